@@ -1,5 +1,5 @@
-// One session in this process. It owns the session's states and alone moves between them; the parts it calls (the
-// opening, the lease, the mailbox, the turns) receive what they need and never change the state (keeps I4).
+// One session in this process. The actor owns the session's state and is the only part that changes it. The parts that it
+// calls (the opening, the lease, the mailbox, the turns) receive what they need and never change the state (keeps I4).
 //
 //   idle      no run is in progress, no turn is queued; the lease and the folded state may be kept
 //   opening   the session is acquired, the turns are compared with the inbox, a run is started or resumed

@@ -28,7 +28,7 @@ export function runBeforeWaits(key: string): HoldfastError {
 	);
 }
 
-/** A run of the session is under way. */
+/** A run of the session is in progress. */
 export function sessionBusy(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_busy",
@@ -39,7 +39,7 @@ export function sessionBusy(key: string): HoldfastError {
 	);
 }
 
-/** The history has no message of the user of that id. */
+/** The history has no user message with that id. */
 export function unknownMessage(key: string, messageId: string | undefined): HoldfastError {
 	return new HoldfastError(
 		"unknown_message",
@@ -56,7 +56,7 @@ export function awaitsItself(key: string): HoldfastError {
 	);
 }
 
-/** A plugin's `setup` uses the agent that is ready when it has returned, or waits for one that does. */
+/** A plugin's `setup` uses the agent that becomes ready only when `setup` returns, or waits for something that does. */
 export function awaitsOwnSetup(): HoldfastError {
 	return new HoldfastError(
 		"agent_not_ready",
@@ -90,7 +90,7 @@ export function startedElsewhere(key: string): HoldfastError {
 	);
 }
 
-/** Another worker has the answers to calls of its run. */
+/** Another worker has received the answers to its run's calls. */
 export function continuesElsewhere(key: string): HoldfastError {
 	return new HoldfastError(
 		"lease_lost",
@@ -99,7 +99,7 @@ export function continuesElsewhere(key: string): HoldfastError {
 	);
 }
 
-/** Another living worker works on the session. */
+/** Another living worker owns the session. */
 export function sessionHeld(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_held",
@@ -108,7 +108,7 @@ export function sessionHeld(key: string): HoldfastError {
 	);
 }
 
-/** The run is parked: it is resumed only after a release. */
+/** The run is parked and resumes only after a release. */
 export function runParked(
 	key: string,
 	runId: string,
@@ -132,8 +132,8 @@ export function isParked(error: unknown): boolean {
 }
 
 /**
- * Whether an error of the store means that another worker has the session, or that it cannot be read: it ends the run
- * that met it.
+ * Whether an error of the store means that another worker has the session, or that the session cannot be read. Such an
+ * error ends the run that encounters it.
  */
 export function endsRun(error: unknown): boolean {
 	return endings.has((error as { code?: unknown } | null)?.code);

@@ -1,5 +1,5 @@
-// The events of keyed sessions as a projection of the one event union, with their synchronised boundaries:
-// the run passes turn-start, step-start and step-end when the consumer asks for the event after it.
+// The events of keyed sessions as a projection of the one event union, with synchronized boundaries: the run passes
+// turn-start, step-start and step-end when the consumer requests the next event.
 import type { ToolCall, UserContent } from "@holdfast/upp";
 import { EventQueue } from "../engine/index.ts";
 import type { AgentEvent, BoundaryEvent, PendingToolCall, RunEvent, Watcher } from "../facts/index.ts";
@@ -14,12 +14,12 @@ const keptUnread = 1_000;
 /**
  * A watcher whose single consumer holds the run at its boundaries.
  *
- *   awaited   boundaries wait for a consumer to come; so many events are kept for it
- *   unread    no consumer came: boundaries pass
- *   read      the consumer came: boundaries wait for it
- *   left      boundaries pass: the consumer left, or the run is watched, or waited for
+ *   awaited   boundaries wait for a consumer to arrive; a limited number of events is kept for it
+ *   unread    no consumer arrived: boundaries pass
+ *   read      the consumer arrived: boundaries wait for it
+ *   left      boundaries pass: the consumer left, or the run is watched or its result awaited
  *
- *   awaited → unread   `continueUnread`, by who watches unread runs
+ *   awaited → unread   `continueUnread`, called by the watch over unread runs
  *   awaited, unread → read   `take`
  *   any → left   `detach`, `return`
  */

@@ -1,4 +1,4 @@
-// The lease of one session in this process: acquired, kept between turns with the folded state, released (keeps I4).
+// The lease of one session in this process: acquired, kept between turns with the folded state, and released (keeps I4).
 
 import { type AssistantMessage, after } from "@holdfast/upp";
 import type { EngineAgent } from "../engine/index.ts";
@@ -13,14 +13,14 @@ const acquireInterval = 250;
 /** It is driven a few promises later: a waiting caller looks again until then. */
 const atOnce: Promise<unknown> = Promise.resolve();
 
-/** The store parts that a lease needs. */
+/** The parts of a store that a lease needs. */
 export interface LeaseStore {
 	readonly journal: Journal;
 	readonly local: LocalStore;
 	readonly timers: Timers;
 }
 
-/** The reader of a session. */
+/** Reads a session. */
 export interface LeaseReader {
 	/** The agent whose tools determine how results are cut for the model. */
 	resolve(): MaybePromise<EngineAgent>;

@@ -1,4 +1,4 @@
-// The queue of one session in this process: it runs one request at a time, in call order. The ordering table in
+// The queue of one session in this process. It runs one request at a time, in call order. The ordering table in
 // docs/adr/021-a-session-is-a-queue.md defines the effect of each request (keeps I4).
 //
 //   idle      nothing runs; the next request runs within its call
@@ -12,7 +12,7 @@ import type { MaybePromise } from "../host/index.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { agentClosed, awaitsItself } from "./session-errors.ts";
 
-/** The kinds of requests to a session. `look` and `expire` come from the process itself. */
+/** The kinds of requests to a session. `look` and `expire` come from this process itself. */
 export type RequestKind =
 	| "send"
 	| "start"
@@ -27,7 +27,7 @@ export type RequestKind =
 	| "look"
 	| "expire";
 
-/** `inside`: by code that the queue waits for. Such a request is carried out at once, and must not open the session. */
+/** `inside`: the request comes from code that the queue waits for. It runs at once, and must not open the session. */
 export type Place = "in-line" | "inside";
 
 /** Requests that only put something into the inbox: code that the queue waits for may make them. */
@@ -36,7 +36,7 @@ const storable: ReadonlySet<RequestKind> = new Set(["send", "edit", "deliver"]);
 /** Requests that begin work, for which there is no time where the sessions are drained. */
 const begins: ReadonlySet<RequestKind> = new Set(["send", "start", "steer", "answer", "resume"]);
 
-/** The parts of its table that a queue needs. */
+/** What a queue needs from its table. */
 export interface QueueTable {
 	/** Whether what is under way may end, and nothing else begins. */
 	readonly isDraining: boolean;

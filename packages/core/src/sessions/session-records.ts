@@ -1,9 +1,9 @@
-// Records of a session's runs, of the work that they start in child sessions, and of the notices they get of it, stored
-// alongside the journal by hosts that keep records.
+// Records of a session's runs, of the work that they start in child sessions, and of the notices that they get about it.
+// Hosts that keep records store them alongside the journal.
 import type { Ledger } from "../engine/index.ts";
 import type { RunKind } from "../facts/index.ts";
 
-/** A run as its records know it. */
+/** A run in its records. */
 export interface RecordedRun {
 	readonly runId: string;
 	/** The caller's key of its session. */
@@ -14,7 +14,7 @@ export interface RecordedRun {
 	readonly said?: string | undefined;
 }
 
-/** Why runs end from outside. Turns of a session that is deleted leave no record. */
+/** Why a run was ended from outside. Turns of a deleted session leave no record. */
 export type EndReason = "killed" | "deleted";
 
 export interface SessionRecords {
@@ -32,7 +32,7 @@ export interface SessionRecords {
 	deleted(incarnation: string): Promise<void>;
 }
 
-/** Work for a sub-agent, as its records know it. */
+/** Work for a sub-agent in its records. */
 export interface RecordedTask extends RecordedRun {
 	readonly parentRunId: string;
 	/** The id a model knows it by, of work in the background. */
@@ -64,7 +64,7 @@ export interface ChildRecords {
 	notify(notice: RecordedNotice): Promise<void>;
 }
 
-/** The id of a notice in its session's inbox, and the key under which it is accepted once. */
+/** Returns the id of a notice in its session's inbox and its dedupe key. */
 export function noticeIdentity(key: string): { readonly id: string; readonly dedupeKey: string } {
 	return { id: `notification-${key}`, dedupeKey: `notification ${key}` };
 }

@@ -1,5 +1,5 @@
-// Callers' requests to a session: each enters its queue and works on its actor, which alone changes state. A turn is
-// durable before its sender is told (keeps I3, I4).
+// Callers' requests to a session. Each enters the session's queue and works on its actor, which is the only part that
+// changes state. A turn is durable before its sender is notified (keeps I3, I4).
 import { after, attempt, guarded } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import {
@@ -25,7 +25,7 @@ import type { Place, SessionQueue } from "./session-queue.ts";
 import { awaitsInput, isOfAnother, refuseWaiting, stopped } from "./settlement.ts";
 import { isRunning, type Steered } from "./turn.ts";
 
-/** How a turn is started. */
+/** How to start a turn. */
 export interface StartOptions {
 	/** Id of the run. Default: a new one. */
 	readonly runId?: string | undefined;
@@ -59,7 +59,7 @@ export interface StartOptions {
 	readonly values?: Append["values"];
 }
 
-/** Accepts a turn. It begins when the turns before it have ended. */
+/** Accepts a turn. It begins when all earlier turns have ended. */
 export function send(
 	queue: SessionQueue,
 	input: AcceptedInput,
@@ -130,8 +130,8 @@ async function store({ mailbox, table, sessionKey }: SessionActor, turn: QueuedT
 }
 
 /**
- * Starts a turn at once, or not at all. Rejects with `pending_tool_calls` while a run waits for answers to its calls, and
- * with `session_busy` while one runs or waits for anything else.
+ * Starts a turn at once or rejects: with `pending_tool_calls` while a run waits for answers to its calls, and with
+ * `session_busy` while a run is in progress or waits for anything else.
  */
 export async function start(
 	queue: SessionQueue,
@@ -196,7 +196,7 @@ function hasSaid({ agent }: SessionState, messageId: string): boolean {
 	return agent.messages.some(({ id, type }) => id === messageId && type === "user");
 }
 
-/** Sends a message to the active run; a turn of its own if no run is active any longer. */
+/** Sends a message to the active run. If no run is active, the message becomes a turn of its own. */
 export async function steer(queue: SessionQueue, input: AcceptedInput): Promise<AgentRun> {
 	return queue.ask("steer", (actor) => steerNow(actor, input));
 }
@@ -237,7 +237,9 @@ async function steerNow(actor: SessionActor, input: AcceptedInput): Promise<Agen
 	);
 }
 
-/** Accepts a change of the history: the run under way takes it in at its next boundary, else the next one does. */
+/**
+ * Accepts a change of the history. The run in progress applies it at its next boundary; without one, the next run does.
+ */
 export async function edit(queue: SessionQueue, change: MessageEdit): Promise<void> {
 	return queue.ask("edit", (actor) => editNow(actor, change));
 }
@@ -265,8 +267,8 @@ async function editNow(actor: SessionActor, change: MessageEdit): Promise<void> 
 }
 
 /**
- * Resumes a run that a crash or suspension left open, else begins the first turn; null if absent. A run for which `isLeftOver`
- * returns true only ends.
+ * Resumes a run that a crash or suspension left open, or else begins the first queued turn; returns null if there is
+ * neither. A run for which `isLeftOver` returns true is only ended.
  */
 export async function resume(
 	queue: SessionQueue,
@@ -319,7 +321,7 @@ async function resumeNow(
 	}
 }
 
-/** All that was committed, with what other processes added. */
+/** Returns the state after everything committed so far, including by other processes. */
 export async function readState({ actor }: SessionQueue): Promise<SessionState> {
 	actor.ensureUsable();
 	if (actor.turn !== undefined) return actor.turn.run.state;
@@ -331,8 +333,8 @@ export async function readState({ actor }: SessionQueue): Promise<SessionState> 
 }
 
 /**
- * Accepts a turn under an id and a dedupe key that were chosen before. Null when it was accepted before, and is over or in
- * other hands. Rejects with `lease_lost` where the session is not of that incarnation.
+ * Accepts a turn under an id and a dedupe key chosen earlier. Returns null if the turn was accepted before and has ended
+ * or belongs to another process. Rejects with `lease_lost` if the session is of another incarnation.
  */
 export async function deliver(
 	queue: SessionQueue,
@@ -351,7 +353,7 @@ export async function deliver(
 	return accepted ?? resumeRun(queue, runId);
 }
 
-/** Makes a notice that waits a run of its own; null when another run has taken it. */
+/** Starts a run for a waiting notice; returns null if another run has taken the notice. */
 export async function deliverNotice(
 	queue: SessionQueue,
 	runId: string,
@@ -366,7 +368,7 @@ export async function deliverNotice(
 	}
 }
 
-/** Resumes or starts a run without an owner; null if it has ended or another process has it. */
+/** Resumes or starts a run without an owner. Returns null if the run has ended or another process owns it. */
 export async function resumeRun(queue: SessionQueue, runId: string): Promise<AgentRun | null> {
 	for (;;) {
 		const { actor } = queue;

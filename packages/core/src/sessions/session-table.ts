@@ -1,4 +1,5 @@
-// The sessions of one agent in this process: one queue per session, kept while it works and a while after (keeps I7).
+// The sessions of one agent in this process: one queue for each session, kept while the session works and for a while
+// afterwards (keeps I7).
 
 import { type ModelWait, modelWaitDefaults, type ObserveRun } from "../engine/index.ts";
 import type { ExecutionCapabilities, Journal, Timers } from "../host/index.ts";
@@ -15,7 +16,7 @@ import { UnreadRuns } from "./unread-runs.ts";
 /** How many idle sessions keep their folded state in memory; older ones are read again from the journal when used. */
 const idleSessions = 1_000;
 
-/** Options of a table besides its agent and journal. */
+/** Options of a table, other than its agent and journal. */
 export interface SessionTableOptions {
 	/** Whether sub-agents may work in the background. Default: they may not. */
 	readonly background?: ExecutionCapabilities["backgroundSubagents"] | undefined;

@@ -1,4 +1,4 @@
-// The handle of a durable conversation. Light: handles of one key share one actor.
+// The handle of a durable conversation. Handles are cheap: all handles of one key share one actor.
 
 import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { type Caller, readCaller } from "../caller/index.ts";
@@ -51,8 +51,8 @@ const insteadInSessions = {
 };
 
 /**
- * A durable conversation under a key. What was accepted survives the death of the process; a run that was cut off goes
- * on from its last committed fact.
+ * A durable conversation under a key. Accepted inputs survive the death of the process. A run that was cut off continues
+ * from its last committed fact.
  */
 export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	readonly key: string;

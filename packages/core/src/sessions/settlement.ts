@@ -1,5 +1,5 @@
-// Settlements from outside for a waiting run: answers to its calls, the end of their time, or the end of the run. Data
-// for the worker that resumes the run (keeps I4).
+// Outside settlements of a waiting run: answers to its calls, their timeout, or the end of the run. They are data for the
+// worker that resumes the run (keeps I4).
 import { isSameCaller } from "../caller/index.ts";
 import type { AcceptedInput, Fact, SessionState, Watcher } from "../facts/index.ts";
 import {
@@ -18,7 +18,7 @@ import { pendingToolCalls, sessionBusy } from "./session-errors.ts";
 /** How far back a late answer is looked for. */
 const recentEntries = 1_000;
 
-/** A settlement from outside for a waiting run. */
+/** An outside settlement of a waiting run. */
 export interface Settlement {
 	readonly facts: readonly Fact[];
 	readonly afterwards: "continues" | "stops";
@@ -30,20 +30,20 @@ export interface Settlement {
 	readonly watcher?: Watcher | undefined;
 }
 
-/** Makes a settlement of what the session has come to. */
+/** Computes a settlement from the current state of the session. */
 export type Settle = (state: SessionState) => Settlement;
 
-/** The run continues with these answers. */
+/** Continues the run with these answers. */
 export function answered(answers: readonly ToolAnswer[], now: () => number, watcher?: Watcher): Settle {
 	return (state) => ({ facts: answerFacts(state, answers, now()), afterwards: "continues", watcher });
 }
 
-/** The run continues, for its sub-agents do. */
+/** Continues the run because its sub-agents continue. */
 export function continued(watcher?: Watcher): Settle {
 	return () => ({ facts: [], afterwards: "continues", watcher });
 }
 
-/** Records what is due: expired calls have failed, and an elapsed wait has ended. */
+/** Records what is due: fails expired calls and ends an elapsed wait. */
 export function timedOut(now: () => number): Settle {
 	return ({ run }) => ({
 		facts: run === undefined ? [] : dueFacts(run, now()),
@@ -51,7 +51,7 @@ export function timedOut(now: () => number): Settle {
 	});
 }
 
-/** The run continues with this input, for which its strategy waits. `stored`: it is in the inbox. */
+/** Continues the run with this input, which its strategy waits for. `stored`: whether the input is in the inbox. */
 export function taken(
 	input: AcceptedInput,
 	{ stage, watcher }: { readonly stage: "new" | "stored"; readonly watcher?: Watcher | undefined },
@@ -67,12 +67,12 @@ export function taken(
 	};
 }
 
-/** Whether an input comes from another caller than the run: the run's tools would act for the wrong one. */
+/** Whether an input comes from a different caller than the run: the run's tools would then act for the wrong caller. */
 export function isOfAnother(run: SessionState["run"], { origin }: AcceptedInput): boolean {
 	return origin?.caller !== undefined && !isSameCaller(run?.started.caller, origin.caller);
 }
 
-/** Whether the run waits for an input such as this one, and for nothing else. */
+/** Whether the run waits for an input of this kind and for nothing else. */
 export function awaitsInput(run: SessionState["run"], input: AcceptedInput): boolean {
 	return (
 		run?.status === "waiting" &&
@@ -82,13 +82,13 @@ export function awaitsInput(run: SessionState["run"], input: AcceptedInput): boo
 	);
 }
 
-/** Refuses a turn while a run waits: for answers to its calls, or for a time or an input. */
+/** Refuses a turn while a run waits for answers to its calls, for a time, or for an input. */
 export function refuseWaiting(state: SessionState, sessionKey: string): void {
 	if (state.run?.status !== "waiting") return;
 	throw pendingCalls(state).length > 0 ? pendingToolCalls(sessionKey) : sessionBusy(sessionKey);
 }
 
-/** The run ends, without any of its tools. */
+/** Ends the run without running any of its tools. */
 export const stopped: Settle = ({ run }) => ({
 	facts: run === undefined ? [] : stoppedFacts(run),
 	afterwards: "stops",
@@ -99,7 +99,7 @@ export function isNotWaiting(error: unknown): boolean {
 	return (error as { code?: unknown } | null)?.code === "no_pending_tool_calls";
 }
 
-/** Rejects with `tool_result_expired` where an answer came too late, also when its run has continued since. */
+/** Rejects with `tool_result_expired` if an answer came too late, even if its run has continued since. */
 export async function checkExpired(
 	journal: Journal,
 	storeKey: string,
@@ -113,7 +113,7 @@ export async function checkExpired(
 	}
 }
 
-/** Whether this process continues the run by itself when a time comes: turns after it stay queued until then. */
+/** Whether this process continues the run by itself at a certain time. Later turns stay queued until then. */
 export function waitsForTime(run: SessionState["run"]): boolean {
 	return run?.wait?.until !== undefined;
 }

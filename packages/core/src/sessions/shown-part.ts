@@ -1,9 +1,9 @@
-// The parts of an input in events: in the given form, bytes as base64 text.
+// The parts of an input as events contain them: in the given form, with bytes as base64 text.
 import type { DocumentSource, UserContent } from "@holdfast/upp";
 import { anyImage, type InputPart, type WrappedData } from "../facts/index.ts";
 import { plainJson } from "../tools/index.ts";
 
-/** The original part of a block, with bytes as base64 text. */
+/** Returns the original part of a block, with bytes as base64 text. */
 export function partOf(block: UserContent, isWrapped: boolean): InputPart {
 	switch (block.type) {
 		case "text":

@@ -1,4 +1,4 @@
-// Store keys of the sessions of a store that have something in common.
+// Finds store keys of sessions that share a prefix or a state.
 import { never } from "../facts/index.ts";
 import { type Clock, childPrefix, type Journal, type ListOptions } from "../host/index.ts";
 import { localStore } from "./local-store.ts";
@@ -10,7 +10,10 @@ const orphansAtOnce = 1_000;
 /** Milliseconds before its deadline in which a session is found by those who look again and again. */
 const ahead = 60_000;
 
-/** Those that begin with `prefix`, in order, a page at a time. `only` narrows them to sessions that changed since a time, or wait. */
+/**
+ * Yields the store keys that begin with `prefix`, in order, page by page. `only` narrows them to sessions in one state,
+ * or that changed since a time.
+ */
 export async function* storeKeysWith(
 	journal: Journal,
 	prefix: string,
@@ -50,7 +53,9 @@ async function* orphanedKeys(journal: Journal, prefix = ""): AsyncGenerator<stri
 	}
 }
 
-/** Those, and sessions of sub-agents in other stores that have work without an owner. */
+/**
+ * Yields the store keys of orphaned sessions, including sessions of sub-agents in other stores that have unowned work.
+ */
 export async function* orphans({
 	journal,
 	prefix,
@@ -67,7 +72,10 @@ export async function* orphans({
 	}
 }
 
-/** Finds sessions whose calls have deadlines, each wait of one once: the process that watched it may have died. */
+/**
+ * Finds sessions whose calls have deadlines, once for each wait, because the process that watched the deadline may have
+ * died.
+ */
 export class WaitingSessions {
 	readonly #journal: Journal;
 	readonly #clock: Pick<Clock, "now">;

@@ -1,15 +1,15 @@
-// The parts that a supervisor watches, and its options.
+// What a supervisor watches, and its options.
 import type { Journal, Ports, WorkQueue } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 
-/** Work that could not be done now. */
+/** Work that failed and will be retried. */
 export interface WorkProblem {
 	readonly error: unknown;
 	/** The caller's key of the session; absent when the store could not be asked what is due. */
 	readonly sessionKey?: string;
 }
 
-/** Options of one look at all there is. */
+/** Options of one search for unfinished work. */
 export interface RecoverOptions {
 	/**
 	 * Called with each session that could not be recovered; the others are. Default: the first such error is thrown when
@@ -61,7 +61,7 @@ export interface WorkHooks {
 	readonly onLook?: (() => void) | undefined;
 }
 
-/** A run whose time has come. */
+/** A scheduled run that is due. */
 export interface ScheduledRun {
 	readonly runId: string;
 	/** Of its session. */
@@ -69,7 +69,7 @@ export interface ScheduledRun {
 	readonly collect?: () => Promise<void>;
 }
 
-/** Runs that a host has scheduled. */
+/** Runs scheduled by a host. */
 export interface ScheduledRuns {
 	/** Those whose time has come. Of those with `collect` nothing is to be resumed: it deletes what is left of them. */
 	due(): Promise<readonly ScheduledRun[]>;
@@ -81,7 +81,7 @@ export interface ScheduledRuns {
 	watch(notify: () => void): () => void;
 }
 
-/** The sessions that a supervisor sees to. */
+/** The sessions that a supervisor watches. */
 export interface Supervised {
 	readonly journal: Journal;
 	readonly ports: Pick<Ports, "clock" | "timers">;

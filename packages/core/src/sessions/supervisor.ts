@@ -1,8 +1,8 @@
-// The supervisor: it finds the unowned work of a store and runs it (keeps I4, I7). Work is: runs that a dead process left
-// open and turns it accepted, expired calls, scheduled runs, missing reminders. The journal and the scheduler are polled
-// at intervals, because a dead process notifies no one. This process makes one attempt at a piece of work at a time; the
-// journal and the records decide between processes. A failing piece is reported, retried later and less and less often,
-// and holds up none of the others.
+// The supervisor: finds the unowned work of a store and runs it (keeps I4, I7). Work is: runs that a dead process left
+// open and turns it accepted, expired calls, scheduled runs, missing reminders. The supervisor polls the journal and the
+// scheduler, because a dead process notifies no one. This process makes one attempt at a piece of work at a time; between
+// processes, the journal and the records decide. Work that fails is reported and retried at growing intervals, and never
+// delays other work.
 import { HoldfastTypeError, readDuration } from "@holdfast/upp";
 import type { AgentRun } from "./agent-run.ts";
 import { DueWork, problemOf } from "./due-work.ts";

@@ -1,4 +1,5 @@
-// The sessions' view of their agent. With plugins, the engine's view of it is complete once they are set up.
+// The sessions' view of their agent. If the agent has plugins, the engine's view of it is complete only after their
+// setup.
 import type { Caller } from "../caller/index.ts";
 import type { EngineAgent, ModelWait, Run } from "../engine/index.ts";
 import type { PendingToolCall, SessionState, ToolAnswer } from "../facts/index.ts";
@@ -10,7 +11,7 @@ import type { SessionRecords } from "./session-records.ts";
 import type { SessionTable } from "./session-table.ts";
 import type { Unread } from "./unread-runs.ts";
 
-/** Where an agent's sessions are. */
+/** Where an agent's sessions are stored. */
 export interface SessionHome {
 	readonly journal: Journal;
 	/** An object shared by agents whose sessions are in one store, even with separate journals over it. */
@@ -70,14 +71,14 @@ export interface SessionChildren {
 	close(): Promise<void>;
 }
 
-/** When a run that was cut off is parked instead of being resumed. */
+/** When an interrupted run is parked instead of being resumed. */
 export interface RestartPolicy {
 	/** How many deaths of its process since the last finished step a run is resumed after. */
 	readonly maxRestarts: number;
 	readonly onAgentChange: "continue" | "park";
 }
 
-/** The plugins are being set up. */
+/** The setup of the agent's plugins. */
 export interface AgentSetup {
 	/** Settles when they are. Rejects with `agent_not_ready` within what the setup waits for, else with what it threw. */
 	over(): Promise<unknown>;
@@ -85,7 +86,7 @@ export interface AgentSetup {
 	check(): void;
 }
 
-/** The inputs for choosing a turn's agent. */
+/** The data from which a turn's agent is chosen. */
 export interface TurnRequest {
 	/** The caller's key of the session. */
 	readonly sessionKey: string;

@@ -1,4 +1,4 @@
-// The parts of one turn apart from its history: its policy, and its overlays.
+// What surrounds one turn, apart from its history: its policy and its overlays.
 import type { Message } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import { type DriveOutcome, type Run, withinCall } from "../engine/index.ts";
@@ -23,10 +23,10 @@ import type { GenerateResult } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import type { SessionLease } from "./session-lease.ts";
 
-/** How a turn comes to be driven here. `parked`: it does not, and nothing of the caller's is called. */
+/** How a turn came to be driven here. `parked`: it is not driven, and none of the user's functions are called. */
 export type TurnBegin = "begun" | "resumed" | "parked";
 
-/** The session data of a frame. */
+/** The session data that a frame contains. */
 export interface FrameSession {
 	readonly sessionKey: string;
 	/** The state of the session before the turn. */
@@ -37,7 +37,7 @@ export interface FrameSession {
 	steer(input: AcceptedInput): Promise<AgentRun>;
 }
 
-/** The subject of a turn. */
+/** What identifies a turn. */
 export interface About {
 	readonly inputId: string;
 	readonly origin: AcceptedInput["origin"];

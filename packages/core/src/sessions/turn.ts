@@ -1,5 +1,5 @@
 // A turn: a run of one session, built from the session's state, started on record and driven (keeps I3, I4). Its parts
-// are passed in; this module knows neither queues nor the states of the session.
+// are passed in; this module depends on neither queues nor session states.
 import { attempt, UserMessage } from "@holdfast/upp";
 import {
 	CommitFailed,
@@ -35,7 +35,7 @@ import { type About, type FrameSession, TurnFrame } from "./turn-frame.ts";
 import type { UnreadRuns } from "./unread-runs.ts";
 import { storedAnswers } from "./waiting-answers.ts";
 
-/** A run under way in this process. */
+/** A run in progress in this process. */
 export interface Turn {
 	readonly run: Run;
 	readonly handle: AgentRun;
@@ -60,7 +60,7 @@ export interface Steered {
 	turn?: AgentRun;
 }
 
-/** The parts of a session's turn. */
+/** What a turn needs from its session. */
 export interface TurnSession extends FrameSession {
 	/** Names the session among all of this process. */
 	readonly processKey: string;
@@ -83,7 +83,7 @@ export interface TurnSession extends FrameSession {
 /** The result of the first commit. `taken`: another worker has taken over the session. */
 export type FirstCommit = "committed" | "taken" | { readonly refusal: unknown };
 
-/** Begins a turn on record, which calls `begun`. Undefined when another worker was faster. */
+/** Begins a turn on record and then calls `begun`. Returns undefined if another worker was faster. */
 export function beginTurn(
 	session: TurnSession,
 	agent: EngineAgent,
@@ -138,7 +138,7 @@ export function beginTurn(
 	return settle(first);
 }
 
-/** Drives a turn that was started or resumed; `ended` is called when it has ended. Settles after that. */
+/** Drives a turn that was started or resumed, and calls `ended` when it has ended. Settles after that. */
 export function driveTurn(
 	{ run, refused }: Turn,
 	lease: Lease | undefined,
@@ -158,18 +158,18 @@ export function driveTurn(
 	});
 }
 
-/** Whether a run has not ended on record. */
+/** Whether a run's end is not yet on record. */
 export function isRunning({ run }: Turn): boolean {
 	return run.state.run?.status === "running";
 }
 
-/** Whether a run that has ended may have left inputs or answers to its calls in the inbox. */
+/** Whether an ended run may have left inputs or answers to its calls in the inbox. */
 export function mayLeave({ run, isResumed }: Turn, outcome: DriveOutcome): boolean {
 	if (outcome.kind !== "ended") return false;
 	return run.round !== undefined || (isResumed && outcome.outcome !== "completed");
 }
 
-/** The run of a turn, to be started or resumed on record. */
+/** Creates the run of a turn, to be started or resumed on record. */
 export function makeRun(
 	session: TurnSession,
 	agent: EngineAgent,
@@ -211,7 +211,10 @@ export function makeRun(
 	return { run, frame };
 }
 
-/** Commits what begins or resumes a run, which takes the session. With a refusal of policy nothing is committed. */
+/**
+ * Makes the commit that begins or resumes a run and thereby takes the session. If policy refuses it, nothing is
+ * committed.
+ */
 export function commitFirst(
 	lease: SessionLease,
 	run: Run,
@@ -221,7 +224,7 @@ export function commitFirst(
 	return first(lease, () => run.commit(facts, options));
 }
 
-/** Commits the end of a run whose start policy refused. These facts contain nothing of the refused ones. */
+/** Commits the end of a run whose start was refused by policy. These facts contain none of the refused content. */
 export function commitBare(
 	lease: SessionLease,
 	run: Run,
@@ -233,7 +236,7 @@ export function commitBare(
 	return first(lease, () => run.commitAsIs(bare, options));
 }
 
-/** The options of a first commit besides its facts; undefined for none. */
+/** Returns the options of a first commit; undefined for none. */
 export function commitOptions(
 	drain: readonly string[],
 	dedupeKey: string | undefined,
@@ -265,7 +268,7 @@ function first(lease: SessionLease, commit: () => MaybePromise<boolean>): MaybeP
 	return attempt(commit, committed, refused);
 }
 
-/** How a run ended that policy did not let begin. */
+/** Returns how a run ended that policy did not allow to begin. */
 export function refusedOf(first: FirstCommit): DriveOutcome | undefined {
 	return typeof first === "string" ? undefined : { kind: "ended", outcome: "error", error: first.refusal };
 }

@@ -1,17 +1,17 @@
-// Runs without a reader (keeps I7, I10). A run waits for its consumer at its boundaries; one that is not requested within
-// a second would wait indefinitely, and later turns too.
+// Runs without a reader (keeps I7, I10). A run waits for its consumer at its boundaries. Without a consumer, the run and
+// all later turns would wait indefinitely, so it continues by itself after a second.
 //
 //   fresh      it has started to wait at a boundary in this turn of the event loop: most are requested within it
 //   awaited    it waits at a boundary, and has not been requested
 //   continues  it was not requested for a second: it continues by itself, with one warning
 //
 //   fresh → awaited       the event loop has turned
-//   awaited → continues   its second is over, unless `unread` is "wait"
-//   any → not known here  its events or its result are requested, or it has ended
+//   awaited → continues   its second has passed, unless `unread` is "wait"
+//   any → not tracked     its events or its result are requested, or it has ended
 import { HoldfastError } from "@holdfast/upp";
 import type { Clock, EventLoop, Lifetime, Timers } from "../host/index.ts";
 
-/** How to treat runs without a reader: they continue by themselves, or wait until they have one. */
+/** How to treat runs without a reader: continue by themselves, or wait for one. */
 export type Unread = "continue" | "wait";
 
 /** How long a run waits to be requested, in milliseconds. */
@@ -28,7 +28,7 @@ export interface UnreadRun {
 	continueUnread(): void;
 }
 
-/** The parts of watching unread runs. */
+/** What the watch over unread runs needs. */
 export interface UnreadRunsOptions {
 	readonly unread: Unread;
 	readonly clock: Pick<Clock, "monotonic">;

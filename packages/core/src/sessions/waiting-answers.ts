@@ -1,4 +1,4 @@
-// Answers in the inbox of a session whose run another worker works on. They go through policy before they are stored.
+// Answers in the inbox of a session whose run another worker drives. They pass policy before they are stored.
 import { HoldfastError } from "@holdfast/upp";
 import type { Fact, SessionState, ToolAnswer } from "../facts/index.ts";
 import type { Input, StoredInput } from "../host/index.ts";
@@ -9,7 +9,7 @@ interface Body {
 	readonly answers: readonly ToolAnswer[];
 }
 
-/** The input that keeps answers for a run. Throws what policy refuses them with. */
+/** Creates the input that stores answers for a run. Throws policy's refusal. */
 export function answersInput(
 	agent: Admits,
 	{ id, runId }: { readonly id: string; readonly runId: string },
@@ -19,7 +19,7 @@ export function answersInput(
 	return { id, kind: "tool-result", runId, body };
 }
 
-/** The answers for a run, those that were accepted first before the others. */
+/** Returns the stored answers for a run, in the order in which they were accepted. */
 export function storedAnswers(
 	inbox: readonly StoredInput[],
 	runId: string | undefined,
@@ -32,8 +32,8 @@ export function readAnswers({ body }: Pick<StoredInput, "body">): readonly ToolA
 }
 
 /**
- * Those of the answers that are not in the inbox yet.
- * @throws HoldfastError `tool_call_settled` when the inbox has another answer to one of these calls.
+ * Returns the answers that are not in the inbox yet.
+ * @throws HoldfastError `tool_call_settled` if the inbox has a different answer to one of these calls.
  */
 export function newAnswers(
 	inbox: readonly StoredInput[],
@@ -53,7 +53,7 @@ export function newAnswers(
 	});
 }
 
-/** The error for an answer that came second. */
+/** Creates the error for a second answer to the same call. */
 export function callSettled(toolCallId: string, which: string): HoldfastError {
 	return new HoldfastError(
 		"tool_call_settled",
@@ -62,7 +62,7 @@ export function callSettled(toolCallId: string, which: string): HoldfastError {
 	);
 }
 
-/** Whether they decide the same; who decided, and why, may differ. */
+/** Whether two answers make the same decision. The deciders and their reasons may differ. */
 export function isSameAnswer(one: ToolAnswer, other: ToolAnswer): boolean {
 	const decided = (answer: ToolAnswer): string =>
 		JSON.stringify(
@@ -73,7 +73,10 @@ export function isSameAnswer(one: ToolAnswer, other: ToolAnswer): boolean {
 	return decided(one) === decided(other);
 }
 
-/** Secrets that policy masks in an answer are never stored: it passes policy as the fact that it will become. */
+/**
+ * Returns the answer as it may be stored. It passes policy as the fact that it will become, so secrets that policy masks
+ * are never stored.
+ */
 export function waitingAnswer(
 	{ admitWaiting }: Pick<Admits, "admitWaiting">,
 	answer: ToolAnswer,

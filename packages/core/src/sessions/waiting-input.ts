@@ -1,5 +1,6 @@
-// Inputs pass policy before they enter a store's inbox, as the facts that they will become: masked text is never stored
-// before a run accepts it. A turn that starts at once is in no inbox, and is admitted when it is committed.
+// Passes inputs through policy, as the facts that they will become, before they enter a store's inbox: text that policy
+// masks is never stored unmasked. A turn that starts at once never enters the inbox, and is admitted when it is
+// committed.
 import type { EngineAgent } from "../engine/index.ts";
 import {
 	type AcceptedInput,
@@ -12,14 +13,14 @@ import {
 import type { AdmitWaiting } from "../policy/index.ts";
 import { startOf } from "./run-start.ts";
 
-/** The context of admitting inputs. */
+/** What admitting inputs requires. */
 export interface Admits {
 	readonly engine: EngineAgent;
 	/** Undefined where nothing is changed. */
 	readonly admitWaiting: AdmitWaiting | undefined;
 }
 
-/** An input as it may wait. Throws what policy refuses it with. */
+/** Returns an input in the form in which it may be queued. Throws policy's refusal. */
 export function waitingInput(agent: Admits, inputId: string, input: AcceptedInput): AcceptedInput {
 	const { admitWaiting } = agent;
 	if (admitWaiting === undefined) return input;
@@ -40,7 +41,7 @@ function waitingOrigin(
 	return { ...origin, parent: { ...origin.parent, ...(description === undefined ? {} : { description }) } };
 }
 
-/** The body of a change of the history as it may wait. Throws what policy refuses it with. */
+/** Returns the body of a history change in the form in which it may be queued. Throws policy's refusal. */
 export function waitingEdit({ admitWaiting }: Pick<Admits, "admitWaiting">, edit: MessageEdit): unknown {
 	const body = storedEdit(edit);
 	if (admitWaiting === undefined || edit.kind === "delete") return body;

@@ -1,6 +1,6 @@
-// The background tasks of one table's sessions in this process: followed to their end, shown to watchers, and reported by
-// reminders. Tasks that one turn started are a group: one reminder for its successes, when the turn and all of them have
-// ended; a failure gets one at once.
+// The background tasks of one table's sessions in this process: follows them to their end, shows them to watchers, and
+// reports them in reminders. The tasks that one turn started form a group: its successes share one reminder, sent when
+// the turn and all tasks have ended; each failure gets one at once.
 import type { Message } from "@holdfast/upp";
 import type { Mark, Run } from "../engine/index.ts";
 import { type JobStatus, runMessages, type SubagentJobEnd, type SubagentJobEvent } from "../facts/index.ts";

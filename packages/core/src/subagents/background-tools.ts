@@ -1,4 +1,4 @@
-// The tools through which a model manages its background tasks. Tasks of other sessions do not exist for it.
+// The tools with which a model manages its background tasks. Tasks of other sessions are invisible to it.
 import { kill, type SessionTable } from "../sessions/index.ts";
 import type { AnyTool, ToolContext } from "../tools/index.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";
@@ -13,7 +13,7 @@ const waitsFor = { usual: 60, most: 600 };
 
 const taskId = { type: "string", description: "The id that starting the task gave: bg_..." } as const;
 
-/** Makes `background_output` and `background_cancel` for the sessions of a table. */
+/** Creates `background_output` and `background_cancel` for the sessions of a table. */
 export function backgroundTools(
 	parent: SessionTable,
 	tables: ReadonlyMap<string, () => SessionTable>,

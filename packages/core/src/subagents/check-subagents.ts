@@ -1,10 +1,11 @@
-// The option `subagents`, validated on entry: each needs a name that is valid as a tool's name, and a description.
+// Validates the option `subagents` on entry: each sub-agent needs a description and a name that is valid as a tool's
+// name.
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { SessionAgent } from "../sessions/index.ts";
 import { type ExecutionStrategy, isDecider } from "../strategies/index.ts";
 import type { ToolSet } from "../tools/index.ts";
 
-/** A sub-agent as its parent knows it. */
+/** A sub-agent, as its parent uses it. */
 export interface Subagent {
 	readonly name: string;
 	readonly description: string;
@@ -20,7 +21,7 @@ interface Named {
 	readonly execution?: unknown;
 }
 
-/** The data about the agent that has the option. */
+/** The agent that has the option. */
 export interface SubagentOwner {
 	readonly model?: unknown;
 	readonly tools?: ToolSet | undefined;
@@ -32,7 +33,7 @@ const namePattern = /^[a-z][a-z0-9_-]{0,51}$/;
 const reserved: ReadonlySet<string> = new Set(["background_output", "background_cancel"]);
 
 /**
- * Validates and resolves the option. `agentOf` returns the sessions' view of an agent; undefined for any other value.
+ * Validates and resolves the option. `agentOf` returns the sessions' view of an agent, and undefined for any other value.
  * @throws HoldfastError `invalid_option` naming the member and its problem.
  */
 export function checkSubagents(

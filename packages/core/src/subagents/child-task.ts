@@ -1,5 +1,6 @@
-// Work for a sub-agent as a run of its session: put into the inbox once, however often it is asked for, and followed to
-// its end, through crashes of either side (keeps I3, I4, I8). The run's id is the key of the call that asked for it.
+// Work for a sub-agent as a run of its session. It is put into the inbox once, however often it is requested, and
+// followed to its end even if either process crashes (keeps I3, I4, I8). The run's id is the key of the call that
+// requested it.
 import { UserMessage } from "@holdfast/upp";
 import { ChildWaits, type ShownChild, stopReasonOf } from "../engine/index.ts";
 import type { RunEvent } from "../facts/index.ts";
@@ -19,7 +20,7 @@ import { type ChildTask, type FollowedTask, readTask, type TaskState } from "./r
 import { groupOf } from "./task-key.ts";
 import { childWaits, shownBy } from "./waiting-children.ts";
 
-/** The watchers of work in this process. */
+/** Watchers of work in this process. */
 export interface WatchTask {
 	readonly onEvent?: (event: AgentEvent) => void;
 	readonly onRunEvent?: (event: RunEvent) => void;
@@ -27,21 +28,21 @@ export interface WatchTask {
 	readonly onShown?: (child: ShownChild | undefined) => void;
 }
 
-/** Has the call of the parent show what waits in work that is under way. */
+/** Makes the parent's call show the waits of the work in progress. */
 export function shownIn(context: ToolContext): Pick<WatchTask, "onShown"> {
 	const showing = context as Partial<{ childShows(child: ShownChild | undefined): void }>;
 	return { onShown: (child) => showing.childShows?.(child) };
 }
 
-/** The way it ended. */
+/** How work ended. */
 export interface TaskEnd extends TaskState {
 	/** How many events its run emitted while it was followed. */
 	readonly eventCount: number;
 }
 
 /**
- * Accepts the work durably. The second time nothing happens. Rejects with `lease_lost` when the run that asks for it is
- * over: its end, or the removal of its session, then knows all the work.
+ * Accepts the work durably, once: repeating the call has no effect. Rejects with `lease_lost` if the requesting run has
+ * ended. Whatever ends that run, or removes its session, can therefore find all of its work.
  */
 export async function submitTask({ journal, askers, agent }: SessionTable, task: ChildTask): Promise<void> {
 	const { storeKey, runId, prompt, origin, insteadOf } = task;
@@ -68,10 +69,10 @@ export async function submitTask({ journal, askers, agent }: SessionTable, task:
 }
 
 /**
- * Ensures that accepted work runs, here or by its owner, and returns its end.
+ * Ensures that accepted work runs, here or in the process that owns it, and returns its end.
  *
- * When the signal fires the work is stopped like its parent: interrupted, suspended or killed. Rejects then with the
- * signal's reason, with `ChildWaits` if foreground work waits, else with the error of the store.
+ * When the signal fires, the work is stopped like its parent: interrupted, suspended or killed. Then rejects with the
+ * signal's reason. Otherwise rejects with `ChildWaits` if foreground work waits, or with the error of the store.
  */
 export async function followTask(
 	table: SessionTable,
@@ -146,12 +147,12 @@ async function waitsOf(table: SessionTable, task: FollowedTask): Promise<ChildWa
 	return childWaits(table, task, { agent, toolCallId }, () => endWaiting(table, task));
 }
 
-/** Ends work that waits, before the run ends that asked for it. */
+/** Ends waiting work before the run that requested it ends. */
 export async function endWaiting(table: SessionTable, task: FollowedTask): Promise<void> {
 	await end(table, task).catch(() => endLater(table, task));
 }
 
-/** Whether nothing more will come of it. */
+/** Whether the work has ended and can produce nothing more. */
 export function isSettled({ status }: Pick<TaskState, "status">): boolean {
 	return status !== "queued" && status !== "running";
 }
@@ -259,7 +260,7 @@ function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, 
 	else endTask(table, task, taken);
 }
 
-/** Takes back work that may have been accepted, when its parent does not wait for it. `error` says why. */
+/** Withdraws work that may have been accepted but that its parent does not wait for. `error` is the reason. */
 export function takeBack(table: SessionTable, task: FollowedTask, signal: AbortSignal, error: unknown): void {
 	if (signal.aborted) stopTask(table, task, signal);
 	// The parent's run has ended, or has another owner: then its work has too.

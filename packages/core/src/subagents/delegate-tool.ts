@@ -1,5 +1,5 @@
-// The tool that gives work to one sub-agent: of one fixed schema, nothing of it derived from the agent. Its result is
-// compact: how the work ended and what the sub-agent says, never how it came to it.
+// The tool that delegates work to one sub-agent. Its schema is fixed; nothing in it derives from the agent. Its result is
+// compact: how the work ended and the sub-agent's answer, without the steps in between.
 import { HoldfastError } from "@holdfast/upp";
 import type { RunKind, SubagentJobEvent } from "../facts/index.ts";
 import type { SessionTable } from "../sessions/index.ts";
@@ -46,7 +46,7 @@ const inBackground = {
 	},
 } as const;
 
-/** Makes the tool. `parent` is the table in whose sessions it is called, `child` the sub-agent's. */
+/** Creates the tool. `parent` is the table in whose sessions the tool is called, `child` the sub-agent's table. */
 export function delegateTool(
 	{ name, description, toolName }: Subagent,
 	parent: SessionTable,

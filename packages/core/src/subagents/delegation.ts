@@ -32,10 +32,10 @@ import {
 	waitingTasks,
 } from "./waiting-children.ts";
 
-/** Gives a tool of the agent as the sessions of one table have it. */
+/** Returns one of the agent's tools as bound to the sessions of one table. */
 export type BindTool = (tool: AnyTool, owner: OwnerOfTool) => AnyTool;
 
-/** The agent in one table. `engineWith` returns the engine's view of it with more tools. */
+/** Returns the agent within one table. `engineWith` returns the engine's view of it with additional tools. */
 export function delegatingAgent(
 	agent: SessionAgent,
 	subagents: readonly Subagent[],

@@ -1,4 +1,4 @@
-// Door of subagents.
+// Entry point of sub-agents.
 export { checkSubagents, type Subagent } from "./check-subagents.ts";
 export { type BindTool, delegatingAgent } from "./delegation.ts";
 export { describeWork, type OwnerOfTool, workOf } from "./session-tool.ts";

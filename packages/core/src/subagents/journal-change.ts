@@ -1,19 +1,19 @@
-// Waiting for something to happen to a session, by whomever.
+// Waits for a change in a session, whoever makes it.
 import type { SessionTable } from "../sessions/index.ts";
 
 /** Milliseconds after which to check again without a notification: a dead worker sends none. */
 const lookAgainAfter = 250;
-/** The same if the session waits for an outside answer, which requires no live worker. */
+/** How long to wait if the session itself waits for an outside answer, which requires no living worker. */
 export const whileItWaits = 30_000;
 
-/** A wait that began when it was made, so that what happens between looking and waiting is not missed. */
+/** A wait that starts when it is created, so that no change between reading and waiting is missed. */
 export interface Change {
 	/** Settles when the session changed, may have, or the signal fired. Never rejects. */
 	readonly happened: Promise<void>;
 	cancel(): void;
 }
 
-/** Begins to wait. */
+/** Starts to wait. */
 export function journalChange(
 	{ journal, timers }: Pick<SessionTable, "journal" | "timers">,
 	storeKey: string,

@@ -1,4 +1,5 @@
-// The state of a sub-agent's work, read from the end of its session's journal: short, however long the session is.
+// Reads the state of a sub-agent's work from the end of its session's journal, at a cost that does not depend on the
+// session's length.
 import { failureText } from "@holdfast/upp";
 import {
 	type Entry,
@@ -23,7 +24,7 @@ export interface ChildTask {
 	readonly insteadOf?: string | undefined;
 }
 
-/** Followed work; with its origin if its parent waits for it. */
+/** Work that is followed. It has an origin if its parent waits for it. */
 export type FollowedTask = Pick<ChildTask, "storeKey" | "runId"> & Partial<Pick<ChildTask, "origin">>;
 
 /** The state of a sub-agent's work. */
@@ -39,7 +40,7 @@ export interface TaskState {
 
 const pageSize = 32;
 
-/** The state of a run in a session. Work that left no trace was cancelled before it started. */
+/** Returns the state of a run in a session. Work without any trace was cancelled before it started. */
 export async function readTask(journal: Journal, storeKey: string, runId: string): Promise<TaskState> {
 	const head = await journal.head(storeKey);
 	if (head?.openRunId === runId) return { status: "running", text: "" };

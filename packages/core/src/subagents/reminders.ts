@@ -1,5 +1,6 @@
-// The notice to a session about ended background work: an input in its inbox, with a key of its own, so that it arrives
-// once, even if several workers notice the end several times (keeps I4). It enters the active run, or waits for the next.
+// The notice to a session that background work has ended: an input in the session's inbox with its own dedupe key, so
+// that it arrives once, even if several workers notice the end several times (keeps I4). The active run takes it, or else
+// the next one.
 import { cutText, type Message, UserMessage } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { Run } from "../engine/index.ts";
@@ -13,7 +14,7 @@ export interface FinishedTask {
 	readonly description: string;
 }
 
-/** The model's text about tasks that ended the same way. */
+/** Returns the text that tells the model about tasks that ended the same way. */
 export function reminderText(tasks: readonly FinishedTask[], end: "completed" | "failed"): string {
 	const lines = tasks.map(({ taskId, subagent, description }) => {
 		const about = description === "" ? "" : `, description: ${oneLine(description)}`;
@@ -32,7 +33,7 @@ export function reminderText(tasks: readonly FinishedTask[], end: "completed" | 
 /** A task that a reminder reports as ended. */
 export type RemindedTask = Omit<FinishedTask, "description"> & { readonly status: "completed" | "error" };
 
-/** The tasks that a message is a reminder of; none where it is another message. */
+/** Returns the tasks that a reminder reports; none if the message is not a reminder. */
 export function readReminder(message: Message): readonly RemindedTask[] {
 	if (message.type !== "user" || !message.id.startsWith(noticeIdentity("reminder.").id)) return [];
 	const { text } = message as UserMessage;
@@ -43,7 +44,7 @@ export function readReminder(message: Message): readonly RemindedTask[] {
 	return [...lines].map(([, taskId = "", subagent = ""]) => ({ taskId, subagent, status }));
 }
 
-/** Who is reminded. */
+/** The session that is reminded. */
 export interface Reminded {
 	readonly storeKey: string;
 	/** Of the session that began the work: no other is reminded of it. */
@@ -54,7 +55,7 @@ export interface Reminded {
 	readonly caller: Caller | undefined;
 }
 
-/** Puts a reminder into the inbox of a session, with what its tasks have used up; the same key a second time does nothing. */
+/** Puts a reminder, with its tasks' usage, into the inbox of a session. Repeating a key has no effect. */
 export async function remind(
 	table: SessionTable,
 	{ storeKey, incarnation, run, caller }: Reminded,

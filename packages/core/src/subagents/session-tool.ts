@@ -1,5 +1,6 @@
-// A tool of `createSubAgentTool` as a session has it: the sub-agent works in a session of its own, one for each call, so that
-// a crash repeats no effect of it and its waits are those of the call (keeps I3, I4). In a plain call it is what it was.
+// A `createSubAgentTool` tool inside a session. Each call gives the sub-agent a session of its own, so that a crash
+// repeats none of its effects, and its waits are those of the call (keeps I3, I4). In a plain call the tool behaves as
+// before.
 import { emptyUsage, sumUsage, type ToolCall, type ToolExecution } from "@holdfast/upp";
 import { executionTrace, uapProjection } from "../engine/index.ts";
 import { entriesAfter } from "../facts/index.ts";
@@ -10,7 +11,7 @@ import { followTask, shownIn, submitTask, takeBack } from "./child-task.ts";
 import type { ChildTask } from "./read-task.ts";
 import { recordSpent } from "./spent.ts";
 
-/** The model and configuration of the agent that has the tool. */
+/** The model and configuration of the agent that owns the tool. */
 export interface OwnerOfTool {
 	readonly model?: unknown;
 	readonly config?: unknown;
@@ -30,22 +31,25 @@ export interface SubAgentWork {
 /** By the function of the tool: a copy of the tool has the same. */
 const works = new WeakMap<object, SubAgentWork>();
 
-/** Notes what a tool does. */
+/** Stores the description of a tool's work. */
 export function describeWork(run: object, work: SubAgentWork): void {
 	works.set(run, work);
 }
 
-/** The work of a tool, if it is one of `createSubAgentTool`. */
+/** Returns the work of a tool created by `createSubAgentTool`; undefined for any other tool. */
 export function workOf({ run }: AnyTool): SubAgentWork | undefined {
 	return typeof run === "function" ? works.get(run) : undefined;
 }
 
-/** The name of the sub-agent of a tool among those of its agent; no name in `subagents` has a space. */
+/**
+ * Returns the name of a tool's sub-agent among those of its agent. It cannot collide, because no name in `subagents`
+ * contains a space.
+ */
 export function subagentOfTool(name: string | undefined): string {
 	return `tool ${name}`;
 }
 
-/** The tool whose calls are carried out in sessions of `child`. */
+/** Returns the tool whose calls run in sessions of `child`. */
 export function sessionTool(
 	tool: AnyTool,
 	work: SubAgentWork,

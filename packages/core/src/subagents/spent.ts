@@ -1,4 +1,5 @@
-// The usage of a sub-agent's run, including its own sub-agents: read from its journal, regardless of the process.
+// The usage of a sub-agent's run, including its own sub-agents. It is read from the run's journal, whichever process ran
+// it.
 import { emptyUsage, sumUsage } from "@holdfast/upp";
 import { entriesBack, type Spent } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
@@ -6,7 +7,7 @@ import type { SessionTable } from "../sessions/index.ts";
 import type { ToolContext } from "../tools/index.ts";
 import type { FollowedTask } from "./read-task.ts";
 
-/** Has the call of the parent record what the work has used up. */
+/** Makes the parent's call record the usage of the work. */
 export async function recordSpent(
 	{ journal }: Pick<SessionTable, "journal">,
 	task: FollowedTask,
@@ -25,7 +26,7 @@ export function sumSpent(all: readonly Spent[]): Spent {
 	}));
 }
 
-/** The usage of work so far. */
+/** Returns the usage of the work so far. */
 export async function spentBy(journal: Journal, { storeKey, runId }: FollowedTask): Promise<Spent> {
 	let usage = emptyUsage();
 	let cost = 0;

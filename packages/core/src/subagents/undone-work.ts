@@ -1,12 +1,14 @@
-// Delegations that the parent's history no longer has, because another turn took the place of the one that made them
-// (`insteadOf`): the sub-agent forgets them with its next work. Read from the journals, so that a crash changes nothing.
+// Delegations that are no longer in the parent's history, because another turn replaced the one that made them
+// (`insteadOf`). The sub-agent forgets them with its next work. They are read from the journals, so a crash changes
+// nothing.
 import { entriesBack } from "../facts/index.ts";
 import { readState, type SessionTable } from "../sessions/index.ts";
 import type { ChildTask } from "./read-task.ts";
 
 /**
- * The id of the first message in a sub-agent's history that was undone, for its next work to take the place of it and of what
- * follows; undefined where nothing was. Costs what the parent did since it last gave work to that session.
+ * Returns the id of the first undone message in a sub-agent's history; its next work replaces that message and all that
+ * follow. Undefined if nothing was undone. The cost is proportional to what the parent did since it last delegated to
+ * that session.
  */
 export async function firstUndone(
 	child: SessionTable,

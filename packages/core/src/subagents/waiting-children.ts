@@ -1,5 +1,6 @@
-// Sub-agents that wait, seen from the run that waits with them: what they wait for, whether it has come, and the way of an
-// answer down to the run it is for (keeps I4). Every session keeps its own waits; those above it hold copies.
+// Sub-agents that wait, as seen from the run that waits with them: what they wait for, whether it has arrived, and how an
+// answer reaches the run that it is for (keeps I4). Every session stores its own waits; the sessions above it hold
+// copies.
 import { HoldfastError } from "@holdfast/upp";
 import { ChildWaits, type ShownChild } from "../engine/index.ts";
 import {
@@ -29,7 +30,7 @@ interface Delegation {
 /** How far back an answer is looked for that was given before. */
 const recentEntries = 1_000;
 
-/** How the call waits whose work is in a session that waits; undefined where that session does not. */
+/** Returns how a call waits whose work is in a waiting session; undefined if that session does not wait. */
 export async function childWaits(
 	table: SessionTable,
 	{ storeKey, runId }: FollowedTask,
@@ -44,7 +45,7 @@ export async function childWaits(
 	return new ChildWaits({ agent, storeKey, seq, ...waits }, end);
 }
 
-/** The waits of the run that does the work, while it is in progress; undefined without any. */
+/** Returns the waits of the run that does the work while it is in progress; undefined if it has none. */
 export async function shownBy(
 	table: SessionTable,
 	{ storeKey, runId }: FollowedTask,
@@ -56,7 +57,7 @@ export async function shownBy(
 	return shown.calls.length === 0 ? undefined : { agent: delegation.agent, storeKey, seq, ...shown };
 }
 
-/** Whether a sub-agent has moved on, or has to now: at any depth. */
+/** Whether a sub-agent, at any depth, has progressed or must continue now. */
 export async function haveNews(tableOf: TableOf, state: SessionState): Promise<boolean> {
 	for (const child of state.run?.children ?? []) if (await hasNews(tableOf, child)) return true;
 	return false;
@@ -75,13 +76,13 @@ async function hasNews(tableOf: TableOf, { agent, storeKey, seq }: WaitingChild)
 	return (await table.agent.children?.hasNews(state)) ?? false;
 }
 
-/** Work of a sub-agent that waits, and the run that callers know it by. */
+/** A sub-agent's waiting work, and the run under which callers know it. */
 export interface WaitingWork {
 	readonly child: WaitingChild;
 	readonly runId: string;
 }
 
-/** The work in the background of a session that waits, or shows calls that do. Its calls are known by the ids of their tasks. */
+/** Returns a session's background work that waits or shows waiting calls. Its calls are identified by their task ids. */
 export async function waitingTasks(
 	parentKey: string,
 	tables: ReadonlyMap<string, () => SessionTable>,
@@ -108,7 +109,7 @@ export async function waitingTasks(
 	return waiting;
 }
 
-/** Those calls as callers see them. */
+/** Returns those calls in the form that callers see. */
 export function pendingOf({ child, runId }: WaitingWork): readonly PendingToolCall[] {
 	const { taskId } = readTaskKey(child.storeKey) ?? {};
 	return child.calls.map(({ id, toolName, arguments: input, awaits, deadline, mayEdit, path }) => ({
@@ -134,8 +135,8 @@ interface Delivery {
 }
 
 /**
- * Hands answers to the sub-agents whose calls wait, each to the session of its call. All are looked at before any is taken; `check`
- * looks at those for the asking session itself.
+ * Delivers answers to the sub-agents whose calls wait, each to the session of its call. All answers are checked before
+ * any is accepted; `check` checks those for the asking session itself.
  */
 export async function answerChildren(
 	tableOf: TableOf,
@@ -159,7 +160,7 @@ export async function answerChildren(
 	return [...answered];
 }
 
-/** Rejects where one of these calls has another answer by now. Nothing is taken. */
+/** Rejects if one of these calls already has a different answer. Accepts nothing. */
 export async function refuseAnswered(
 	tableOf: TableOf,
 	waiting: readonly WaitingWork[],
@@ -172,7 +173,7 @@ export async function refuseAnswered(
 		});
 }
 
-/** These answers as the policy of each sub-agent leaves those for its own calls. */
+/** Returns the answers after the policy of each sub-agent has admitted those for its own calls. */
 export async function admitAnswers(
 	tableOf: TableOf,
 	waiting: readonly WaitingWork[],
