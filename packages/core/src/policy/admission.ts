@@ -1,5 +1,5 @@
-// The stage `admit`: each fact of an append passes every interceptor that admits, in order, and is committed in the
-// resulting form, with the notes that share the append.
+// The stage `admit`: each fact of an append passes every interceptor that has the stage, in order, and is committed in
+// the resulting form, along with the notes of the same append.
 import { guarded, HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import type { Fact, Noted } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -10,11 +10,14 @@ import { type NamedStages, policyInvalid } from "./join-stages.ts";
 
 /** The admission of a run's facts and deltas. */
 export interface Admitting {
-	/** The facts to commit in place of these. `step` is that of the run. Throws what an interceptor refused with. */
+	/**
+	 * Returns the facts to commit in place of these. `step` is the run's step. Throws the error with which an interceptor
+	 * refused them.
+	 */
 	facts(given: readonly Fact[], step: number): MaybePromise<readonly Fact[]>;
-	/** Whether an interceptor that may wait for the fact's session is asked about it. */
+	/** Whether an interceptor that may wait for the fact's session is asked about the fact. */
 	mayWait(fact: Fact): boolean;
-	/** The admission of deltas; absent if none may be emitted before its fact. */
+	/** The admission of deltas; absent if no delta may be emitted before its fact. */
 	readonly deltas?: DeltaGate | undefined;
 }
 
@@ -24,7 +27,7 @@ interface Admitter {
 	readonly kinds: readonly Fact["kind"][] | undefined;
 }
 
-/** The admission of a list; undefined if no interceptor admits. */
+/** Returns the admission of a list; undefined if no interceptor has the stage `admit`. */
 export function admittingOf(list: readonly NamedStages[]): Admitting | undefined {
 	const admitting = list.filter(({ stages }) => stages.admit !== undefined);
 	if (admitting.length === 0) return undefined;
@@ -44,7 +47,7 @@ function isAsked({ kinds }: Admitter, { kind }: Fact): boolean {
 	return kinds === undefined || kinds.includes(kind);
 }
 
-/** Undefined if an `admit` does not declare its effect on deltas: they then wait for the fact. */
+/** Undefined if an `admit` does not declare its effect on deltas: deltas then wait for the fact. */
 function gateOf(admitting: readonly NamedStages[]): DeltaGate | undefined {
 	const gated: DeltaStage[] = [];
 	for (const { name, stages } of admitting) {
@@ -59,7 +62,7 @@ function gateOf(admitting: readonly NamedStages[]): DeltaGate | undefined {
 	return new DeltaGate(gated);
 }
 
-/** The result of an interceptor, at once or later; an error is attributed to it. */
+/** Returns the result of an interceptor, which may be a promise. An error names the interceptor. */
 function naming<T>(name: string, stage: string, call: () => MaybePromise<T>): MaybePromise<T> {
 	return guarded(call, (error) => {
 		throw refusal(name, stage, error);
@@ -72,18 +75,18 @@ function named<T>(name: string, stage: string, given: Promise<T>): Promise<T> {
 	});
 }
 
-/** The facts of one append on their way. */
+/** The facts of one append that are being admitted. */
 interface Batch {
 	readonly admitters: readonly Admitter[];
 	readonly facts: readonly Fact[];
 	readonly step: number;
-	/** Those that are through, with their notes. */
+	/** The admitted facts, with their notes. */
 	readonly admitted: Fact[];
 }
 
 // Called for every fact of every run: without asynchronous work, it allocates no closure.
 
-/** One fact after the other; a promise only from the first admitter that needs time. */
+/** Admits one fact after the other. Returns a promise only from the first asynchronous interceptor on. */
 function admitFrom(batch: Batch, from: number): MaybePromise<readonly Fact[]> {
 	const { admitters, facts, admitted, step } = batch;
 	for (let at = from; at < facts.length; at++) {
@@ -147,7 +150,9 @@ function passedBy({ name }: Admitter, passed: Passed, admission: Admission | und
 	return { fact, notes: added.length === 0 ? notes : [...notes, ...added] };
 }
 
-/** Notes go before their fact, so that the last fact of an append is the engine's; after those that open the run. */
+/**
+ * Notes precede their fact, so that the last fact of an append is the engine's, but follow the facts that open the run.
+ */
 function place(facts: Fact[], { fact, notes }: Passed, step: number): void {
 	if (notes.length === 0) {
 		facts.push(fact);
@@ -158,7 +163,10 @@ function place(facts: Fact[], { fact, notes }: Passed, step: number): void {
 	else facts.push(...asides, fact);
 }
 
-/** An error of an interceptor's own code is what the run fails with; any other names the interceptor. */
+/**
+ * If an interceptor's own code throws a HoldfastError, the run fails with it. Any other error is wrapped in one that
+ * names the interceptor.
+ */
 export function refusal(name: string, stage: string, error: unknown): unknown {
 	if (isHoldfastError(error)) return error;
 	const why = messageOf(error);

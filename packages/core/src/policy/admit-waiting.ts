@@ -1,4 +1,5 @@
-// The stage `admitWaiting`: what waits for a run goes through it before it is stored, as the fact that it will become.
+// The stage `admitWaiting`: whatever waits for a run passes through it before it is stored, as the fact that it will
+// become.
 import type { Fact } from "../facts/index.ts";
 import { refusal } from "./admission.ts";
 import { faultOf } from "./check-admitted.ts";
@@ -6,7 +7,10 @@ import type { Interceptor, Stages } from "./interceptor.ts";
 import { policyInvalid } from "./join-stages.ts";
 import type { MiddlewareEntry } from "./middleware/middleware-face.ts";
 
-/** A fact as it may be stored before a run commits it. Throws what an interceptor refused with. */
+/**
+ * Returns a fact in the form in which it may be stored before a run commits it. Throws the error with which an
+ * interceptor refused it.
+ */
 export type AdmitWaiting = <F extends Fact>(fact: F) => F;
 
 interface Admitter {
@@ -23,8 +27,8 @@ const mayWait: ReadonlySet<Fact["kind"]> = new Set<Fact["kind"]>([
 ]);
 
 /**
- * The stages of an entry for a run of a session. Where its `admit` is asked about inputs and it does not state what it does to
- * those that wait, each input is refused: what it would mask must not lie in an inbox in clear.
+ * Returns the stages of an entry for a run of a session. If its `admit` is asked about inputs and it does not declare its
+ * effect on waiting ones, each input is refused: content that `admit` would mask must not be stored unmasked in an inbox.
  */
 export function withWaitingAdmitted(entry: MiddlewareEntry, stages: Stages): Stages {
 	const { admit, admits } = stages;
@@ -39,12 +43,12 @@ export function withWaitingAdmitted(entry: MiddlewareEntry, stages: Stages): Sta
 	};
 }
 
-/** The kinds of facts that answers from outside become. */
+/** The kinds of facts that outside answers become. */
 const answerKinds: ReadonlySet<Fact["kind"]> = new Set<Fact["kind"]>(["decision", "tool.settled"]);
 
 /**
- * Whether answers to calls may wait in an inbox: where the `admit` of an entry looks at them, it has to state what it does to
- * those that wait. An answer that the worker of the run takes goes through `admit` before it is stored.
+ * Whether answers to calls may wait in an inbox. If the `admit` of an entry is asked about them, the entry has to declare
+ * its effect on waiting ones. An answer accepted by the run's own worker passes `admit` before it is stored.
  */
 export function mayAnswersWait(entry: MiddlewareEntry, { admit, admits }: Stages): boolean {
 	if (admit === undefined || (entry as Partial<Interceptor>).admitWaiting !== undefined) return true;
@@ -55,7 +59,7 @@ const unstated =
 	"it is asked about inputs, and has no `admitWaiting` for those that wait in a session's inbox. Give it a function that " +
 	'replaces what `admit` replaces, or "as-is" if `admit` changes no input; or leave inputs out of its `admits`';
 
-/** The admission of waiting facts by a list; undefined if no entry has the stage. */
+/** Returns the admission of waiting facts for a list; undefined if no entry has the stage. */
 export function admitWaitingOf(list: readonly MiddlewareEntry[]): AdmitWaiting | undefined {
 	const admitters = list.flatMap((entry): Admitter[] => {
 		const { name, admitWaiting } = entry as Interceptor;

@@ -1,5 +1,5 @@
-// The policy of one agent: its one list. First the entries of `middleware` in their order, then the hooks of `plugins` in
-// the order in which they were registered.
+// The policy of one agent, as one list: first the entries of `middleware` in their order, then the hooks of `plugins` in
+// the order of registration.
 import type { RunOutcome } from "../facts/index.ts";
 import { memoryValues, type SessionValues, type ValueStore } from "../host/index.ts";
 import { mayAnswersWait, withWaitingAdmitted } from "./admit-waiting.ts";
@@ -8,14 +8,14 @@ import { type MiddlewareEntry, middlewareStages } from "./middleware/middleware-
 import type { PluginSet } from "./plugins/plugin-set.ts";
 import { isCallKey, type PluginTurn, type PolicyAgent, type PolicyRun } from "./policy-run.ts";
 
-/** The executor of tools: the engine, or the model itself, in which case no interceptor is asked about them. */
+/** Who runs the tools: the engine, or the model itself, in which case no interceptor is asked about them. */
 export type WhoseTools = "engine-tools" | "own-tools";
 
 export interface PolicyOptions {
-	/** As interceptors see it. */
+	/** The agent in the form that interceptors see. */
 	readonly agent: PolicyAgent;
 	readonly middleware: readonly MiddlewareEntry[];
-	/** Absent without one. */
+	/** Absent if the agent has no plugins. */
 	readonly plugins?: PluginSet | undefined;
 	readonly tools: WhoseTools;
 	/** The storage for interceptors' values of sessions. */
@@ -31,7 +31,7 @@ export class AgentPolicy {
 		this.#options = options;
 	}
 
-	/** The stages for one run, in order. */
+	/** Returns the stages for one run, in order. */
 	begin(run: PolicyRun): readonly NamedStages[] {
 		const { middleware, plugins, tools } = this.#options;
 		const list = middleware.map((entry): NamedStages => {
@@ -46,32 +46,35 @@ export class AgentPolicy {
 		return plugins === undefined ? list : [...list, ...plugins.stages(run, tools)];
 	}
 
-	/** An owner's values of a session; for a call, until its end. */
+	/** Returns an owner's values for a session, or for a call until its end. */
 	values(sessionKey: string, owner: string): SessionValues {
 		return this.#options.values.values(sessionKey, owner);
 	}
 
-	/** After the end of a run is committed. Never rejects. */
+	/** Notifies plugins after the end of a run is committed. Never rejects. */
 	async ended(run: PluginTurn, outcome: RunOutcome): Promise<void> {
 		await this.#options.plugins?.turnAfter(run, outcome);
 	}
 
-	/** A call has ended: its values are dropped. */
+	/** Drops the values of a call that has ended. */
 	callOver({ sessionKey }: PluginTurn): void {
 		void this.#options.values.deleteSession(sessionKey); // in memory
 	}
 
-	/** Whether anybody looks on at events. */
+	/** Whether any plugin observes events. */
 	get looksOn(): boolean {
 		return this.#options.plugins?.looksOn === true;
 	}
 
-	/** Gives an event to plugins that look on; settles when they are done with it, undefined when they are. Never throws. */
+	/**
+	 * Passes an event to the plugins that observe events. Returns a promise that settles when they have processed it, or
+	 * undefined if they already have. Never throws.
+	 */
 	notify(event: unknown, run: PluginTurn): Promise<unknown> | undefined {
 		return this.#options.plugins?.notify(event, run);
 	}
 
-	/** Deletes what was kept for a session. */
+	/** Deletes what plugins stored for a session. */
 	async deleted(sessionKey: string): Promise<void> {
 		const { plugins, values } = this.#options;
 		if (plugins === undefined) await values.deleteSession(sessionKey);
@@ -79,7 +82,7 @@ export class AgentPolicy {
 	}
 }
 
-/** Values of sessions where they are kept, and of calls in memory: nothing of a call outlasts it. */
+/** Stores values of sessions in the given store, and values of calls in memory until the call ends. */
 export function withCallValues(ofSessions: ValueStore): ValueStore {
 	const ofCalls = memoryValues();
 	const storeOf = (key: string): ValueStore => (isCallKey(key) ? ofCalls : ofSessions);

@@ -1,7 +1,7 @@
-// The stages around one run: `before` as listed, then the run, then `after` in reverse; a failure asks `onError` in
-// reverse until one gives a result, which continues outwards like any other. Every function once at most.
-// States: outside → entering (each `before` lets the run in) → inside → leaving (each `after` lets it out) → over. A run
-// that is resumed begins inside.
+// The stages around one run: `before` in list order, then the run, then `after` in reverse. On failure, `onError` is
+// asked in reverse order until one returns a result, which continues outwards like any other. Each function is called at
+// most once. States: outside → entering (each `before` lets the run in) → inside → leaving (each `after` lets it out) →
+// over. A resumed run starts inside.
 import type { GenerateResult } from "../state/index.ts";
 import type { Stages } from "./interceptor.ts";
 import type { ChangedContext, RunContext } from "./policy-run.ts";
@@ -13,9 +13,9 @@ export interface Around extends Pick<Stages, "before" | "after" | "onError"> {
 
 export class AroundRun {
 	readonly #list: readonly Around[];
-	/** How many have let the run in, and not yet seen it come out. */
+	/** How many stages the run has entered and not yet left. */
 	#entered: number;
-	/** As the `before` stages so far have left it. */
+	/** The context after the `before` stages so far. */
 	context: RunContext;
 
 	constructor(list: readonly Around[], context: RunContext, from: "outside" | "inside" = "outside") {
@@ -24,7 +24,7 @@ export class AroundRun {
 		this.#entered = from === "inside" ? list.length : 0;
 	}
 
-	/** Calls each `before`. Rejects with what one throws. */
+	/** Calls each `before`. Rejects with the error of the first that throws. */
 	async enter(): Promise<void> {
 		for (const each of this.#list) {
 			const returned = await each.before?.(this.context);
@@ -33,7 +33,7 @@ export class AroundRun {
 		}
 	}
 
-	/** The caller's result of a completed run. */
+	/** Returns the caller's result of a completed run. */
 	async completed(given: GenerateResult): Promise<GenerateResult> {
 		let result = given;
 		while (this.#entered > 0) {
@@ -47,13 +47,13 @@ export class AroundRun {
 		return result;
 	}
 
-	/** The caller's result of a failed run. Rejects with its error, unless an `onError` returned a result. */
+	/** Returns the caller's result of a failed run. Rejects with its error, unless an `onError` returned a result. */
 	async failed(error: unknown): Promise<GenerateResult> {
-		// Those that were not reached are asked as well: an error handler may be anywhere in the list.
+		// Stages that the run did not reach are asked as well: an error handler may be anywhere in the list.
 		return this.completed(await this.#afterError(this.#list.length, error));
 	}
 
-	/** The first result that those before `end` have for an error, from the last to the first. */
+	/** Returns the first result for an error from the stages before `end`, asked from the last to the first. */
 	async #afterError(end: number, error: unknown): Promise<GenerateResult> {
 		const said = error instanceof Error ? error : new Error(String(error), { cause: error });
 		for (let at = end - 1; at >= 0; at--) {
@@ -63,7 +63,7 @@ export class AroundRun {
 				this.#entered = Math.min(this.#entered, at);
 				return result;
 			} catch {
-				// The first error is the one to report.
+				// Only the first error is reported.
 			}
 		}
 		throw error;
@@ -71,9 +71,9 @@ export class AroundRun {
 }
 
 /**
- * A run with the stages around it. Without any, `execute` is called at once.
+ * Runs a function with the stages around it. If there are none, `execute` is called at once.
  *
- * Rejects with what `execute`, a `before` or an `after` threw, unless an `onError` gave a result.
+ * Rejects with the error of `execute`, a `before` or an `after`, unless an `onError` returned a result.
  */
 export function aroundRun(
 	list: readonly Around[],
@@ -97,7 +97,7 @@ async function throughAll(
 	return around.completed(result);
 }
 
-/** The context a `before` returned. The metadata stays the one object that everybody shares. */
+/** Applies the context that a `before` returned. The metadata remains the one shared object. */
 function follow(context: RunContext, returned: ChangedContext): RunContext {
 	const { metadata } = context;
 	if (returned.metadata !== undefined && returned.metadata !== metadata) {

@@ -1,4 +1,4 @@
-// Checks that an interceptor's replacement of a fact is acceptable to readers of the journal: the same kind, ids,
+// Checks that readers of the journal can accept an interceptor's replacement of a fact: it must keep the kind, ids,
 // positions and run outcome; only content, values and notes may change.
 import {
 	type AssistantMessage,
@@ -21,7 +21,7 @@ import { AgentState, type SubagentExecutionTrace } from "../state/index.ts";
 import { plainJson } from "../tools/index.ts";
 import type { AuditNote } from "./interceptor.ts";
 
-/** The members that may be replaced. */
+/** The members that may be replaced, by kind. */
 const content: Readonly<Record<FactKind, readonly string[]>> = {
 	"run.started": ["parent"],
 	"run.resumed": ["partial"],
@@ -58,7 +58,7 @@ const outcomes: ReadonlySet<string> = new Set(
 /** Topics that the engine itself acts on. */
 const ownTopics: ReadonlySet<string> = new Set(["suspended", "model-retry", "model-failed"]);
 
-/** The fault of a replaced fact; undefined if it is valid. */
+/** Returns the fault of a replaced fact; undefined if it is valid. */
 export function faultOf(given: Fact, admitted: unknown): string | undefined {
 	if (typeof admitted !== "object" || admitted === null) return "what it returned as `fact` is no fact";
 	const fact = admitted as Fact;
@@ -75,7 +75,7 @@ export function faultOf(given: Fact, admitted: unknown): string | undefined {
 	return faultOfContent(given, fact) ?? faultOfWriting(fact);
 }
 
-/** The fault of a note to record with a fact. */
+/** Returns the fault of a note to record with a fact; undefined if it is valid. */
 export function faultOfNote(note: unknown): string | undefined {
 	const { topic, value } = (note ?? {}) as Partial<AuditNote>;
 	if (typeof topic !== "string" || topic === "") return "a note of it has no topic";
@@ -133,7 +133,7 @@ function faultOfMessage(given: Message, message: unknown): string | undefined {
 	return message.id === given.id ? undefined : "it changed the id of a message, which must stay";
 }
 
-/** Tools, answers from outside and results are addressed by the ids of calls. */
+/** The ids of calls must not change: tools, outside answers and results refer to them. */
 function faultOfAnswer(given: AssistantMessage, message: AssistantMessage): string | undefined {
 	return faultOfMessage(given, message) ?? faultOfCalls(given.toolCalls, message.toolCalls);
 }
@@ -150,7 +150,7 @@ function faultOfCalls(given: readonly ToolCall[] = [], calls: readonly ToolCall[
 
 type Waiting = Extract<Fact, { kind: "waiting" | "tools.pending" }>;
 
-/** Shown data may be masked; the waiting calls and their reasons must stay. */
+/** Shown data may be masked, but the waiting calls and the reasons they wait must not change. */
 function faultOfPending(given: Waiting, fact: Waiting): string | undefined {
 	const kept = ({ calls, children }: Waiting): string =>
 		JSON.stringify([calls, children], (name, value) =>
@@ -178,7 +178,7 @@ function faultOfParent(given: Parent, parent: Parent): string | undefined {
 	return isSame ? undefined : "it changed whose work the run is, which must stay";
 }
 
-/** The approver is not content. */
+/** The approver must not be changed. */
 function faultOfDecision(
 	{ topic, answer: given }: Extract<Fact, { kind: "decision" }>,
 	{ answer }: Extract<Fact, { kind: "decision" }>,
@@ -193,7 +193,7 @@ function faultOfDecision(
 		: "it changed what was approved, which must stay";
 }
 
-/** The parts of a note that the fold reads must stay readable. */
+/** The parts of a note that the fold reads must remain readable. */
 function faultOfValue({ value: given }: Noted, { topic, value }: Noted): string | undefined {
 	try {
 		if (topic === "plan") AgentState.initial().withPlan(value as Parameters<AgentState["withPlan"]>[0]);
@@ -208,7 +208,7 @@ function faultOfValue({ value: given }: Noted, { topic, value }: Noted): string 
 	return undefined;
 }
 
-/** A store would refuse it when it is too late to say whose it is. */
+/** Checked here because the store would refuse it later, when the interceptor at fault is unknown. */
 function faultOfWriting(fact: Fact): string | undefined {
 	try {
 		if (fact.kind === "tool.settled") plainJson(fact.result);

@@ -1,25 +1,25 @@
-// The admission of deltas before they are emitted: each stage in order, in the order of arrival. A stage may hold text
-// back; it is flushed when the source of the deltas has ended.
+// The admission of deltas before they are emitted: they pass each stage in order, in the order of arrival. A stage may
+// hold text back; it is flushed when the source of the deltas has ended.
 import { after } from "@holdfast/upp";
 import type { MaybePromise } from "../host/index.ts";
 import type { Delta, DeltaSource, DeltaStage } from "./interceptor.ts";
 
 export class DeltaGate {
 	readonly #stages: readonly DeltaStage[];
-	/** Settles when the deltas before have passed; undefined when they have. */
+	/** Settles when the earlier deltas have passed; undefined if they have. */
 	#passing: Promise<unknown> | undefined;
 
 	constructor(stages: readonly DeltaStage[]) {
 		this.#stages = stages;
 	}
 
-	/** Gives each delta that is released to `release`, in order. A promise while a stage needs time. */
+	/** Passes each released delta to `release`, in order. Returns a promise if a stage is asynchronous. */
 	push(delta: Delta, release: (delta: Delta) => void): MaybePromise<void> {
 		if (this.#stages.length === 0) return release(delta);
 		return this.#next(() => this.#through([delta], 0), release);
 	}
 
-	/** Releases what is held of a source. */
+	/** Releases the held deltas of a source. */
 	flush(source: DeltaSource, release: (delta: Delta) => void): MaybePromise<void> {
 		if (this.#stages.length === 0) return;
 		return this.#next(() => this.#flushed(source, 0, []), release);

@@ -1,4 +1,4 @@
-// Door of policy.
+// The entry point of policy.
 
 export type { Admitting } from "./admission.ts";
 export { type AdmitWaiting, admitWaitingOf } from "./admit-waiting.ts";

@@ -1,16 +1,16 @@
-// The one list of policy: the actions of an interceptor at each stage of a run. Middleware and plugins are two forms of
-// it. Every stage is called in the order of the list; `after` and `onError` in reverse.
+// The one policy list: the actions of an interceptor at each stage of a run. Middleware and plugins are two forms of it.
+// Every stage is called in list order; `after` and `onError` in reverse.
 import type { Message, StreamEvent, TokenUsage } from "@holdfast/upp";
 import type { Entry, Fact } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
 import type { ChangedContext, PolicyRun, RunContext } from "./policy-run.ts";
 
-/** A value or nothing, at once or later. A function that ends without a `return` gives nothing. */
+/** A value or nothing, or a promise of either. A function without a `return` returns nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: `undefined` alone would refuse functions without a `return`.
 export type Perhaps<Value> = Value | void | Promise<Value | void>;
 
-/** A tool call on its way to its tool. */
+/** A tool call before it reaches its tool. */
 export interface InterceptedCall {
 	readonly toolCallId: string;
 	readonly toolName: string;
@@ -25,7 +25,7 @@ export type ToolCallDecision =
 	| { readonly action: "synthesize"; readonly output: unknown }
 	| { readonly action: "error"; readonly error: unknown };
 
-/** A result on its way to the journal. */
+/** A result before it is recorded in the journal. */
 export interface InterceptedResult extends InterceptedCall {
 	readonly status: "done" | "error" | "cancelled";
 	readonly output: unknown;
@@ -36,13 +36,13 @@ export interface InterceptedResult extends InterceptedCall {
 /** The replacement of a result. */
 export type ReplacedResult = Pick<InterceptedResult, "status" | "output" | "error">;
 
-/** A call of the model that is about to be made. */
+/** A model call before it is made. */
 export interface InterceptedModelCall {
 	readonly step: number;
 	/** The purpose of the call: `act`, `reason`, `plan` or the strategy's own tag. */
 	readonly tag: string;
 	readonly modelId: string;
-	/** Fires when the run is stopped. */
+	/** Aborted when the run is stopped. */
 	readonly signal: AbortSignal;
 }
 
@@ -54,7 +54,7 @@ export interface ModelAnswer {
 	readonly data?: unknown;
 }
 
-/** A piece of output before the fact that it belongs to. */
+/** A piece of output that precedes the fact it belongs to. */
 export type Delta =
 	| { readonly type: "model"; readonly step: number; readonly tag: string; readonly event: StreamEvent }
 	| {
@@ -66,14 +66,14 @@ export type Delta =
 	/** An event of a tool's sub-agent. */
 	| { readonly type: "nested"; readonly step: number; readonly toolCallId: string; readonly event: unknown };
 
-/** The source of deltas: the answer of the model, or a tool call. */
+/** The source of deltas: a model's answer, or a tool call. */
 export type DeltaSource = { readonly model: true } | { readonly toolCallId: string };
 
-/** Looks at deltas; may hold text back to see what follows, and releases it later. */
+/** Inspects deltas. It may hold text back to see what follows, and release it later. */
 export interface DeltaStage {
-	/** The deltas that are released now: of this one, and of those held so far. */
+	/** Returns the deltas to release now, from this one and those held so far. */
 	push(delta: Delta): MaybePromise<readonly Delta[]>;
-	/** Their source has ended: returns the held deltas that are released. Others are never emitted. */
+	/** Returns the held deltas to release, because their source has ended. Others are never emitted. */
 	flush(source: DeltaSource): MaybePromise<readonly Delta[]>;
 }
 
@@ -86,76 +86,76 @@ export interface AuditNote {
 
 /** An interceptor's replacement of a fact; undefined leaves it unchanged. */
 export interface Admission {
-	/** The fact to commit in its place: the same kind, with other content. */
+	/** The fact to commit in its place: the same kind, with different content. */
 	readonly fact?: Fact;
-	/** Committed with it, all or nothing. */
+	/** Notes committed with it atomically. */
 	readonly notes?: readonly AuditNote[];
 }
 
-/** The stages of one run. All are optional; one that throws fails the run with what it threw. */
+/** The stages of one run. All are optional. If one throws, the run fails with that error. */
 export interface Stages {
 	/** Called before the run. May return a changed context for later stages. Not called again when a run is resumed. */
 	before?(context: RunContext): Perhaps<ChangedContext>;
 	/** Called after a completed run. Its return value becomes the caller's result. */
 	after?(context: RunContext, result: GenerateResult): GenerateResult | Promise<GenerateResult>;
-	/** After a run that failed. A result returned here is what the caller gets. */
+	/** Called after a failed run. A result returned here becomes the caller's result. */
 	onError?(context: RunContext, error: Error): Perhaps<GenerateResult>;
-	/** Before the first step of a run that was not resumed. */
+	/** Called before the first step of a run that was not resumed. */
 	turnBefore?(): MaybePromise<void>;
-	/** Before the start of a step is emitted. */
+	/** Called before the start of a step is emitted. */
 	stepBefore?(step: number): MaybePromise<void>;
-	/** After a step, before its end is emitted. */
+	/** Called after a step, before its end is emitted. */
 	stepAfter?(step: number): MaybePromise<void>;
-	/** Asked after each step, with that step's state; `true` ends the run with what it has. */
+	/** Called after each step with that step's state. `true` ends the run with its results so far. */
 	stop?(state: AgentState): MaybePromise<boolean>;
-	/** Replaces the messages that the model sees, in this call only. */
+	/** Replaces the messages that the model sees in this call only. */
 	assemble?(messages: readonly Message[]): MaybePromise<readonly Message[]>;
-	/** Around a call of the model, which `next` makes: call it once at most. Without it, the answer is the one returned. */
+	/**
+	 * Wraps a model call, which `next` makes: call it at most once. If you don't call it, the returned answer is used.
+	 */
 	modelCall?(call: InterceptedModelCall, next: () => Promise<ModelAnswer>): Promise<ModelAnswer>;
-	/** Asked before a call is checked. The first decision other than `allow` and `modify` counts. */
+	/** Called before a call is checked. The first decision other than `allow` and `modify` counts. */
 	toolCall?(call: InterceptedCall): MaybePromise<ToolCallDecision | undefined>;
-	/** Asked before a result is recorded; the raw one is then kept nowhere. */
+	/** Called before a result is recorded. If it replaces the result, the original is not kept anywhere. */
 	toolResult?(result: InterceptedResult): MaybePromise<ReplacedResult>;
 	/**
-	 * Called before every append, for each of its facts in order: may replace it, add notes, or refuse it by throwing;
-	 * then nothing of the append is committed. What it gives is what is committed, folded and emitted.
+	 * Called before every append, for each of its facts in order. It may replace the fact, add notes, or refuse it by
+	 * throwing; then nothing of the append is committed. The resulting fact is committed, folded and emitted.
 	 */
 	admit?(fact: Fact): Perhaps<Admission>;
-	/** The kinds of facts that `admit` is asked about: others pass it by. Default: all. */
+	/** The kinds of facts that `admit` is called for; others bypass it. Default: all. */
 	readonly admits?: readonly Fact["kind"][];
 	/**
 	 * The effect of this `admit` on deltas: a separate stage, or `as-is` if it changes no text. Default: facts are
 	 * emitted, deltas are not.
 	 */
 	readonly deltas?: DeltaStage | "as-is";
-	/**
-	 * Called for each fact once it is committed, in order, before its event is emitted. An error it throws is ignored.
-	 */
+	/** Called for each fact once it is committed, in order, before its event is emitted. Errors are ignored. */
 	committed?(entry: Entry): void;
-	/** Whether the run is continued for one more step although the strategy would end it. Asked once each time. */
+	/** Whether the run continues for one more step although the strategy would end it. Called once each time. */
 	continues?(): boolean;
 	/**
-	 * `never`: no stage waits for its own session, and nothing has to notice that one does. Default: a stage that waits for what
+	 * `never`: no stage waits for its own session, so no check is needed. Default: a stage that waits for something that
 	 * can only happen after its own run gets `session_busy`.
 	 */
 	readonly waits?: "never";
 }
 
-/** An entry of the list. */
+/** An entry of the policy list. */
 export interface Interceptor {
-	/** Name for people, and for errors. */
+	/** The name, for people and error messages. */
 	readonly name: string;
-	/** Returns the stages for one run, with their state; undefined for none. Must not throw. */
+	/** Returns the stages for one run, with their own state; undefined for none. Must not throw. */
 	begin(run: PolicyRun): Stages | undefined;
 	/**
-	 * Called before an input is stored that waits for a run to accept it, with the fact that it will become: a queued or
+	 * Called before storing an input that waits for a run to accept it, with the fact that it will become: a queued or
 	 * steered message, an edit of the history, work for a sub-agent, a notice, or an answer to a call while another
 	 * worker has the run (a `decision` or `tool.settled`). The return value is stored, and passed to `admit` when a run
 	 * commits it; undefined stores the fact unchanged. It may replace the same parts as `admit`, and must return
-	 * synchronously. An error refuses the input. `"as-is"` declares that `admit` changes no input. An `admit` that is
-	 * asked about inputs needs one of the two in sessions: without it each input is refused with `policy_invalid`, since
-	 * a waiting input would be stored unmasked. So is an answer that would have to wait, if `admit` is asked about
-	 * decisions or results.
+	 * synchronously. An error refuses the input. `"as-is"` declares that `admit` changes no input. In sessions, an
+	 * `admit` that is asked about inputs needs one of the two: without it each input is refused with `policy_invalid`,
+	 * because a waiting input would be stored unmasked. The same applies to an answer that would have to wait, if `admit`
+	 * is asked about decisions or results.
 	 */
 	// biome-ignore lint/suspicious/noConfusingVoidType: `undefined` alone would refuse functions without a `return`.
 	admitWaiting?: "as-is" | ((fact: Fact) => Fact | void);

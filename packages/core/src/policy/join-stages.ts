@@ -1,4 +1,4 @@
-// Joins several interceptors: each stage calls those that have it, in order. An unused stage is absent, so that it costs
+// Joins several interceptors: each stage calls those that have it, in order. Unused stages are absent, so they cost
 // nothing.
 import { HoldfastError, isAssistantMessage, isMessage, isThenable, type Message } from "@holdfast/upp";
 import type { Entry } from "../facts/index.ts";
@@ -13,27 +13,29 @@ import type {
 	ToolCallDecision,
 } from "./interceptor.ts";
 
-/** The stages of one interceptor, and its name. */
+/** The stages of one interceptor, with its name. */
 export interface NamedStages {
 	readonly name: string;
 	readonly stages: Stages;
 	readonly answersMayNotWait?: boolean;
 }
 
-/** The stages that the engine calls while a run is driven; those around it, and `admit`, are joined elsewhere. */
+/** The stages that the engine calls during a run. Those around it, and `admit`, are joined elsewhere. */
 export type DrivenStages = Omit<
 	Stages,
 	"before" | "after" | "onError" | "admit" | "admits" | "deltas" | "waits"
 > & {
-	/** Names of those that have `toolCall`: an input that passed others is not what these would have made of it. */
+	/**
+	 * Names of the interceptors that have `toolCall`: an input that passed different ones may not be valid under these.
+	 */
 	readonly toolCallBy?: readonly string[];
-	/** For a recorded run: applies `after` and `onError` to its result, which is recorded before the end. */
+	/** For a recorded run: applies `after` and `onError` to its result, which is recorded before the end of the run. */
 	leaving?(end: () => Promise<GenerateResult>): Promise<GenerateResult>;
-	/** Set where an `admit` looks at answers, and its entry does not state what it does to those in an inbox. */
+	/** Set if an `admit` is asked about answers, and its entry does not declare its effect on those in an inbox. */
 	readonly answersMayNotWait?: true;
 };
 
-/** The stages of a list, joined. */
+/** Joins the stages of a list. */
 export function joinStages(list: readonly NamedStages[]): DrivenStages {
 	const turnBefore = all(list, "turnBefore");
 	const stepBefore = all(list, "stepBefore");
@@ -74,7 +76,7 @@ interface NamedCall<Call> {
 	readonly call: Call;
 }
 
-/** The functions of one stage, in order; undefined if there are none. */
+/** Returns the functions of one stage, in order; undefined if there are none. */
 function all<Name extends keyof DrivenStages & keyof Stages>(
 	list: readonly NamedStages[],
 	name: Name,
@@ -112,7 +114,7 @@ async function assembled(
 	return messages;
 }
 
-/** A call of the model that is made once at most: what was streamed of the first cannot be taken back. */
+/** Allows only one model call: what was streamed from the first cannot be retracted. */
 function once(name: string, next: () => Promise<ModelAnswer>): () => Promise<ModelAnswer> {
 	let called = false;
 	return () => {
@@ -122,7 +124,7 @@ function once(name: string, next: () => Promise<ModelAnswer>): () => Promise<Mod
 	};
 }
 
-/** An answer as the journal can hold it. */
+/** Converts an answer to a form that the journal can hold. */
 function answered(name: string, answer: ModelAnswer): ModelAnswer {
 	const { message, usage, stopReason } = answer ?? {};
 	const isCounted = typeof usage?.totalTokens === "number" && typeof usage.inputTokens === "number";
@@ -131,7 +133,7 @@ function answered(name: string, answer: ModelAnswer): ModelAnswer {
 	throw policyInvalid(name, "modelCall", "it returned no {message, usage, stopReason} of an answer");
 }
 
-/** A decision that cannot be carried out fails the run: the call must not pass for want of a known action. */
+/** An unknown decision fails the run, because a call must not pass only because its action is unknown. */
 const callActions: ReadonlySet<unknown> = new Set<ToolCallDecision["action"]>([
 	"modify",
 	"reject-and-continue",
@@ -159,7 +161,7 @@ async function decided(
 	return call === given ? undefined : { action: "modify", input: call.input };
 }
 
-/** Asks each in turn; a promise only where one of them needs time. */
+/** Calls each function in turn. Returns a promise only if one of them is asynchronous. */
 function replaced(
 	stages: readonly NamedCall<NonNullable<Stages["toolResult"]>>[],
 	given: InterceptedResult,
@@ -177,7 +179,7 @@ function replaced(
 	return from(0, given.status === "done" ? given : { ...given, error: given.output });
 }
 
-/** Committed facts stay committed, even if an observer throws. */
+/** Committed facts remain committed, even if an observer throws. */
 function heard(stages: readonly NamedCall<NonNullable<Stages["committed"]>>[], entry: Entry): void {
 	for (const { call } of stages) {
 		try {
@@ -186,7 +188,7 @@ function heard(stages: readonly NamedCall<NonNullable<Stages["committed"]>>[], e
 	}
 }
 
-/** The return value of an interceptor is invalid. */
+/** Creates the error for an interceptor's invalid return value. */
 export function policyInvalid(name: string, stage: string, why: string): HoldfastError {
 	return new HoldfastError("policy_invalid", `The interceptor "${name}" failed in ${stage}: ${why}.`, {
 		data: { interceptor: name, stage },

@@ -7,7 +7,7 @@
 export class RunMetadata {
 	[name: string]: unknown;
 
-	/** The value of a name, or undefined. */
+	/** Returns the value of a name, or undefined. */
 	get(name: string): unknown {
 		return Object.hasOwn(this, name) ? this[name] : undefined;
 	}
@@ -28,12 +28,12 @@ export class RunMetadata {
 		return Object.hasOwn(this, name) && delete this[name];
 	}
 
-	/** Names and values, in the order in which they were set. */
+	/** Returns names and values, in the order in which they were set. */
 	entries(): IterableIterator<[string, unknown]> {
 		return Object.entries(this)[Symbol.iterator]();
 	}
 
-	/** The names, in the order in which they were set. */
+	/** Returns the names, in the order in which they were set. */
 	keys(): IterableIterator<string> {
 		return Object.keys(this)[Symbol.iterator]();
 	}
@@ -43,7 +43,7 @@ export class RunMetadata {
 		for (const [name, value] of Object.entries(this)) each(value, name);
 	}
 
-	/** How many names have a value. */
+	/** The number of names that have a value. */
 	get size(): number {
 		return Object.keys(this).length;
 	}

@@ -1,4 +1,4 @@
-// The policy of one run: the stages of its list, joined for the engine, with the overlays of the run and the replacements
+// The policy of one run: the stages of its list, joined for the engine, with the run's overlays and the replacements made
 // by `before` stages.
 import type { Message, UserMessage } from "@holdfast/upp";
 import type { Mutable } from "../facts/index.ts";
@@ -9,12 +9,12 @@ import { type DrivenStages, joinStages, type NamedStages } from "./join-stages.t
 import type { RunContext } from "./policy-run.ts";
 import { TurnOverlays } from "./turn-overlays.ts";
 
-/** A stage of the engine's, called so that what it waits for belongs to the run. */
+/** Calls a stage of the engine so that anything it waits for is attributed to the run. */
 export type Within = <T>(call: () => T) => T;
 
 export interface RunPolicyOptions {
 	readonly list: readonly NamedStages[];
-	/** Id of the message that began the run. */
+	/** Id of the message that started the run. */
 	readonly inputId: string;
 	/** Default: stages are called directly. */
 	readonly within?: Within;
@@ -24,7 +24,7 @@ const nobody: readonly Around[] = [];
 const noStages: DrivenStages = {};
 
 export class RunPolicy {
-	/** The engine's stages. An overlay adds more. */
+	/** The engine's stages. An overlay adds to them. */
 	readonly stages: DrivenStages;
 	readonly admitting: Admitting | undefined;
 	/** The functions around the run; empty if there are none. */
@@ -38,7 +38,7 @@ export class RunPolicy {
 	constructor({ list, inputId, within = (call) => call() }: RunPolicyOptions) {
 		this.#inputId = inputId;
 		if (list.length === 0) {
-			// Most runs have no policy, and make nothing of it.
+			// Most runs have no policy, so nothing is allocated for it.
 			this.around = nobody;
 			this.#ofList = noStages;
 			this.stages = {};
@@ -48,7 +48,7 @@ export class RunPolicy {
 			.map(({ stages }) => stages)
 			.filter(({ before, after, onError }) => (before ?? after ?? onError) !== undefined);
 		const joined = joinStages(list);
-		// A scope for each call costs as much as a small stage itself.
+		// A scope per call would cost as much as a small stage itself.
 		this.#ofList = list.every(({ stages }) => stages.waits === "never") ? joined : allWithin(joined, within);
 		this.stages = { ...this.#ofList };
 		const admitting = admittingOf(list);
@@ -63,8 +63,8 @@ export class RunPolicy {
 	}
 
 	/**
-	 * Has a recorded run go through the stages around it: `before` when it begins, unless it was resumed. What that makes
-	 * of the input and the state is what the model sees, and never what is recorded.
+	 * Calls the stages around a recorded run: `before` when it starts, unless it is resumed. Their changes to the input
+	 * and the state affect what the model sees, but never what is recorded.
 	 */
 	recorded(context: RunContext, from: "outside" | "inside", within: Within): void {
 		if (this.around.length === 0) return;
@@ -81,12 +81,12 @@ export class RunPolicy {
 		};
 	}
 
-	/** The context as the `before` stages of a recorded run have left it. */
+	/** The context after the `before` stages of a recorded run. */
 	get context(): RunContext | undefined {
 		return this.#through?.context;
 	}
 
-	/** The caller's result of an ended recorded run. */
+	/** Returns the caller's result of an ended recorded run. */
 	async leave(end: () => Promise<GenerateResult>): Promise<GenerateResult> {
 		const around = this.#through;
 		if (around === undefined) return end();
@@ -99,7 +99,7 @@ export class RunPolicy {
 		return around.completed(result);
 	}
 
-	/** The model sees a different beginning than the recorded one. */
+	/** Shows the model a different beginning than the recorded one. */
 	#shows({ input, state }: RunContext): void {
 		const shown = [...state.messages, input];
 		this.#view = (messages) => {
@@ -109,17 +109,17 @@ export class RunPolicy {
 		(this.stages as Mutable<DrivenStages>).assemble = (given) => this.#assemble(given);
 	}
 
-	/** The overlays for the rest of the run; undefined for none. */
+	/** The overlays for the rest of the run; undefined if there are none. */
 	get overlays(): TurnOverlays | undefined {
 		return this.#overlays;
 	}
 
-	/** Shows the model what it was shown before the run waited. */
+	/** Restores the overlays that the model saw before the run waited. */
 	showAgain(overlays: TurnOverlays): void {
 		this.#show(overlays);
 	}
 
-	/** Shows the model a message for the rest of the run, which has so many answers so far. */
+	/** Shows the model a message for the rest of the run. `answers` is the number of answers so far. */
 	overlay(message: UserMessage, answers: number): void {
 		const overlays = this.#overlays ?? new TurnOverlays(this.#inputId);
 		if (answers > 0) overlays.answered();
@@ -137,12 +137,13 @@ export class RunPolicy {
 	async #assemble(given: readonly Message[]): Promise<readonly Message[]> {
 		const begun = this.#view?.(given) ?? given;
 		const messages = (await this.#ofList.assemble?.(begun)) ?? begun;
-		// After the list: what it summarises is the history, and it outlasts the turn.
+		// Applied after the list: the list summarises the history, which outlasts the turn, so overlays must not be part
+		// of it.
 		return this.#overlays?.view(messages) ?? messages;
 	}
 }
 
-/** Whether the run waits for the result of a stage: an unawaited stage cannot hold the run up. */
+/** Whether the run waits for the result of a stage. A stage that is not awaited cannot delay the run. */
 function awaited(stage: string): boolean {
 	return stage !== "committed" && stage !== "continues";
 }

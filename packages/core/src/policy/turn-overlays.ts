@@ -1,9 +1,9 @@
-// Overlays of one turn: context the model sees until the turn ends and that is never recorded.
+// Overlays of one turn: context that the model sees until the turn ends and that is never recorded.
 import type { Message, UserMessage } from "@holdfast/upp";
 
 interface Placed {
 	readonly overlay: UserMessage;
-	/** The message it follows; undefined: above the turn's own input. */
+	/** The message it follows. Undefined: it precedes the turn's own input. */
 	readonly following: string | undefined;
 }
 
@@ -13,12 +13,12 @@ export class TurnOverlays {
 	#placed: Placed[] = [];
 	#asked = false;
 
-	/** `inputId` is the id of the message that began the turn. */
+	/** `inputId` is the id of the message that started the turn. */
 	constructor(inputId: string) {
 		this.#inputId = inputId;
 	}
 
-	/** The model has answered in this turn: what is accepted from now on follows what it saw. */
+	/** Records that the model has answered in this turn: overlays accepted from now on follow what it saw. */
 	answered(): void {
 		this.#asked = true;
 	}
@@ -27,12 +27,12 @@ export class TurnOverlays {
 		this.#fresh.push(overlay);
 	}
 
-	/** Whether there is context that no model call of the turn has seen, although one was made. */
+	/** Whether some context has not been seen by any model call of the turn, although one was made. */
 	get unseen(): boolean {
 		return this.#asked && this.#fresh.length > 0;
 	}
 
-	/** The messages with the overlays in their places; new ones get theirs now and keep it. */
+	/** Returns the messages with the overlays in their positions. New overlays are assigned a permanent position. */
 	view(messages: readonly Message[]): readonly Message[] {
 		const last = messages.at(-1)?.id;
 		for (const overlay of this.#fresh)

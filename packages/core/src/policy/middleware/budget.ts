@@ -1,4 +1,4 @@
-// Limits the usage of a conversation. A run does not start if nothing is left; a running one ends after the step in which
+// Limits the usage of a conversation. A run does not start if nothing is left. A running one ends after the step in which
 // it reaches the limit, and keeps its results. The usage of a session is recorded with each answer.
 import { checkOptionNames, HoldfastError, optionNames, type TokenUsage } from "@holdfast/upp";
 import type { ModelPrice } from "../../facts/index.ts";
@@ -18,20 +18,20 @@ import {
 
 /** Options of `budget`: at least one limit. */
 export interface BudgetOptions {
-	/** Tokens, input and output together. Default: no limit. */
+	/** Input and output tokens together. Default: no limit. */
 	readonly maxTokens?: number;
-	/** US dollars. Needs a price. Default: no limit. */
+	/** In US dollars. Requires a price. Default: no limit. */
 	readonly maxCost?: number;
-	/** Milliseconds of work. Default: no limit. */
+	/** Milliseconds of working time. Default: no limit. */
 	readonly maxDuration?: number;
-	/** The price of a million tokens. Default: the agent's `prices` for its model. */
+	/** The price per million tokens. Default: the agent's `prices` for its model. */
 	readonly price?: ModelPrice;
 	/**
-	 * What the limits are for: all calls that led to a state together, or all turns of a session (the default), or each
-	 * of them by itself, which then always starts.
+	 * What the limits apply to. `conversation` (the default): all calls that led to a state together, or all turns of a
+	 * session. `call`: each call or turn separately, which then always starts.
 	 */
 	readonly scope?: "conversation" | "call";
-	/** Where time comes from. Default: the system's. */
+	/** The clock. Default: the system's. */
 	readonly clock?: Pick<Clock, "monotonic">;
 }
 
@@ -56,14 +56,14 @@ const budgetNames = optionNames<BudgetOptions>({
 
 /**
  * Limits the usage of a conversation. A call rejects with code `budget_exceeded` before it starts if nothing is left
- * (`data` contains the limit, the usage and the allowance); a running call ends after the step that reaches a limit. The
+ * (`data` contains the limit, the usage and the allowance). A running call ends after the step that reaches a limit. The
  * totals are in the metadata of each resulting state under `budget`, with `exceeded` naming the limit that ended the
- * call. A failing call leaves no state, and so does not count in the totals.
+ * call. A failing call leaves no state, and so does not count towards the totals.
  *
- * The totals of a session are recorded with each answer of the model, so they persist across restarts and failures. A
- * turn of a session that has nothing left fails with `budget_exceeded` before the model is called.
+ * The totals of a session are recorded with each model answer, so they persist across restarts and failures. A turn of a
+ * session that has nothing left fails with `budget_exceeded` before the model is called.
  *
- * @throws HoldfastError `invalid_option` without a limit. Calls reject with `invalid_option` if there is a `maxCost` and
+ * @throws HoldfastError `invalid_option` without a limit. Calls reject with `invalid_option` if there is a `maxCost` but
  * no known price.
  * @example
  * import { openai } from "@ai-sdk/openai";
@@ -105,7 +105,7 @@ export function budget(options: BudgetOptions): Middleware & Interceptor {
 			return { ...result, state: result.state.withMetadata(spendingKey, said) };
 		},
 		admitWaiting: "as-is",
-		// A call's totals are in its state; those of a session are recorded.
+		// A call's totals are in its state; those of a session are in its journal.
 		begin: (run) =>
 			run.kind === "session" ? sessionBudget(run, { limits, scope, clock, price }) : undefined,
 	};
@@ -118,7 +118,9 @@ interface SessionLimits {
 	readonly price: ModelPrice | undefined;
 }
 
-/** The stages of a turn: its totals go into the state with each answer, and are there again after a restart. */
+/**
+ * Returns the stages of a turn. They add its totals to the state with each answer, so they are restored after a restart.
+ */
 function sessionBudget(run: PolicyRun, { limits, scope, clock, price: given }: SessionLimits): Stages {
 	const { agent, state } = run.context;
 	const price = given ?? priceOf(agent);
@@ -151,7 +153,7 @@ function sessionBudget(run: PolicyRun, { limits, scope, clock, price: given }: S
 	};
 	return {
 		before: check,
-		// A turn that was resumed does not go through `before` again.
+		// A resumed turn does not call `before` again.
 		modelCall(_, next) {
 			check();
 			return next();
@@ -167,7 +169,7 @@ function sessionBudget(run: PolicyRun, { limits, scope, clock, price: given }: S
 		},
 		deltas: "as-is",
 		stop({ usage }) {
-			// The usage of a turn is there again after a restart.
+			// The usage of a turn is restored after a restart.
 			const call = { ...ofRun, ...spendingOfCall(usage, price, ofRun.duration) };
 			const full = reached(limits, scope === "call" ? call : total);
 			exceededBy = full?.limit;
@@ -176,7 +178,7 @@ function sessionBudget(run: PolicyRun, { limits, scope, clock, price: given }: S
 	};
 }
 
-/** Counts money where the price of each answer is recorded with it. */
+/** Used to count money if the price of each answer is recorded with it. */
 const unpriced: ModelPrice = { input: 0, output: 0 };
 
 function hasPrices(agent: PolicyAgent): boolean {
@@ -212,7 +214,7 @@ function limitsOf(options: BudgetOptions): Limits {
 	);
 }
 
-/** The first limit that nothing is left of. */
+/** Returns the first exhausted limit. */
 function reached(limits: Limits, spent: Spending): Reached | undefined {
 	for (const [limit, measure, unit] of measures) {
 		const allowed = limits[limit];
@@ -230,7 +232,7 @@ function exceeded({ limit, used, allowed, unit }: Reached): HoldfastError {
 	);
 }
 
-/** The price the agent was given for its model. */
+/** Returns the agent's price for its model. */
 function priceOf(agent: MiddlewareContext["agent"]): ModelPrice | undefined {
 	const { prices, model } = agent as {
 		prices?: Readonly<Record<string, ModelPrice>>;

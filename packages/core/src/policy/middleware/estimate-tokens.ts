@@ -1,13 +1,13 @@
-// How many tokens a message takes, guessed: about four characters of its JSON a token.
+// Estimates the tokens of a message: about four characters of its JSON per token.
 import type { Message } from "@holdfast/upp";
 
-/** Guesses the tokens of one message. */
+/** Estimates the tokens of one message. */
 export type EstimateTokens = (message: Message) => number;
 
-/** Messages do not change, so each is written as JSON once. */
+/** Messages are immutable, so each is converted to JSON only once. */
 const known = new WeakMap<Message, number>();
 
-/** Four characters of JSON are a token. Media count by the length of their base64 text. */
+/** Counts four characters of JSON as a token. Media count by the length of their base64 text. */
 export const estimateTokens: EstimateTokens = (message) => {
 	let tokens = known.get(message);
 	if (tokens === undefined) {
@@ -17,7 +17,7 @@ export const estimateTokens: EstimateTokens = (message) => {
 	return tokens;
 };
 
-/** The tokens of all messages together. */
+/** Sums the tokens of all messages. */
 export function sumTokens(messages: readonly Message[], estimate: EstimateTokens): number {
 	let total = 0;
 	for (const message of messages) total += estimate(message);

@@ -1,14 +1,14 @@
-// A model that hands over to others when it fails before it has said anything.
+// A model that falls back to others if it fails before producing output.
 import type { LLMCapabilities, LLMRequest, ModelReference, UPPError } from "@holdfast/upp";
 import { completeWith, findModel, type GivenModel, referenceTo, streamWith } from "./wrapped-model.ts";
 
 /**
- * Makes a model that asks the first of several, and the next one when it fails before it has said anything. Each call
- * begins with the first again. The models' own retries come before the change of model; watchers see a change
- * as of a retry. A call that is cancelled ends.
+ * Creates a model that asks the first of several, and the next one if it fails before producing output. Each call starts
+ * with the first again. Each model uses up its own retries before the fallback; watchers see the change of model as a
+ * retry. Cancelling a call ends it without a fallback.
  *
- * It can do what all of the models can. Its id is theirs joined by "|": what a call cost depends on who answered, so the
- * price of one of them is not taken for it.
+ * Its capabilities are those that all models share. Its id is their ids joined by "|". The cost of a call depends on
+ * which model answered, so no single model's price is applied.
  *
  * @throws HoldfastError `invalid_model`, `provider_not_called`, `no_language_model`.
  * @example
@@ -42,7 +42,7 @@ export function fallback(model: GivenModel, ...others: readonly GivenModel[]): M
 	});
 }
 
-/** The capabilities that all models share. */
+/** Returns the capabilities that all models share. */
 function commonTo(all: readonly LLMCapabilities[]): LLMCapabilities {
 	const can = (what: keyof LLMCapabilities): boolean => all.every((each) => each[what] === true);
 	return {

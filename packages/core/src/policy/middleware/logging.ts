@@ -1,4 +1,4 @@
-// Logs when calls of an agent begin, end and fail.
+// Logs when calls of an agent start, end and fail.
 import { checkOptionNames, HoldfastError, type Message, optionNames } from "@holdfast/upp";
 import { type Clock, systemPorts } from "../../host/index.ts";
 import type { GenerateResult } from "../../state/index.ts";
@@ -7,7 +7,7 @@ import type { Middleware, MiddlewareContext } from "./middleware-face.ts";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 
-/** How much a log entry matters. */
+/** The severity of a log entry. */
 export type LogLevel = (typeof levels)[number];
 
 /** The data of an entry. */
@@ -16,19 +16,19 @@ export interface LogEntry {
 	readonly event: "started" | "step" | "completed" | "failed";
 	readonly agentId: string;
 	readonly agentName?: string;
-	/** Milliseconds since the start, unless timing is switched off. */
+	/** Milliseconds since the start, unless timing is disabled. */
 	readonly duration?: number;
 	readonly step?: number;
 	readonly totalTokens?: number;
 	readonly error?: Error;
-	/** Where messages are switched on: the input at the start, the messages of the turn at its end. */
+	/** If messages are enabled: the input at the start, the messages of the turn at its end. */
 	readonly messages?: readonly Message[];
 }
 
-/** Is given a readable line, and the same as data. */
+/** Receives a readable line, and the same as data. */
 export type LogFunction = (line: string, entry: LogEntry) => void;
 
-/** An object with a method for each level that takes data and a line, as pino's loggers. */
+/** A logger with a method for each level that accepts data and a line, like pino's. */
 export interface LogObject {
 	debug(entry: LogEntry, line: string): void;
 	info(entry: LogEntry, line: string): void;
@@ -38,15 +38,15 @@ export interface LogObject {
 
 /** Options of `logging`. */
 export interface LoggingOptions {
-	/** Entries below are not logged; `debug` also logs every step. Default "info". */
+	/** The minimum level of logged entries; `debug` also logs every step. Default "info". */
 	readonly level?: LogLevel;
-	/** A function, or a logger with methods as pino's. Default: lines go to `console.log`. */
+	/** A function, or a logger with pino-style methods. Default: lines go to `console.log`. */
 	readonly logger?: LogFunction | LogObject;
-	/** Whether messages are logged. Default false, because conversations are private. */
+	/** Whether to log messages. Default false, because conversations are private. */
 	readonly includeMessages?: boolean;
-	/** Whether durations are logged. Default true. */
+	/** Whether to log durations. Default true. */
 	readonly includeTiming?: boolean;
-	/** Where time comes from. Default: the system's. */
+	/** The clock. Default: the system's. */
 	readonly clock?: Pick<Clock, "monotonic">;
 }
 
@@ -124,7 +124,7 @@ function summaryOf({ turn, state }: GenerateResult): Pick<LogEntry, "step" | "to
 }
 
 function writerOf(logger: LoggingOptions["logger"]): LogFunction {
-	// Looked up with each line, so that a later replacement counts too.
+	// Looked up for each line, so that a later replacement takes effect.
 	if (logger === undefined) return (line) => console.log(line);
 	if (typeof logger === "function") return logger;
 	const missing = levels.find((name) => typeof logger?.[name] !== "function");

@@ -1,5 +1,5 @@
-// Clears old tool outputs when the history grows too long. Every result stays in its place with its id, so that no call
-// is left without an answer.
+// Clears old tool outputs when the history gets too long. Every result keeps its position and id, so no call is left
+// without an answer.
 import {
 	checkOptionNames,
 	isAssistantMessage,
@@ -21,11 +21,11 @@ const cleared = "[Output cleared - context limit]";
 export interface PruneToolOutputsOptions {
 	/** The model's context size in tokens. Default 200,000. */
 	readonly contextLimit?: number;
-	/** Kept free of it for the answer. Default 16,000. */
+	/** Tokens of the context reserved for the answer. Default 16,000. */
 	readonly outputReserve?: number;
-	/** So much of the end of the history keeps its outputs. Default 40,000. */
+	/** Outputs within this many tokens from the end of the history are kept. Default 40,000. */
 	readonly protectRecent?: number;
-	/** Guesses the tokens of a message. Default: a token for four characters of its JSON. */
+	/** Estimates the tokens of a message. Default: one token per four characters of its JSON. */
 	readonly estimate?: EstimateTokens;
 }
 
@@ -37,9 +37,9 @@ const pruneToolOutputsNames = optionNames<PruneToolOutputsOptions>({
 });
 
 /**
- * Before every model call: while the history takes no more than `contextLimit - outputReserve` tokens, it is unchanged.
- * Above that, tool outputs older than the last `protectRecent` tokens become "[Output cleared - context limit]"; all
- * other messages stay.
+ * Before every model call, checks whether the history fits into `contextLimit - outputReserve` tokens. If it does not,
+ * tool outputs older than the last `protectRecent` tokens become "[Output cleared - context limit]"; all other messages
+ * stay.
  *
  * @throws HoldfastError `invalid_option` for limits that are not numbers.
  * @example
@@ -59,12 +59,12 @@ export function pruneToolOutputs(options: PruneToolOutputsOptions = {}): Middlew
 	return shortenHistory(
 		"prune-tool-outputs",
 		(messages) => prune(messages, messages.length),
-		// The model has not seen the results of its last calls yet.
+		// The model has not yet seen the results of its last calls.
 		(messages) => prune(messages, messages.findLastIndex(isAssistantMessage)),
 	);
 }
 
-/** The messages with the old outputs among the first `until` cleared; undefined when there was nothing to clear. */
+/** Returns the messages with the old outputs among the first `until` cleared; undefined if there was nothing to clear. */
 function clearBefore(
 	messages: readonly Message[],
 	until: number,

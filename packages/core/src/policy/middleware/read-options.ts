@@ -1,7 +1,7 @@
-// Validates the options of middlewares on entry.
+// Validates the options of middlewares.
 import { HoldfastError } from "@holdfast/upp";
 
-/** A number from `least` up. @throws HoldfastError `invalid_option`. */
+/** Reads a number of at least `least`. @throws HoldfastError `invalid_option`. */
 export function readNumber(value: number, name: string, least: number): number {
 	if (typeof value === "number" && value >= least) return value;
 	throw new HoldfastError(
@@ -10,7 +10,7 @@ export function readNumber(value: number, name: string, least: number): number {
 	);
 }
 
-/** A whole number from `least` up, or `Infinity`. @throws HoldfastError `invalid_option`. */
+/** Reads an integer of at least `least`, or `Infinity`. @throws HoldfastError `invalid_option`. */
 export function readCount(value: number, name: string, least: number): number {
 	if ((Number.isInteger(value) || value === Number.POSITIVE_INFINITY) && value >= least) return value;
 	throw new HoldfastError(

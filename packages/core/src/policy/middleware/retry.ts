@@ -1,4 +1,4 @@
-// A model that is asked again when it fails before it has said anything.
+// A model that retries if it fails before producing output.
 import {
 	type BoundLLMModel,
 	checkOptionNames,
@@ -15,24 +15,24 @@ import { completeWith, findModel, type GivenModel, referenceTo, streamWith } fro
 
 /** Options of `retry`. */
 export interface RetryOptions {
-	/** How often the model is asked at most, the first time included. Default 3. */
+	/** The maximum number of attempts, including the first. Default 3. */
 	readonly attempts?: number;
 	/**
-	 * Milliseconds before the next attempt, or a function of the attempts made and the error. Default: as long as the
-	 * provider asks for; otherwise 500, twice as long each time, 30,000 at most.
+	 * Milliseconds before the next attempt, or a function of the number of failed attempts and the error. Default: as
+	 * long as the provider asks for; otherwise 500, doubling each time, at most 30,000.
 	 */
 	readonly delay?: number | ((failed: number, error: UPPError) => number);
-	/** Whether an error is worth another attempt. Default: what `error.retryable` says. */
+	/** Whether to retry after an error. Default: `error.retryable`. */
 	readonly when?: (error: UPPError) => boolean;
-	/** How waits are done. Default: timers. */
+	/** The function that waits. Default: timers. */
 	readonly sleep?: Sleep;
 }
 
 const retryNames = optionNames<RetryOptions>({ attempts: true, delay: true, when: true, sleep: true });
 
 /**
- * Makes a model that asks another one again when it fails before it has said anything. The model's own retries are
- * switched off: `attempts` is the number of calls. A call that is cancelled is not made again.
+ * Creates a model that retries another one if it fails before producing output. The model's own retries are disabled:
+ * `attempts` is the total number of calls. A cancelled call is not retried.
  *
  * @throws HoldfastError `invalid_option`, `invalid_model`, `provider_not_called`, `no_language_model`.
  * @example

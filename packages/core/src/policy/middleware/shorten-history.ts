@@ -6,8 +6,8 @@ import type { Interceptor } from "../interceptor.ts";
 import type { Middleware } from "./middleware-face.ts";
 
 /**
- * A middleware that shortens what came before a run, and what the model sees within it. Both functions return nothing where
- * nothing is to be done.
+ * Creates a middleware that shortens the history before a run, and the model's view within it. Both functions return
+ * undefined if there is nothing to shorten.
  *
  * @param shortenView gets all messages that the model would see, and the index of the run's input among them.
  */

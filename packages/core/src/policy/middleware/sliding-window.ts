@@ -1,4 +1,5 @@
-// Keeps the end of a history. The cut never parts a tool call from its result, and what is kept begins with a user.
+// Keeps the end of a history. The cut never separates a tool call from its result, and the kept part starts with a user
+// message.
 import {
 	checkOptionNames,
 	isAssistantMessage,
@@ -13,17 +14,17 @@ import { shortenHistory } from "./shorten-history.ts";
 
 /** Options of `slidingWindow`. */
 export interface SlidingWindowOptions {
-	/** How many messages are kept at most; the new input comes on top. Default 50. */
+	/** The maximum number of messages to keep, in addition to the new input. Default 50. */
 	readonly max?: number;
 }
 
 const slidingWindowNames = optionNames<SlidingWindowOptions>({ max: true });
 
 /**
- * Keeps at most the `max` most recent messages, from the first user message among them on, before every call of the model.
- * Where the last exchange alone is longer than that, its question is kept with the end of its answer.
+ * Before every model call, keeps at most the `max` most recent messages, starting with the first user message among them.
+ * If the last exchange alone is longer, its question is kept with the end of its answer.
  *
- * @throws HoldfastError `invalid_option` unless `max` is a whole number from 1.
+ * @throws HoldfastError `invalid_option` unless `max` is an integer of at least 1.
  * @example
  * import { openai } from "@ai-sdk/openai";
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [slidingWindow(30)] });
@@ -40,7 +41,7 @@ export function slidingWindow(max: number | SlidingWindowOptions = {}): Middlewa
 	);
 }
 
-/** The input on top of the `limit` most recent of all other messages. */
+/** Returns the input in addition to the `limit` most recent of all other messages. */
 function windowOf(
 	messages: readonly Message[],
 	input: number,
@@ -54,7 +55,9 @@ function windowOf(
 	return [...lastOf(messages.slice(0, input), limit - since), ...turn];
 }
 
-/** The input and the end of what followed it, from an answer on: a result before it would have lost its call. */
+/**
+ * Returns the input and the end of what followed it, starting with an answer: an earlier result would have lost its call.
+ */
 function endOf(turn: readonly Message[], limit: number): readonly Message[] {
 	const from = turn.findIndex((message, at) => at >= turn.length - limit && isAssistantMessage(message));
 	return from < 0 ? turn.slice(0, 1) : [turn[0] as Message, ...turn.slice(from)];
@@ -63,7 +66,7 @@ function endOf(turn: readonly Message[], limit: number): readonly Message[] {
 function lastOf(messages: readonly Message[], limit: number): readonly Message[] {
 	const start = messages.findIndex((message, at) => at >= messages.length - limit && isUserMessage(message));
 	if (start >= 0) return messages.slice(start);
-	// An answer begins with an assistant message: a result before it would have lost its call.
+	// An answer starts with an assistant message: an earlier result would have lost its call.
 	const answer = messages.findIndex(
 		(message, at) => at > messages.length - limit && isAssistantMessage(message),
 	);

@@ -1,5 +1,5 @@
-// The usage of a conversation: tokens, money, working time. It is stored in the state's metadata under "budget", so that
-// it persists from call to call, branches with the state and is saved with it.
+// The usage of a conversation: tokens, money, working time. It is stored in the state's metadata under "budget", so it
+// persists from call to call, branches with the state and is saved with it.
 import type { TokenUsage } from "@holdfast/upp";
 import { costOf, type ModelPrice } from "../../facts/index.ts";
 import type { AgentState } from "../../state/index.ts";
@@ -7,16 +7,16 @@ import type { AgentState } from "../../state/index.ts";
 /** The usage. */
 export interface Spending {
 	readonly tokens: number;
-	/** US dollars; absent where no price is known. */
+	/** In US dollars; absent if no price is known. */
 	readonly cost?: number;
-	/** Milliseconds of work. */
+	/** Milliseconds of working time. */
 	readonly duration: number;
 }
 
 /** The key in a state's metadata. */
 export const spendingKey = "budget";
 
-/** The usage of the calls that led to a state. A state without a recorded usage counts its last call only. */
+/** Returns the usage of the calls that led to a state. For a state without recorded usage, only its last call counts. */
 export function spendingOf(state: AgentState, price: ModelPrice | undefined): Spending {
 	const noted = state.metadata[spendingKey] as Partial<Spending> | undefined;
 	if (typeof noted !== "object" || noted === null) return spendingOfCall(state.usage, price, 0);
@@ -28,7 +28,7 @@ export function spendingOf(state: AgentState, price: ModelPrice | undefined): Sp
 	};
 }
 
-/** The usage of a run when it was left, if it was recorded. */
+/** Returns the usage of a run at the time it was interrupted, if recorded. */
 export function spendingOfRun({ metadata }: AgentState, runId: string): Spending {
 	const { run } = (metadata[spendingKey] ?? {}) as {
 		readonly run?: Partial<Spending> & { readonly id?: unknown };
@@ -39,7 +39,7 @@ export function spendingOfRun({ metadata }: AgentState, runId: string): Spending
 	return cost === undefined ? known : { ...known, cost: numberOf(cost) };
 }
 
-/** The usage of one call. */
+/** Returns the usage of one call. */
 export function spendingOfCall(
 	usage: TokenUsage | undefined,
 	price: ModelPrice | undefined,
@@ -51,13 +51,13 @@ export function spendingOfCall(
 		: { tokens, cost: usage === undefined ? 0 : costOf(usage, price), duration };
 }
 
-/** Both together. */
+/** Adds two usages. */
 export function addSpending(a: Spending, b: Spending): Spending {
 	const cost = a.cost === undefined && b.cost === undefined ? {} : { cost: (a.cost ?? 0) + (b.cost ?? 0) };
 	return { tokens: a.tokens + b.tokens, ...cost, duration: a.duration + b.duration };
 }
 
-/** Metadata may come from anywhere. */
+/** Metadata may come from an untrusted source. */
 function numberOf(value: unknown): number {
 	return typeof value === "number" && value > 0 ? value : 0;
 }

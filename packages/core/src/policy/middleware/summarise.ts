@@ -1,4 +1,4 @@
-// Replaces the old part of a long history by a summary. A failed summary loses nothing: the history is unchanged.
+// Replaces the old part of a long history with a summary. If the summary fails, the history is unchanged.
 import {
 	checkOptionNames,
 	HoldfastError,
@@ -21,25 +21,25 @@ import { readCount, readNumber } from "./read-options.ts";
 /** Writes the summary of messages. `request` is the prompt with the messages as text. */
 export type Summariser = (request: string, messages: readonly Message[]) => string | Promise<string>;
 
-/** Options of `summarise`: one of `model`, `llm` and `summarizer`, and when it is asked. */
+/** Options of `summarise`: one of `model`, `llm` and `summarizer`, and when to use it. */
 export interface SummariseOptions {
 	/** A model that writes the summary. */
 	readonly model?: ModelReference | LanguageModel;
-	/** The same with options of its own, made by `llm()`. */
+	/** A model with its own options, created by `llm()`. */
 	readonly llm?: Pick<LLMInstance, "generate">;
-	/** A function that writes it. */
+	/** A function that writes the summary. */
 	readonly summarizer?: Summariser;
-	/** The number of tokens up to which the history is unchanged. Default 150,000. */
+	/** Up to this many tokens, the history is unchanged. Default 150,000. */
 	readonly threshold?: number;
-	/** So many messages at the end stay; a few more where a tool call would lose its result. Default 10. */
+	/** This many messages at the end are kept; a few more if a tool call would lose its result. Default 10. */
 	readonly keepRecent?: number;
-	/** Guesses the tokens of a message. Default: a token for four characters of its JSON. */
+	/** Estimates the tokens of a message. Default: one token per four characters of its JSON. */
 	readonly estimate?: EstimateTokens;
-	/** The instruction before the messages. Default: "Summarize this conversation, preserving key facts:". */
+	/** The instruction that precedes the messages. Default: "Summarize this conversation, preserving key facts:". */
 	readonly prompt?: string;
 	/**
-	 * Called when there is no summary. The call continues with the whole history, unless this throws. Default: the error is
-	 * only put into the request's `metadata.summaryError`.
+	 * Called if no summary could be written. The call continues with the whole history, unless this throws. Default: the
+	 * error is only stored in the request's `metadata.summaryError`.
 	 */
 	onError?(error: unknown, context: MiddlewareContext): void | Promise<void>;
 }
@@ -57,11 +57,11 @@ const summariseNames = optionNames<SummariseOptions>({
 
 /**
  * Up to `threshold` tokens the history is unchanged and no summary is requested. Above that, all but the recent messages
- * become one user message that begins "[Previous conversation summary]". The request's `metadata.summary` contains the
- * number of messages it represents and, if a model wrote it, its `usage`.
+ * are replaced by one user message that starts with "[Previous conversation summary]". The request's `metadata.summary`
+ * contains the number of messages it represents and, if a model wrote it, its `usage`.
  *
- * In a session the history itself is unchanged: the model sees the summary in its place, which is stored with the
- * session, and extended when the limit is passed again, as with `compaction` of `holdfast/plugins`.
+ * In a session the history itself is unchanged: the model sees the summary instead. The summary is stored with the
+ * session, and extended when the limit is exceeded again, as with `compaction` of `holdfast/plugins`.
  *
  * @throws HoldfastError `invalid_option` without a source of summaries, `conflicting_options` with several.
  * @example
@@ -123,7 +123,7 @@ const never = new AbortController().signal;
 
 export { summarise as summarize };
 
-/** The cut moved back until no result after it has its call before it. */
+/** Moves the cut back until every result after it has its call after it too. */
 function wholeCut(messages: readonly Message[], wanted: number): number {
 	let cut = wanted;
 	while (cut > 0 && isToolResultMessage(messages[cut])) cut--;

@@ -1,5 +1,5 @@
-// Shared by `retry` and `fallback`: a model that makes attempts at other models. An attempt that fails before any of its
-// answer was emitted may be followed by another one; after that its error is the answer's.
+// Shared by `retry` and `fallback`: a model that delegates to other models in attempts. If an attempt fails before any of
+// its answer was emitted, another may follow; after that, its error becomes the answer's error.
 import {
 	type BoundLLMModel,
 	createProvider,
@@ -18,17 +18,17 @@ import {
 	UPPError,
 } from "@holdfast/upp";
 
-/** A model as it may be given. */
+/** A model in any form that callers may pass. */
 export type GivenModel = ModelReference | LanguageModel;
 
-/** A model found and not bound yet. */
+/** A model that is resolved but not bound yet. */
 export interface FoundModel {
 	readonly provider: string;
 	readonly modelId: string;
 	bind(): BoundLLMModel;
 }
 
-/** Finds a model. @throws HoldfastError `no_language_model`, and what `resolveModel` throws. */
+/** Resolves a model. @throws HoldfastError `no_language_model`, and the errors of `resolveModel`. */
 export function findModel(model: GivenModel): FoundModel {
 	const reference = resolveModel(model);
 	const { modelId, options } = reference;
@@ -42,23 +42,23 @@ export function findModel(model: GivenModel): FoundModel {
 	);
 }
 
-/** A reference to a model that is bound when it is used. */
+/** Creates a reference to a model that is bound on use. */
 export function referenceTo(name: string, modelId: string, bind: () => BoundLLMModel): ModelReference {
 	return createProvider({ name, version: "1", modalities: { llm: { bind } } })(modelId);
 }
 
-/** The first model to ask, and how to continue when an attempt failed. */
+/** The first model to ask, and how to continue after a failed attempt. */
 export interface Attempts {
 	readonly first: BoundLLMModel;
 	/** The provider named in errors that are not UPPErrors. */
 	readonly provider: string;
-	/** Whether the models keep from retrying by themselves. */
+	/** `none` disables the retries of the models themselves. */
 	readonly retries: "own" | "none";
-	/** The model to ask next, after waiting; undefined gives up. `failed` counts the attempts made, from 1. */
+	/** Returns the model to ask next, after waiting; undefined to give up. `failed` counts the attempts made, from 1. */
 	next(failed: number, error: UPPError, request: LLMRequest): Promise<BoundLLMModel | undefined>;
 }
 
-/** Asks for a whole answer until an attempt gives one. */
+/** Requests a whole answer until an attempt succeeds. */
 export async function completeWith(attempts: Attempts, request: LLMRequest): Promise<LLMResponse> {
 	return tryEach(
 		attempts,
@@ -68,7 +68,7 @@ export async function completeWith(attempts: Attempts, request: LLMRequest): Pro
 	);
 }
 
-/** Asks for a streamed answer until an attempt begins one. */
+/** Requests a streamed answer until an attempt starts one. */
 export function streamWith(attempts: Attempts, request: LLMRequest): EventStream<LLMResponse> {
 	return new EventStream<LLMResponse>((target) =>
 		tryEach(
@@ -104,7 +104,7 @@ async function tryEach(
 	}
 }
 
-/** Events without content are held back: an answer that fails right after them has not started. */
+/** Events without content are held back: an answer that fails right after them counts as not started. */
 const silent: ReadonlySet<StreamEvent["type"]> = new Set([
 	"message_start",
 	"content_block_start",
@@ -134,8 +134,8 @@ async function forward(
 }
 
 /**
- * The request an attempt is made with. A retry strategy in the config is around all attempts already; the models must
- * not follow it a second time. Messages that are computed when read stay uncomputed.
+ * Returns the request of an attempt. A retry strategy in the config already wraps all attempts, so the models must not
+ * apply it again. Messages that are computed on access are not evaluated here.
  */
 function requestOfAttempt(request: LLMRequest, retries: Attempts["retries"]): LLMRequest {
 	if (retries === "own" && request.config?.retryStrategy === undefined) return request;

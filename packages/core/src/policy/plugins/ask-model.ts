@@ -1,7 +1,7 @@
-// One question to an agent's own model, apart from its conversations: for plugins that need text, such as summaries.
+// Asks an agent's own model one question, apart from its conversations: for plugins that need text, such as summaries.
 import { type BoundLLMModel, type LLMRequest, type Message, UserMessage } from "@holdfast/upp";
 
-/** An owner of a model that can be asked. */
+/** An object that has a model to ask. */
 interface ModelOwner {
 	model(): {
 		readonly model: BoundLLMModel;
@@ -9,13 +9,13 @@ interface ModelOwner {
 	};
 }
 
-/** Asks a model for a text. */
+/** Asks a model for text. */
 export type AskModel = (
 	prompt: string,
 	options: { readonly instructions?: string; readonly signal: AbortSignal },
 ) => Promise<string>;
 
-/** Asks the model of that agent, without its instructions and tools. Rejects with what the model throws. */
+/** Asks the agent's model, without its instructions and tools. Rejects with the model's error. */
 export function askModel(agent: ModelOwner): AskModel {
 	return async (prompt, { instructions, signal }) => {
 		const { model, request } = agent.model();

@@ -1,5 +1,5 @@
-// Keeps what the model sees within a budget of tokens: the old part of a long history is shown as a summary. The journal
-// keeps every message, and a summary is written once for a part of the history, not for every call.
+// Keeps the model's view within a token budget: the old part of a long history is shown as a summary. The journal keeps
+// every message, and a summary is written once per part of the history, not for every call.
 import {
 	checkOptionNames,
 	HoldfastError,
@@ -18,7 +18,7 @@ import { definePlugin, type Plugin } from "./plugin.ts";
 
 /** Options of `compaction`. */
 export interface CompactionOptions {
-	/** The number of tokens up to which the history is shown unchanged. Default 100,000. */
+	/** Up to this many tokens, the history is shown unchanged. Default 100,000. */
 	readonly maxTokens?: number;
 	/**
 	 * The maximum number of recent messages that are shown unchanged, fewer if they take more than half of `maxTokens`; a
@@ -27,11 +27,11 @@ export interface CompactionOptions {
 	readonly keepRecent?: number;
 	/** Writes the summary of messages. `request` is the prompt with the messages as text. */
 	summarise?(request: string, messages: readonly Message[], signal: AbortSignal): string | Promise<string>;
-	/** A model that writes it, in place of a function. Default: the agent's own. */
+	/** A model that writes it, instead of a function. Default: the agent's own. */
 	readonly model?: ModelReference | LanguageModel;
-	/** Guesses the tokens of a message. Default: a token for four characters of its JSON. */
+	/** Estimates the tokens of a message. Default: one token per four characters of its JSON. */
 	readonly estimate?: EstimateTokens;
-	/** Called when there is no summary; the turn continues with the whole history. Default: not reported. */
+	/** Called if no summary could be written; the turn continues with the whole history. Default: not reported. */
 	onError?(error: unknown, sessionKey: string): void;
 }
 
@@ -50,10 +50,10 @@ const compactionNames = optionNames<CompactionOptions>({
 });
 
 /**
- * Shows the model a summary of the old messages and the recent ones unchanged, once the history has more than
- * `maxTokens`. The user's last message always stays. The history itself is not changed. The latest summary is stored with
- * the session, so that another process shows the model the same. If a summary cannot be written, the turn continues with
- * the whole history and the next turn tries again.
+ * Once the history exceeds `maxTokens`, shows the model a summary of the old messages and the recent ones unchanged. The
+ * user's last message is always kept. The history itself is not changed. The latest summary is stored with the session,
+ * so another process shows the model the same one. If a summary cannot be written, the turn continues with the whole
+ * history, and the next turn tries again.
  *
  * @throws HoldfastError `invalid_option`; `conflicting_options` with both `summarise` and `model`.
  * @example

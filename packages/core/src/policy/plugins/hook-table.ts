@@ -1,9 +1,9 @@
-// The handlers of each hook, in order, and how they are called: an error names its plugin.
+// The handlers of each hook, in order, and the code that calls them. An error names its plugin.
 import { HoldfastError, type Message } from "@holdfast/upp";
 import type { PluginTurn } from "../policy-run.ts";
 import type { HookContext, HookName, PluginHooks } from "./plugin.ts";
 
-/** A handler and whose it is. */
+/** A handler and the plugin it belongs to. */
 export interface Listener<Handler> {
 	readonly plugin: string;
 	readonly handler: Handler;
@@ -24,12 +24,12 @@ export const hookNames: readonly HookName[] = [
 	"session.delete",
 ];
 
-/** Whether there is a hook of that name. */
+/** Whether a hook with this name exists. */
 export function isHookName(name: unknown): name is HookName {
 	return (hookNames as readonly unknown[]).includes(name);
 }
 
-/** What `work` gives. Rejects with `plugin_failed`, naming the plugin and the hook, for what it throws. */
+/** Returns the result of `work`. If it throws, rejects with `plugin_failed`, naming the plugin and the hook. */
 export async function guarded<T>(plugin: string, hook: string, work: () => T | PromiseLike<T>): Promise<T> {
 	try {
 		return await work();
@@ -38,13 +38,13 @@ export async function guarded<T>(plugin: string, hook: string, work: () => T | P
 	}
 }
 
-/** The error of a plugin that failed at a hook. */
+/** Creates the error of a plugin that failed in a hook. */
 export function pluginFailed(plugin: string, hook: string, cause: unknown): HoldfastError {
 	const message = `The plugin "${plugin}" failed in ${hook}: ${textOf(cause)}`;
 	return new HoldfastError("plugin_failed", message, { cause, data: { plugin, hook } });
 }
 
-/** The context of every handler in a turn; the history is built on access. */
+/** Creates the context of every handler in a turn. The history is built on access. */
 export function hookContext(turn: PluginTurn): HookContext {
 	let history: readonly Message[] | undefined;
 	return {
@@ -58,7 +58,7 @@ export function hookContext(turn: PluginTurn): HookContext {
 	};
 }
 
-/** The message of an error, or a thrown value as text. */
+/** Returns the message of an error, or a thrown value as text. */
 export function textOf(error: unknown): string {
 	if (error instanceof Error) return error.message;
 	if (typeof error === "string") return error;

@@ -1,26 +1,29 @@
-// Notes that a model keeps, for the session it works in or for all sessions of its agent: three tools over the session's
-// values, or over a collection of a database client.
+// Notes that a model keeps, for its session or for all sessions of its agent: three tools over the session's values, or
+// over a collection of a database client.
 import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { SessionValues, ValueStore } from "../../host/index.ts";
 import { type AnyTool, type ToolContext, tool } from "../../tools/index.ts";
 import { definePlugin, type Plugin } from "./plugin.ts";
 
-/** The used part of a database client, such as those of @holdfast/memory. */
+/** The part of a database client that is used here, such as that of @holdfast/memory. */
 export interface NoteDatabase {
 	write(collection: string, key: string, value: unknown): Promise<void>;
 	read(collection: string, key: string): Promise<unknown>;
 	query(collection: string, query: Readonly<Record<string, unknown>>): Promise<unknown[]>;
-	/** Finds notes by rank; without it those are found that have all words. */
+	/** Finds notes by rank. Without it, notes that contain all words are found. */
 	search?(text: string, options: { readonly collection: string }): Promise<unknown[]>;
 }
 
 /** Options of `memory`. */
 export interface MemoryOptions {
-	/** Where notes are kept. Default: where the sessions are kept. */
+	/** Where notes are stored. Default: where the sessions are stored. */
 	readonly store?: ValueStore;
-	/** Keeps notes beyond their session: all sessions whose `collection` is the same share them. Not with `store`. */
+	/** Keeps notes beyond their session: all sessions with the same `collection` share them. Not with `store`. */
 	readonly database?: NoteDatabase;
-	/** The collection of `database`, or a function that gives it for a session, one for each user say. Default: `notes`. */
+	/**
+	 * The collection of `database`, or a function that returns it for a session, for example one per user. Default:
+	 * `notes`.
+	 */
 	readonly collection?: string | ((sessionKey: string) => string);
 }
 
@@ -39,10 +42,10 @@ interface Notes {
 const memoryNames = optionNames<MemoryOptions>({ store: true, database: true, collection: true });
 
 /**
- * Gives the model `memory_set`, `memory_load` and `memory_search`: notes under names, of its session only, which are
- * deleted with the session; with `database`, of all sessions that share a collection, which are kept.
+ * Provides the tools `memory_set`, `memory_load` and `memory_search` for named notes. By default, notes belong to a
+ * session and are deleted with it. With `database`, all sessions that use the same collection share them permanently.
  *
- * @throws HoldfastError `invalid_option` for `store` beside `database`.
+ * @throws HoldfastError `invalid_option` for `store` together with `database`.
  *
  * @example
  * import { openai } from "@ai-sdk/openai";

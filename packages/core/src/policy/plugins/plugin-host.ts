@@ -1,4 +1,4 @@
-// The host that a plugin's `setup` receives, and the destination of its registrations.
+// The host that a plugin's `setup` receives, and the registry that collects its registrations.
 
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { ValueStore } from "../../host/index.ts";
@@ -13,14 +13,14 @@ export interface Registry {
 	readonly tools: AnyTool[];
 	readonly onlookers: Listener<NonNullable<Plugin["events"]>["on"]>[];
 	store?: { readonly plugin: string; readonly store: unknown };
-	/** Known when the last plugin is set up, for plugins say where sessions are kept. */
+	/** Set after the last plugin is set up, because a plugin may determine where sessions are stored. */
 	values?: ValueStore;
 	readonly ask: AskModel;
-	/** The TypeErrors that hosts threw: they name their plugin already. */
+	/** The TypeErrors thrown by plugin hosts, which already name their plugin. */
 	readonly refusals: WeakSet<object>;
 }
 
-/** A host for the plugin of that name, and a function that closes it when its setup has ended. */
+/** Creates a host for the plugin with that name, and a function that closes it when its setup has ended. */
 export function pluginHost(registry: Registry, plugin: string): { host: PluginHost; close(): void } {
 	const { hooks, tools, refusals } = registry;
 	let open = true;

@@ -1,4 +1,4 @@
-// The plugins of one agent, set up: what they add to it, and their hooks as stages of the one list of policy.
+// The plugins of one agent after setup: their contributions, and their hooks as stages of the policy list.
 import { HoldfastError, isMessage, type Message } from "@holdfast/upp";
 import type { AgentEvent, SendInput } from "../../facts/index.ts";
 import { memoryValues, type ValueStore } from "../../host/index.ts";
@@ -12,43 +12,50 @@ import type { Overlay, Plugin, PluginHooks, TurnResult } from "./plugin.ts";
 import { pluginHost, type Registry } from "./plugin-host.ts";
 import { decideCall, replaceResult } from "./tool-hooks.ts";
 
-/** A turn as its plugins see it. One object for each turn. */
+/** A turn in the form that its plugins see. One object per turn. */
 export type TurnFrame = PluginTurn;
 
-/** Plugins that were set up. */
+/** Plugins after setup. */
 export interface PluginSet {
 	/** In the order of registration. */
 	readonly tools: readonly AnyTool[];
-	/** Where sessions shall be kept; undefined when no plugin said so. */
+	/** Where to store sessions; undefined if no plugin specified it. */
 	readonly sessionStore: unknown | undefined;
-	/** The stages of each hook. With `own-tools` the model carries out its tools itself, and no tool hook fires. */
+	/** Returns the stages of each hook. With `own-tools`, the model runs its tools itself, and no tool hook is called. */
 	stages(turn: TurnFrame, tools?: "engine-tools" | "own-tools"): readonly NamedStages[];
-	/** After the end of the turn is committed. Never rejects. */
+	/** Called after the end of the turn is committed. Never rejects. */
 	turnAfter(turn: TurnFrame, result: TurnResult): Promise<void>;
-	/** Whether anybody looks on at events. */
+	/** Whether any plugin observes events. */
 	readonly looksOn: boolean;
-	/** Gives an event to observers; settles when they are done with it, undefined when they are. Never throws or rejects. */
+	/**
+	 * Passes an event to observers. Returns a promise that settles when they have processed it, or undefined if they
+	 * already have. Never throws or rejects.
+	 */
 	notify(event: unknown, turn: TurnFrame): Promise<unknown> | undefined;
-	/** Deletes what plugins keep for a session. Rejects with `plugin_failed`, or what the store of values throws. */
+	/**
+	 * Deletes what plugins store for a session. Rejects with `plugin_failed`, or with an error of the store of values.
+	 */
 	deleted(sessionKey: string): Promise<void>;
 }
 
-/** Options of `setupPlugins` besides the plugins. */
+/** Options of `setupPlugins`, in addition to the plugins. */
 export interface SetupOptions {
 	/**
-	 * Where plugins keep values, once it is known whether a plugin gave a session store. Default: in memory.
+	 * Returns where plugins store values, once it is known whether a plugin provides a session store. Default: in memory.
 	 */
 	values?(sessionStore: unknown): ValueStore;
-	/** Asks the agent's own model. Default: rejects. */
+	/** Asks the agent's own model. Default: a function that rejects. */
 	readonly ask?: AskModel;
-	/** Called with what `turn.after` and `events.on` threw, for it changes nothing else. Default: a warning on the console. */
+	/**
+	 * Called with errors of `turn.after` and `events.on`, which have no other effect. Default: a warning on the console.
+	 */
 	onIgnoredError?(error: HoldfastError): void;
 }
 
 /**
  * Runs each plugin's `setup`, one after the other.
  *
- * Rejects with HoldfastError `plugin_failed` for a `setup` that threw.
+ * Rejects with HoldfastError `plugin_failed` if a `setup` throws.
  */
 export async function setupPlugins(
 	plugins: readonly Plugin[],
@@ -171,7 +178,7 @@ function named<Handler>(
 	return listeners.map((listener) => ({ name: listener.plugin, stages: stages(listener) }));
 }
 
-/** Calls a handler, with a context of its own. */
+/** Calls a handler with its own context. */
 async function call<Name extends Lifecycle>(
 	hook: Name,
 	{ plugin, handler }: Listener<PluginHooks[Name]>,

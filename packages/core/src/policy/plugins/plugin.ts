@@ -1,4 +1,4 @@
-// A plugin: policy that is written once and given to many agents. Its hooks are called at the turns, steps and tool calls
+// A plugin: policy that is written once and used by many agents. Its hooks are called at the turns, steps and tool calls
 // of every run of the agent.
 
 import type { Message } from "@holdfast/upp";
@@ -12,17 +12,17 @@ import type { AskModel } from "./ask-model.ts";
 
 /** The context of every hook. */
 export interface HookContext {
-	/** In a call `call:` and an id that no other call has. */
+	/** In a call: `call:` followed by a unique id. */
 	readonly sessionKey: string;
 	/** The requester of the run, if known: the result of a server's `authenticate`. */
 	readonly caller?: Caller;
-	/** The conversation so far; built when it is read, and a copy: changing the list changes nothing. */
+	/** The conversation so far, built on access. It is a copy: changing the list has no effect. */
 	readonly history: readonly Message[];
-	/** Fires when the run is asked to stop. */
+	/** Aborted when the run is asked to stop. */
 	readonly signal: AbortSignal;
 }
 
-/** Adds context for the rest of the turn that is shown to the model and stored nowhere. */
+/** Adds context that the model sees for the rest of the turn and that is not stored. */
 export type Overlay = (input: SendInput) => Promise<void>;
 
 /** The argument of `turn.before` handlers. */
@@ -32,7 +32,7 @@ export interface TurnBeforeContext extends HookContext {
 
 /** The argument of `step.before` handlers. */
 export interface StepBeforeContext extends HookContext {
-	/** The step's place in its turn, from 0. */
+	/** The step's position in its turn, from 0. */
 	readonly stepIndex: number;
 	readonly overlay: Overlay;
 }
@@ -40,7 +40,7 @@ export interface StepBeforeContext extends HookContext {
 /** The argument of `step.after` handlers. */
 export interface StepAfterContext extends StepBeforeContext {
 	readonly result: "completed";
-	/** Says something to the running turn, which continues for it. Resolves when it is accepted. */
+	/** Adds an input to the running turn, which continues to process it. Resolves when it is accepted. */
 	steer(input: SendInput): Promise<unknown>;
 }
 
@@ -50,7 +50,7 @@ export type TurnResult = "completed" | "aborted" | "error" | "killed";
 /** The argument of `turn.after` handlers. */
 export interface TurnAfterContext extends HookContext {
 	readonly result: TurnResult;
-	/** Rejects with `overlay_closed`: the turn has ended. */
+	/** Rejects with `overlay_closed`, because the turn has ended. */
 	readonly overlay: Overlay;
 }
 
@@ -60,7 +60,7 @@ export interface ToolCallContext extends HookContext {
 	readonly toolCallId: string;
 	/** The tool's name. */
 	readonly tool: string;
-	/** The arguments as the handlers before this one left them; a copy of its own. */
+	/** The arguments after the handlers before this one; a separate copy. */
 	// biome-ignore lint/suspicious/noExplicitAny: what a tool takes is known to its author
 	readonly input: any;
 }
@@ -70,11 +70,11 @@ export interface ToolResultContext extends HookContext {
 	readonly stepIndex: number;
 	readonly toolCallId: string;
 	readonly tool: string;
-	/** What the tool was given, or would have been. */
+	/** The tool's actual input, or the input it would have received. */
 	// biome-ignore lint/suspicious/noExplicitAny: what a tool takes is known to its author
 	readonly input: any;
 	readonly status: "done" | "error" | "cancelled";
-	/** What the model is shown, as the handlers before this one left it. */
+	/** What the model sees, after the handlers before this one. */
 	// biome-ignore lint/suspicious/noExplicitAny: what a tool gives is known to its author
 	readonly output: any;
 	/** The error, if the status is not `done`. */
@@ -95,59 +95,64 @@ export interface AssembleContext {
 	readonly messages: readonly Message[];
 }
 
-/** Nothing, also where a handler has no `return`. */
+/** Nothing, including from a handler without a `return`. */
 // biome-ignore lint/suspicious/noConfusingVoidType: handlers that return nothing have this type
 type Nothing = undefined | void;
 
 /** The hooks by name. Return values of the lifecycle hooks are awaited and otherwise ignored. */
 export interface PluginHooks {
-	/** Before the first step. One that throws fails the run. */
+	/** Called before the first step. If it throws, the run fails. */
 	"turn.before"(context: TurnBeforeContext): unknown;
-	/** Before each step. One that throws fails the run. */
+	/** Called before each step. If it throws, the run fails. */
 	"step.before"(context: StepBeforeContext): unknown;
-	/** After each step. One that throws fails the run. */
+	/** Called after each step. If it throws, the run fails. */
 	"step.after"(context: StepAfterContext): unknown;
-	/** After the end of the turn was committed. One that throws changes nothing. */
+	/** Called after the end of the turn is committed. Errors have no effect. */
 	"turn.after"(context: TurnAfterContext): unknown;
-	/** Before a tool runs. The first decision other than `allow` and `modify` counts. One that throws fails the run. */
+	/**
+	 * Called before a tool runs. The first decision other than `allow` and `modify` counts. If it throws, the run fails.
+	 */
 	"tool.call"(context: ToolCallContext): MaybePromise<ToolCallDecision | Nothing>;
-	/** Before a result is recorded. One that throws fails the run. */
+	/** Called before a result is recorded. If it throws, the run fails. */
 	"tool.result"(context: ToolResultContext): MaybePromise<ToolResultReplacement | Nothing>;
-	/** Before the model is called: the messages it shall see in place of these. One that throws fails the run. */
+	/** Called before the model. Returns the messages the model sees instead of these. If it throws, the run fails. */
 	assemble(context: AssembleContext): MaybePromise<readonly Message[] | Nothing>;
-	/** When a session is deleted: what the plugin keeps for it elsewhere goes too. One that throws fails the deletion. */
+	/**
+	 * Called when a session is deleted, to delete what the plugin stores elsewhere for it. If it throws, the deletion
+	 * fails.
+	 */
 	"session.delete"(context: { readonly sessionKey: string }): unknown;
 }
 
 /** The name of a plugin's hook. */
 export type HookName = keyof PluginHooks;
 
-/** The argument of `setup`. It can be used while `setup` runs. */
+/** The argument of `setup`. Usable while `setup` runs. */
 export interface PluginHost {
 	/**
-	 * Listens to a hook. Handlers of one hook are called in the order in which they were registered.
-	 * @throws HoldfastError `invalid_option` naming the plugin, for an unknown hook or a handler that is no function.
+	 * Registers a handler of a hook. Handlers of one hook are called in the order of registration.
+	 * @throws HoldfastError `invalid_option` naming the plugin, for an unknown hook or a handler that is not a function.
 	 */
 	on<Name extends HookName>(name: Name, handler: PluginHooks[Name]): void;
-	/** Gives every session of the agent one more tool. */
+	/** Adds a tool to every session of the agent. */
 	tool(tool: AnyTool): void;
 	/**
-	 * Says where sessions are kept.
-	 * @throws HoldfastError `invalid_option` when a plugin before this one has said so already.
+	 * Sets where sessions are stored.
+	 * @throws HoldfastError `invalid_option` if an earlier plugin has already set it.
 	 */
 	sessionStore(store: unknown): void;
-	/** This plugin's values of a session, invisible to other plugins. For hooks and tools, after `setup`. */
+	/** Returns this plugin's values for a session, invisible to other plugins. For hooks and tools, after `setup`. */
 	values(sessionKey: string): SessionValues;
 	/** Asks the agent's own model, apart from any conversation. For hooks and tools, after `setup`. */
 	ask: AskModel;
 }
 
 /**
- * A plugin. `setup` registers hooks and tools; `events.on` observes all that runs emit: the run passes no boundary before
- * what it returns has settled, and what it throws changes nothing.
+ * A plugin. `setup` registers hooks and tools. `events.on` observes everything that runs emit: the run does not pass a
+ * boundary until the returned promise has settled, and errors have no effect.
  */
 export interface Plugin {
-	/** Named in errors. Default: its place in the list. */
+	/** Shown in errors. Default: its position in the list. */
 	readonly name?: string;
 	setup?(host: PluginHost): void | Promise<void>;
 	readonly events?: {
@@ -162,7 +167,7 @@ export interface Plugin {
 /**
  * Validates a plugin and returns it.
  *
- * @throws HoldfastError `invalid_option` with its problem.
+ * @throws HoldfastError `invalid_option` describing the problem.
  * @example
  * import { definePlugin } from "holdfast/plugins";
  *
@@ -180,7 +185,7 @@ export function definePlugin<Given extends Plugin>(plugin: Given): Given {
 	return plugin;
 }
 
-/** @throws HoldfastError `invalid_option` for what is no list of plugins. */
+/** @throws HoldfastError `invalid_option` if the value is not a list of plugins. */
 export function checkPlugins(plugins: readonly Plugin[]): void {
 	if (!Array.isArray(plugins))
 		throw new HoldfastTypeError("invalid_option", "The option `plugins` must be a list of plugins.");
@@ -188,7 +193,7 @@ export function checkPlugins(plugins: readonly Plugin[]): void {
 		checkPlugin(plugin, `The plugin at place ${at + 1} of \`plugins\``);
 }
 
-/** @throws HoldfastError `invalid_option` naming the plugin and what is wrong with it. */
+/** @throws HoldfastError `invalid_option` naming the plugin and the problem. */
 function checkPlugin(plugin: Plugin, place: string): void {
 	if (typeof plugin !== "object" || plugin === null) {
 		throw new HoldfastTypeError(

@@ -1,11 +1,11 @@
-// Plugins are set up by what is loaded with the first of them: agents without any never load it.
+// Loads the plugin setup only if an agent has plugins.
 import type { Plugin } from "./plugin.ts";
 import type { PluginSet, SetupOptions } from "./plugin-set.ts";
 
 /**
  * Runs each plugin's `setup`, one after the other.
  *
- * Rejects with HoldfastError `plugin_failed` for a `setup` that threw.
+ * Rejects with HoldfastError `plugin_failed` if a `setup` throws.
  */
 export async function setupPlugins(
 	plugins: readonly Plugin[],

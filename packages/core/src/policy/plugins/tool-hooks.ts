@@ -1,4 +1,4 @@
-// The hooks around a tool call: each handler sees what the ones before it made of the call or of its result.
+// The hooks around a tool call: each handler sees the call or its result as the earlier handlers changed it.
 
 import { plainJson } from "../../tools/index.ts";
 import type { InterceptedCall, InterceptedResult, ReplacedResult, ToolCallDecision } from "../interceptor.ts";
@@ -6,7 +6,7 @@ import type { PluginTurn } from "../policy-run.ts";
 import { guarded, hookContext, type Listener, pluginFailed, textOf } from "./hook-table.ts";
 import type { PluginHooks, ToolResultReplacement } from "./plugin.ts";
 
-/** The decision of a handler about a call. */
+/** Returns the decision of the handlers about a call. */
 export async function decideCall(
 	{ plugin, handler }: Listener<PluginHooks["tool.call"]>,
 	turn: PluginTurn,
@@ -43,7 +43,7 @@ function notPermitted(toolName: string): string {
 	return `The call of "${toolName}" was not permitted.`;
 }
 
-/** The result as a handler leaves it. */
+/** Returns the result after the handlers. */
 export async function replaceResult(
 	{ plugin, handler }: Listener<PluginHooks["tool.result"]>,
 	turn: PluginTurn,
@@ -84,12 +84,14 @@ function unknownDecision(plugin: string, decision: unknown): Error {
 	return pluginFailed(plugin, "tool.call", wrong);
 }
 
-/** A form that a journal and a model can hold. */
+/** Converts an output to a form that a journal and a model can hold. */
 function plain(plugin: string, hook: string, output: unknown): Promise<unknown> {
 	return guarded(plugin, hook, () => plainJson(output));
 }
 
-/** A copy that a handler may change without changing the call. A value that cannot be copied is passed unchanged. */
+/**
+ * Returns a copy that a handler may change without changing the call. A value that cannot be copied is passed unchanged.
+ */
 function copyOf(input: unknown): unknown {
 	try {
 		return structuredClone(input);

@@ -1,4 +1,4 @@
-// The latest summary of a session, stored with it: a process that takes over the session shows the model the same summary
+// The latest summary of a session, stored with it. A process that takes over the session shows the model the same summary
 // as before, and requests none twice. It is valid only while the messages it represents are unchanged.
 import { type Message, UserMessage } from "@holdfast/upp";
 import { textHash } from "../../facts/index.ts";
@@ -8,9 +8,9 @@ const name = "summary";
 
 /** The beginning of a history that a summary replaces. */
 export interface Beginning {
-	/** How many messages it has. */
+	/** The number of messages. */
 	readonly cut: number;
-	/** What they were. */
+	/** The hash of the messages. */
 	readonly hash: string;
 }
 
@@ -18,7 +18,7 @@ interface Kept extends Beginning {
 	readonly text: string;
 }
 
-/** The summary that is kept, if it represents the beginning of these messages. */
+/** Returns the stored summary if it represents the beginning of these messages. */
 export async function keptSummary(
 	values: SessionValues,
 	messages: readonly Message[],
@@ -29,7 +29,7 @@ export async function keptSummary(
 	return hashUpTo(cut, messages) === hash ? { cut, hash, summary: new UserMessage(text) } : undefined;
 }
 
-/** Keeps it in place of the one before it. */
+/** Stores it in place of the previous one. */
 export async function keepSummary(
 	values: SessionValues,
 	{ cut, hash, summary }: Beginning & { readonly summary: UserMessage },
@@ -38,8 +38,8 @@ export async function keepSummary(
 }
 
 /**
- * The hash of the messages before `cut`. It continues from that of a shorter beginning of the same history, so that it
- * costs what was added since (keeps I5).
+ * Returns the hash of the messages before `cut`. It continues from that of a shorter beginning of the same history, so
+ * the cost is proportional to what was added since (keeps I5).
  */
 export function hashUpTo(cut: number, messages: readonly Message[], from?: Beginning): string {
 	let hash = from?.hash ?? "";

@@ -3,10 +3,13 @@ import { isToolResultMessage, isUserMessage, type Message, type UserMessage } fr
 import type { EstimateTokens } from "../middleware/estimate-tokens.ts";
 import type { Beginning } from "./kept-summary.ts";
 
-/** Summaries of so many sessions are kept; the one used longest ago goes first (keeps I7). */
+/** Summaries of this many sessions are kept; the least recently used one is evicted first (keeps I7). */
 const keptSummaries = 1_000;
 
-/** How many messages are before the part that stays: at most `keepRecent` messages and so many tokens of it. */
+/**
+ * Returns how many messages precede the kept part, which has at most `keepRecent` messages and the given number of
+ * tokens.
+ */
 export function cutBefore(
 	messages: readonly Message[],
 	limits: { readonly keepRecent: number; readonly tokens: number; readonly estimate: EstimateTokens },
@@ -19,7 +22,7 @@ export function cutBefore(
 		if (tokens > limits.tokens) break;
 		cut--;
 	}
-	// A result must not lose its call.
+	// A result must not be separated from its call.
 	while (cut > 0 && isToolResultMessage(messages[cut])) cut--;
 	return cut;
 }
@@ -27,7 +30,7 @@ export function cutBefore(
 /** A summary and what it represents. */
 export interface Summarised extends Beginning {
 	readonly summary: UserMessage;
-	/** The messages with the summary in place of those. The user's last message is shown in any case. */
+	/** Returns the messages with the summary in place of those it represents. The user's last message is always shown. */
 	view(messages: readonly Message[]): readonly Message[];
 }
 
@@ -42,7 +45,7 @@ export class SummaryCache {
 	/** The user's last message when a summary failed, by session. */
 	readonly #failures = new Map<string, string | undefined>();
 
-	/** The summary that represents the beginning of these messages; none when that was changed. */
+	/** Returns the summary that represents the beginning of these messages; undefined if that beginning was changed. */
 	of(sessionKey: string, messages: readonly Message[]): Summarised | undefined {
 		const known = this.#summaries.get(sessionKey);
 		if (known === undefined) return undefined;
@@ -65,14 +68,14 @@ export class SummaryCache {
 		return this.#keep(sessionKey, { ...written, covered, view: viewOf(cut, summary) });
 	}
 
-	/** As the one used last. */
+	/** Marks it as the most recently used. */
 	#keep(sessionKey: string, summarised: Covering): Summarised {
 		this.#summaries.delete(sessionKey);
 		limited(this.#summaries).set(sessionKey, summarised);
 		return summarised;
 	}
 
-	/** Not retried in this turn: every model call would wait for it again. */
+	/** Records a failure. It is not retried in this turn, because every model call would wait for it again. */
 	failed(sessionKey: string, messages: readonly Message[]): void {
 		limited(this.#failures).set(sessionKey, messages.findLast(isUserMessage)?.id);
 	}
@@ -91,14 +94,20 @@ function viewOf(cut: number, summary: UserMessage): Summarised["view"] {
 	};
 }
 
-/** Where the messages begin to be other objects than these. A plain loop: it passes the whole history at every call. */
+/**
+ * Returns the index of the first message that is a different object. A plain loop, because it scans the whole history at
+ * every call.
+ */
 function firstOther(covered: readonly Message[], messages: readonly Message[]): number {
 	let at = 0;
 	while (at < covered.length && covered[at] === messages[at]) at++;
 	return at;
 }
 
-/** The same message, even if it was read again from the journal; an edited one has the same id and different content. */
+/**
+ * Whether it is the same message, even if it was read again from the journal. An edited one has the same id and different
+ * content.
+ */
 function isSame(one: Message, other: Message | undefined): boolean {
 	if (one === other) return true;
 	return one.id === other?.id && JSON.stringify(one) === JSON.stringify(other);

@@ -1,5 +1,5 @@
-// The one way to shorten a long history: a summary in place of its old part. It is written once for a part of the
-// history, stored with the session, and extended from there. `compaction` and `summarise` are two names of it.
+// The one way to shorten a long history: a summary replaces its old part. It is written once per part of the history,
+// stored with the session, and extended from there. Both `compaction` and `summarise` use it.
 import { type Message, type TokenUsage, UserMessage } from "@holdfast/upp";
 import type { SessionValues } from "../../host/index.ts";
 import { isCallKey } from "../policy-run.ts";
@@ -12,21 +12,21 @@ export interface Written {
 	readonly usage?: TokenUsage;
 }
 
-/** When a summary is written, of what, and by which model. */
+/** When to write a summary, of what, and with which model. */
 export interface SummaryRules {
-	/** How a summary begins. */
+	/** The text that a summary starts with. */
 	readonly head: string;
 	/** Whether a history is short enough to be shown unchanged. */
 	isEnough(messages: readonly Message[]): boolean;
-	/** How many messages of the beginning a summary shall replace; 0: no summary. */
+	/** Returns how many messages at the beginning a summary should replace; 0: no summary. */
 	cut(messages: readonly Message[]): number;
-	/** Rejects where there is no summary. */
+	/** Rejects if there is no summary. */
 	write(old: readonly Message[], signal: AbortSignal): Promise<Written>;
-	/** Throws where a summary is worse than what it represents. */
+	/** Throws if a summary is worse than what it represents. */
 	check?(summary: UserMessage, old: readonly Message[]): void;
 }
 
-/** Whose history is shown. */
+/** The session whose history is shown. */
 export interface SummaryOf {
 	readonly sessionKey: string;
 	readonly signal: AbortSignal;
@@ -43,11 +43,11 @@ export class SummaryView {
 		this.#rules = rules;
 	}
 
-	/** The messages as the model shall see them. */
+	/** Returns the messages that the model should see. */
 	async shown(messages: readonly Message[], of: SummaryOf): Promise<readonly Message[]> {
 		const { isEnough, cut: cutOf } = this.#rules;
 		const cache = this.#cache;
-		// Calls that work on one conversation know it by its beginning.
+		// Calls that work on one conversation identify it by its first message.
 		const key = isCallKey(of.sessionKey) ? `call:${messages[0]?.id}` : of.sessionKey;
 		let known = cache.of(key, messages);
 		let shown = known?.view(messages) ?? messages;
@@ -103,7 +103,7 @@ export class SummaryView {
 	}
 }
 
-/** Writes the summary of messages. Rejects without one that may replace them. */
+/** Writes the summary of messages. Rejects if there is none that may replace them. */
 export async function writeSummary(
 	{ head, write, check }: SummaryRules,
 	old: readonly Message[],

@@ -1,4 +1,5 @@
-// A history as text for a model to read: who said what, which tools were called, what they gave. Media are only named.
+// Converts a history to text for a model: the messages with their authors, the tool calls, and their results. Media are
+// only named.
 import {
 	type ContentBlock,
 	isAssistantMessage,
@@ -7,7 +8,7 @@ import {
 	type Message,
 } from "@holdfast/upp";
 
-/** The messages as text, one after the other. */
+/** Returns the messages as text, one after the other. */
 export function transcript(messages: readonly Message[]): string {
 	const toolNames = new Map<string, string>();
 	return messages.flatMap((message) => linesOf(message, toolNames)).join("\n");
@@ -37,7 +38,7 @@ function said(content: readonly ContentBlock[]): string {
 		.join("\n");
 }
 
-/** Bytes would fill the page with numbers. */
+/** Binary data would fill the text with numbers. */
 function written(value: unknown): string {
 	if (typeof value === "string") return value;
 	const text = JSON.stringify(value, (_, member) => {
