@@ -1,4 +1,4 @@
-// The main entry: how the items of a project are defined, and the types of projects and threads.
+// The main entry point: functions that define the items of a project, and the types of projects and threads.
 export type {
 	CodeExecution,
 	CodeExecutionError,

@@ -1,19 +1,17 @@
 // Checks that several definitions share.
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";
 
-/** Whether a value is an object with members, and no array. */
+/** Whether a value is an object with members, and not an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The options of a definition, which must be an object. */
+/** Returns the options of a definition, which must be an object. */
 export function checkOptions(subject: Subject, options: unknown): asserts options is Record<string, unknown> {
 	if (!isRecord(options)) throw invalidDefinition(subject, "options", "must be an object");
 }
 
-/**
- * Refuses names that a definition does not have: an option under another name would be off, and nothing would report it.
- */
+/** Refuses names that a definition does not have: a misspelt option would have no effect, and nothing would report it. */
 export function checkNames(
 	subject: Subject,
 	options: Readonly<Record<string, unknown>>,
@@ -30,26 +28,26 @@ export function checkNames(
 	}
 }
 
-/** A text that must be there. */
+/** A required string. */
 export function checkText(subject: Subject, field: string, value: unknown): asserts value is string {
 	if (value === undefined || value === null || value === "")
 		throw invalidDefinition(subject, field, "is missing or empty");
 	if (typeof value !== "string") throw invalidDefinition(subject, field, "must be a string");
 }
 
-/** A required name. With a slash it would look like the name of a package's item. */
+/** A required name. With a slash it would look like the name of an item of a package. */
 export function checkName(subject: Subject, value: unknown): asserts value is string {
 	checkText(subject, "name", value);
 	if (/[/:]/.test(value)) throw invalidDefinition(subject, "name", "may hold no slash and no colon");
 }
 
-/** A whole number above 0, or nothing. */
+/** An optional whole number above 0. */
 export function checkCount(subject: Subject, field: string, value: unknown): void {
 	if (value !== undefined && !(Number.isSafeInteger(value) && (value as number) > 0))
 		throw invalidDefinition(subject, field, "must be a positive integer");
 }
 
-/** A choice, or nothing. */
+/** An optional choice. */
 export function checkChoice(
 	subject: Subject,
 	field: string,
@@ -65,14 +63,14 @@ export function checkFunction(subject: Subject, field: string, value: unknown): 
 	if (typeof value !== "function") throw invalidDefinition(subject, field, "must be a function");
 }
 
-/** A list of texts, or nothing. */
+/** An optional list of strings. */
 export function checkTexts(subject: Subject, field: string, value: unknown): void {
 	if (value === undefined) return;
 	if (!Array.isArray(value) || value.some((text) => typeof text !== "string" || text === ""))
 		throw invalidDefinition(subject, field, "must be a list of names");
 }
 
-/** Texts by name, or nothing. */
+/** Optional strings by name. */
 export function checkTextsByName(subject: Subject, field: string, value: unknown): void {
 	if (value === undefined) return;
 	if (!isRecord(value)) throw invalidDefinition(subject, field, "must be an object of strings");
@@ -81,7 +79,7 @@ export function checkTextsByName(subject: Subject, field: string, value: unknown
 	}
 }
 
-/** Definitions of environment values, or nothing. */
+/** Optional definitions of environment values. */
 export function checkVariables(subject: Subject, value: unknown): void {
 	if (value === undefined) return;
 	if (!Array.isArray(value)) throw invalidDefinition(subject, "variables", "must be a list");

@@ -1,9 +1,9 @@
-// Which zod schemas the arguments of tools, prompts and effects can be made of. They are a subset that every provider
-// understands, nested at most seven deep.
+// Which zod schemas the arguments of tools, prompts and effects can use. They are a subset that every provider
+// understands, nested at most seven levels deep.
 import { isRecord } from "./check-fields.ts";
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";
 
-/** Most wrappers around a value below the top-level object. */
+/** Maximum number of wrappers around a value below the top-level object. */
 const deepest = 7;
 const plain = new Set(["string", "number", "boolean", "null", "unknown"]);
 
@@ -15,7 +15,7 @@ function definitionOf(schema: unknown): Definition | undefined {
 	return isRecord(definition) && typeof definition.type === "string" ? (definition as Definition) : undefined;
 }
 
-/** Refuses a schema that is no zod object of allowed types, naming the path. */
+/** Refuses a schema that is not a zod object of allowed types, naming the path. */
 export function checkSchema(subject: Subject, field: string, schema: unknown): void {
 	const definition = definitionOf(schema);
 	if (definition === undefined || definition.type !== "object")
@@ -46,7 +46,7 @@ function checkNode(subject: Subject, path: string, schema: unknown, wrappers: nu
 	for (const [step, node] of inner) checkNode(subject, `${path}${step}`, node, wrappers + 1);
 }
 
-/** The schemas inside a wrapper, with the step of the path that leads to each; undefined for other types. */
+/** Returns the schemas inside a wrapper, each with the path step that leads to it; undefined for other types. */
 function innerOf(definition: Definition): readonly (readonly [step: string, schema: unknown])[] | undefined {
 	switch (definition.type) {
 		case "optional":

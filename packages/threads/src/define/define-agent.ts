@@ -1,4 +1,4 @@
-// `defineAgent`: an agent of a project, checked.
+// `defineAgent`: validates an agent of a project.
 import type { AgentDefinition, SideConfig } from "../types/index.ts";
 import {
 	checkChoice,

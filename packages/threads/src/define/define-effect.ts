@@ -1,4 +1,4 @@
-// `defineEffect`: an effect of a project, checked.
+// `defineEffect`: validates an effect of a project.
 import type { Effect, EffectDefinition, ThreadState, ToolArgs } from "../types/index.ts";
 import { checkFunction, checkText } from "./check-fields.ts";
 import { checkSchema } from "./check-schema.ts";
@@ -6,13 +6,13 @@ import type { Subject } from "./invalid-definition.ts";
 
 const subject: Subject = { kind: "effect" };
 
-/** Defines an effect that takes nothing. */
+/** Defines an effect without arguments. */
 export function defineEffect(
 	description: string,
 	handler: Effect<ThreadState>,
 ): EffectDefinition<ThreadState, null>;
 /**
- * Defines an effect: the default export of a file in `agents/effects/`, whose name is the effect's.
+ * Defines an effect: the default export of a file in `agents/effects/`. The file's name is the effect's name.
  *
  * @throws HoldfastError `invalid_definition`, naming the field
  */

@@ -1,4 +1,4 @@
-// `defineThreadEndpoint` and `defineController`: endpoints of a project, checked.
+// `defineThreadEndpoint` and `defineController`: validate endpoints of a project.
 import { HoldfastError } from "@holdfast/upp";
 import {
 	type Controller,
@@ -20,10 +20,10 @@ export function defineController(controller: Controller): Controller {
 }
 
 /**
- * Defines an endpoint beneath a thread's ID: the default export of a file in `agents/api/`.
+ * Defines an endpoint below a thread's ID: the default export of a file in `agents/api/`.
  *
  * @throws HoldfastError `invalid_definition` if the value is not a function; the returned endpoint throws
- * `thread_missing` when it is called without a thread
+ * `thread_missing` if it is called without a thread
  */
 export function defineThreadEndpoint(handler: ThreadEndpointHandler): MarkedThreadEndpoint {
 	checkFunction({ kind: "endpoint" }, "handler", handler);

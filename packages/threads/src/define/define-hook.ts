@@ -1,4 +1,4 @@
-// `defineHook`: a hook of a project, checked.
+// `defineHook`: validates a hook of a project.
 import type { HookDefinition, HookDefinitionOptions, HookName } from "../types/index.ts";
 import { checkFunction, checkNames, checkOptions, checkText } from "./check-fields.ts";
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";

@@ -1,4 +1,4 @@
-// `defineModel`: a model of a project, checked.
+// `defineModel`: validates a model of a project.
 import type { ModelDefinition, ProviderFactoryWithOptions } from "../types/index.ts";
 import { checkFunction, checkNames, checkOptions, checkText, checkTexts, isRecord } from "./check-fields.ts";
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";

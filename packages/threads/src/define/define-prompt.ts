@@ -1,4 +1,4 @@
-// `definePrompt`: a prompt of a project, checked.
+// `definePrompt`: validates a prompt of a project.
 import type { PromptDefinition, ToolArgs } from "../types/index.ts";
 import {
 	checkChoice,

@@ -25,7 +25,7 @@ const known = [
 ];
 
 /**
- * Defines a tool: the default export of a file in `agents/tools/`, whose name is the tool's.
+ * Defines a tool: the default export of a file in `agents/tools/`. The file's name is the tool's name.
  *
  * @throws HoldfastError `invalid_definition`, naming the field, for an argument its path
  */
@@ -56,7 +56,8 @@ export function defineTool<
 }
 
 /**
- * Refuses a name that a tool cannot have: letters, digits, `_` and `-`, 64 of them at most, no digit first.
+ * Refuses a name that a tool cannot have. A name has at most 64 letters, digits, `_` and `-`, and does not start with a
+ * digit.
  *
  * @throws HoldfastError `invalid_tool_name`
  */

@@ -1,4 +1,4 @@
-// How the items of a project are defined.
+// Entry point of the functions that define the items of a project.
 export { defineAgent } from "./define-agent.ts";
 export { defineEffect } from "./define-effect.ts";
 export { defineController, defineThreadEndpoint, isThreadEndpoint } from "./define-endpoint.ts";

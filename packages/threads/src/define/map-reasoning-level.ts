@@ -1,8 +1,8 @@
-// Levels of reasoning.
+// Maps levels of reasoning to a provider's names.
 
 /**
- * The provider's name for a level of reasoning from 0 to 100: that of its nearest level, the lower one of two equally
- * near.
+ * Returns the provider's name for a reasoning level from 0 to 100: that of the nearest level, or the lower one of two
+ * equally near.
  *
  * @param levels `capabilities.reasoningLevels` of a model
  * @returns null if the model cannot reason at that level, or has no levels

@@ -2,15 +2,15 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { ProviderErrorCode } from "../types/index.ts";
 
-/** Codes of errors that may not come again. */
+/** Codes of transient errors. */
 const passing: readonly ProviderErrorCode[] = ["rate_limit", "server_error", "timeout"];
 
-/** A provider failed. Those with `retryable` make a model's fallbacks take over. */
+/** The error of a failed provider. If it is `retryable`, the model's fallbacks take over. */
 export class ProviderError extends HoldfastError {
 	declare readonly code: ProviderErrorCode;
-	/** The HTTP status that the provider answered with. */
+	/** The HTTP status of the provider's response. */
 	readonly statusCode: number | undefined;
-	/** Milliseconds after which the provider wants to be asked again. */
+	/** Milliseconds after which the provider accepts a retry. */
 	readonly retryAfter: number | undefined;
 
 	constructor(

@@ -12,7 +12,7 @@ import type { ScheduledEffect } from "../types/index.ts";
 
 /** The body of an effect's timer. */
 export interface EffectBody {
-	/** The qualified name. */
+	/** The qualified name of the effect. */
 	readonly name: string;
 	readonly args: Record<string, unknown>;
 	/** When it was scheduled, in milliseconds since the epoch. */
@@ -26,11 +26,11 @@ export interface EffectRecord extends EffectBody {
 	readonly status: "running" | "completed" | "failed" | "canceled";
 	/** The worker that started it. */
 	readonly worker?: string;
-	/** Why it failed. */
+	/** The error, if it failed. */
 	readonly error?: string;
 }
 
-/** Where effects are kept. */
+/** The storage of effects. */
 export interface EffectStore {
 	readonly timers: TimerStore;
 	readonly records: RecordSpace;
@@ -38,22 +38,22 @@ export interface EffectStore {
 
 const prefix = "effect ";
 
-/** The shelf of the records of a thread. */
+/** Returns the shelf of the records of a thread. */
 export function shelfOf(storeKey: string): string {
 	return `thread-effects ${storeKey}`;
 }
 
-/** The name of the timer of an effect. */
+/** Returns the name of an effect's timer. */
 export function timerName(id: string): string {
 	return prefix + id;
 }
 
-/** The id of the effect that a timer is of; undefined for other timers. */
+/** Returns the id of the effect that a timer belongs to; undefined for other timers. */
 export function effectId({ name }: Pick<Timer, "name">): string | undefined {
 	return name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
 }
 
-/** Writes the first record of an effect; false when there is one. */
+/** Writes the first record of an effect; returns false if there is one already. */
 export async function writeFirst(
 	records: RecordSpace,
 	storeKey: string,
@@ -64,7 +64,7 @@ export async function writeFirst(
 	return await records.commit([{ ...address, revision: 0 }], [{ ...address, value: record }]);
 }
 
-/** An effect as a thread lists it. */
+/** Returns an effect in the form that a thread lists. */
 export function scheduled(
 	id: string,
 	{ name, args, createdAt, dueAt }: EffectBody,

@@ -1,7 +1,7 @@
-// A worker of effects: it claims due timers and starts each effect that is not started yet. idle → (a timer is due, or
+// A worker of effects: it claims due timers and starts each effect that has not started yet. idle → (a timer is due, or
 // the store has changed) → claiming → running up to the limit → idle; stopped ends it. It waits for the next due time and
-// for changes, so pending effects cost nothing (keeps I7). A claim is only a reservation; the record makes an effect
-// start once (see effect-record.ts).
+// for changes, so pending effects cost nothing (keeps I7). A claim is only a reservation; the record ensures that an
+// effect starts once (see effect-record.ts).
 import { HoldfastError } from "holdfast";
 import type { ClaimedTimer, Ports } from "holdfast/host";
 import {
@@ -13,7 +13,7 @@ import {
 	writeFirst,
 } from "./effect-record.ts";
 
-/** An effect that is to be carried out. */
+/** An effect that is due. */
 export interface DueEffect extends EffectBody {
 	readonly id: string;
 	readonly storeKey: string;
@@ -23,32 +23,35 @@ export interface DueEffect extends EffectBody {
 export interface EffectWorkerParts {
 	readonly store: EffectStore;
 	readonly ports: Pick<Ports, "clock" | "timers" | "eventLoop">;
-	/** Names this worker in records. */
+	/** Identifies this worker in records. */
 	readonly workerId: string;
-	/** Whether a worker lives. */
+	/** Whether a worker is alive. */
 	isAlive(workerId: string): boolean | Promise<boolean>;
-	/** Whose effects are claimed: those of threads of a namespace, or (null) of none. Others are left to theirs. Default: all. */
+	/**
+	 * Which effects it claims: those of threads of a namespace, or (null) of threads without one. It leaves others to
+	 * their own workers. Default: all.
+	 */
 	readonly namespace?: string | null;
-	/** Asked when an effect is about to start: its thread may be terminated, or deleted. */
+	/** Called when an effect is about to start: its thread may be terminated or deleted. */
 	threadOf(effect: DueEffect): Promise<"active" | "terminated" | "deleted">;
-	/** Runs the effect. A thrown error fails the effect. */
+	/** Runs the effect. If it throws, the effect fails. */
 	run(effect: DueEffect): Promise<unknown>;
-	/** The form of an error that may be stored: without secrets. */
+	/** Returns the form of an error that may be stored: without secrets. */
 	shown(effect: DueEffect, error: unknown): Promise<string>;
-	/** Called with each failure; `effect` is absent for a failure of the store. */
+	/** Called with each failure; `effect` is absent if the store failed. */
 	failed(error: unknown, effect?: DueEffect): void;
 	/**
-	 * The maximum number of effects that run at once. With a higher value slow effects hold up fewer others, but may
-	 * overload the services they call. Default 256.
+	 * The maximum number of effects that run at once. With a higher value, slow effects delay fewer others, but effects
+	 * may overload the services they call. Default 256.
 	 */
 	readonly atOnce?: number;
-	/** Milliseconds after which a due timer is another worker's when this one has died. Default 10,000. */
+	/** Milliseconds after which another worker can claim a due timer if this one has died. Default 10,000. */
 	readonly claimMs?: number;
 }
 
-/** Milliseconds a timer can wait at most. */
+/** The longest delay of a timer in milliseconds. */
 const longestTimer = 2 ** 31 - 1;
-/** Milliseconds before the store is asked again after it failed. */
+/** Milliseconds to wait before reading the store again after a failure. */
 const patience = 1_000;
 
 export class EffectWorker {
@@ -59,7 +62,7 @@ export class EffectWorker {
 	#looking: Promise<void> | undefined;
 	#hasNews = false;
 	#isStopped = false;
-	/** Whether another effect waits for one of the running ones to end. */
+	/** Whether another effect waits for a running one to end. */
 	#isFull = false;
 	readonly #atOnce: number;
 
@@ -134,7 +137,7 @@ export class EffectWorker {
 			if (claimed.length === room) continue;
 			const due = await store.timers.nextDue();
 			if (due === undefined) return;
-			// An effect that was due and not claimed belongs to another project, or another worker is about to claim it.
+			// An effect that is due but not claimed belongs to another project, or another worker is about to claim it.
 			const next =
 				due > now
 					? due
@@ -154,14 +157,14 @@ export class EffectWorker {
 	#take(timer: ClaimedTimer): void {
 		const id = effectId(timer);
 		const name = `${timer.key}\u0000${timer.name}`;
-		// One that runs here for longer than it was claimed for.
+		// An effect that runs here for longer than its claim lasts.
 		if (id === undefined || this.#running.has(name)) return;
 		const effect: DueEffect = { ...(timer.body as EffectBody), id, storeKey: timer.key };
 		const running = this.#carryOut(effect, timer)
 			.catch((error: unknown) => this.#parts.failed(error, effect))
 			.finally(() => {
 				this.#running.delete(name);
-				// Many are claimed at a time rather than each by itself.
+				// Claims many at a time rather than each individually.
 				if (this.#isFull && this.#running.size <= this.#atOnce / 2) this.#wake();
 			});
 		this.#running.set(name, running);
@@ -210,7 +213,7 @@ export class EffectWorker {
 		await store.timers.settle(timer);
 	}
 
-	/** Writes how it ended, unless the thread has been deleted in the meantime. */
+	/** Records how it ended, unless the thread has been deleted in the meantime. */
 	async #conclude({ id, storeKey }: DueEffect, record: EffectRecord | undefined): Promise<void> {
 		const { records } = this.#parts.store;
 		const address = { shelf: shelfOf(storeKey), name: id };

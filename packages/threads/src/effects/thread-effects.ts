@@ -1,5 +1,5 @@
-// The effects of one thread: scheduling, looking at and cancelling them. They are timers of the thread's session, so they
-// go with it.
+// Schedules, lists and cancels the effects of one thread. They are timers of the thread's session, so they are deleted
+// with it.
 import { HoldfastError } from "holdfast";
 import type { Clock, Ids, Timer } from "holdfast/host";
 import type { EffectDefinition, ScheduledEffect } from "../types/index.ts";
@@ -21,7 +21,7 @@ export interface ThreadEffectsParts {
 	readonly storeKey: string;
 	readonly clock: Pick<Clock, "now">;
 	readonly ids: Ids;
-	/** The effect that a name refers to for its caller. */
+	/** Finds the effect that a name refers to for its caller. */
 	find(name: string): { readonly name: string; readonly definition: EffectDefinition } | undefined;
 }
 
@@ -33,7 +33,7 @@ export class ThreadEffects {
 	}
 
 	/**
-	 * Schedules an effect, durable when it resolves. `delay` are milliseconds.
+	 * Schedules an effect, which is durable when this resolves. `delay` is in milliseconds.
 	 * @throws HoldfastError `unknown_effect`; `invalid_effect_arguments`; `invalid_effect_delay`.
 	 */
 	async schedule(name: string, args: unknown = {}, delay = 0): Promise<string> {
@@ -61,7 +61,7 @@ export class ThreadEffects {
 		return id;
 	}
 
-	/** The effects that are pending, those that are due first before the others. */
+	/** Returns the pending effects, ordered by due time. */
 	async pending(name?: string): Promise<ScheduledEffect[]> {
 		const wanted = name === undefined ? undefined : (this.#parts.find(name)?.name ?? name);
 		const found = (await this.#timers()).filter(({ body }) => wanted === undefined || body.name === wanted);
@@ -72,7 +72,7 @@ export class ThreadEffects {
 			.sort((one, other) => one.scheduledAt - other.scheduledAt);
 	}
 
-	/** All effects, also those that have run, failed or were cancelled, those that are due first before the others. */
+	/** Returns all effects, including those that ran, failed or were cancelled, ordered by due time. */
 	async all(): Promise<ScheduledEffect[]> {
 		const { store, storeKey } = this.#parts;
 		const records = await store.records.list(shelfOf(storeKey));
@@ -85,7 +85,7 @@ export class ThreadEffects {
 		return [...others, ...pending].sort((one, other) => one.scheduledAt - other.scheduledAt);
 	}
 
-	/** Cancels a pending effect, which never runs then; false for any other. */
+	/** Cancels a pending effect, which then never runs; returns false for any other. */
 	async cancel(id: string): Promise<boolean> {
 		const { store, storeKey } = this.#parts;
 		const found = (await this.#timers()).find((timer) => timer.id === id);
@@ -96,7 +96,7 @@ export class ThreadEffects {
 		return isFirst;
 	}
 
-	/** Makes a pending effect due now; false for any other. */
+	/** Makes a pending effect due now; returns false for any other. */
 	async runNow(id: string): Promise<boolean> {
 		const { store, storeKey, clock } = this.#parts;
 		const found = (await this.pending()).some((effect) => effect.id === id);
@@ -107,7 +107,7 @@ export class ThreadEffects {
 		return true;
 	}
 
-	/** Cancels all that is pending: the thread is terminated. */
+	/** Cancels all pending effects, because the thread is terminated. */
 	async cancelAll(): Promise<void> {
 		const { store, storeKey } = this.#parts;
 		for (const { id, body } of await this.#timers())
@@ -137,7 +137,7 @@ export class ThreadEffects {
 		});
 	}
 
-	/** Ids of those that have started. One that is not due yet has not. */
+	/** Ids of the effects that have started. One that is not due yet has not. */
 	async #recordsOf(
 		timers: readonly { readonly id: string; readonly timer: Timer }[],
 	): Promise<ReadonlySet<string>> {

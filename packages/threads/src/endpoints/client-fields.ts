@@ -1,5 +1,5 @@
-// The fields that clients of threads may set besides user messages. The default is none, because a client that sets more
-// speaks for the project.
+// The fields that clients of threads may set in addition to user messages. The default is none, because a client that
+// sets more acts for the project.
 import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { Message } from "../types/index.ts";
@@ -22,13 +22,13 @@ export function checkThreadFields(given: unknown): void {
 		);
 }
 
-/** @throws HoldfastError `field_not_allowed` for a message of another role than `user`. */
+/** @throws HoldfastError `field_not_allowed` for a message with a role other than `user`. */
 export function checkRole(role: Message["role"], may: readonly ThreadField[] = []): void {
 	if (role !== "user" && !may.includes("role"))
 		throw notAllowed("role", `send messages with the role "${role}"`);
 }
 
-/** @throws HoldfastError `field_not_allowed` for a message of another role than `user`. */
+/** @throws HoldfastError `field_not_allowed` for a message with a role other than `user`. */
 export function checkChange(message: Pick<Message, "role"> | null, may: readonly ThreadField[] = []): void {
 	if (message !== null && message.role !== "user" && !may.includes("history"))
 		throw notAllowed("history", `change or remove messages with the role "${message.role}"`);

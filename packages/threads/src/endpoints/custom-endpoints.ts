@@ -13,11 +13,11 @@ interface Matchers {
 	readonly controllers: MatchRoute<ProjectEndpoint>;
 }
 
-/** The routes: they handle requests that no other route handles. */
+/** Returns the routes: they handle requests that no other route handles. */
 export function customRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	const { threads } = options;
 	const prepared = new WeakMap<Project, Matchers>();
-	// A reloaded project is a different value.
+	// After a reload the project is a different value.
 	const matchers = (): Matchers => {
 		const { project } = threads;
 		const known = prepared.get(project) ?? {
@@ -72,7 +72,7 @@ export function customRoutes(options: ThreadRoutesOptions): readonly Route[] {
 
 const registered = ["agents", "prompts", "models", "tools", "hooks", "effects"] as const;
 
-/** Loaders of the definitions of a project, by name. They are loaded already. */
+/** Returns loaders of a project's definitions by name. The definitions are loaded already. */
 function registriesOf(project: Project): Pick<ControllerContext, (typeof registered)[number]> {
 	return Object.fromEntries(
 		registered.map((kind) => [
@@ -84,7 +84,7 @@ function registriesOf(project: Project): Pick<ControllerContext, (typeof registe
 	);
 }
 
-/** HEAD is GET without a body, which the platform leaves out. */
+/** HEAD is GET without a body, which the platform omits. */
 function methodOf({ method }: Request): string {
 	return method === "HEAD" ? "GET" : method;
 }
@@ -93,14 +93,14 @@ function pathnameOf({ url }: Request): string {
 	return new URL(url).pathname;
 }
 
-/** The id segment of the thread, still encoded. */
+/** Returns the thread's id segment, still encoded. */
 function encodedId(request: Request): string {
 	return pathnameOf(request).split("/")[3] ?? "";
 }
 
 /**
- * The answer of a project's own code. An error that it throws has no server code, even if it claims one: it is reported,
- * and answered as `internal_error` without its message.
+ * Runs a project's own code and returns its response. An error that it throws has no server code, even if it claims one:
+ * it is reported, and answered as `internal_error` without its message.
  */
 async function guarded(
 	answer: () => Promise<unknown>,
@@ -123,7 +123,7 @@ async function guarded(
 
 /** Returns a response unchanged; wraps text, streams and data. */
 function responseOf(given: unknown): Response {
-	// The server adds headers of its own, which some responses do not let it.
+	// The server adds headers of its own, which some responses do not allow.
 	if (given instanceof Response) return new Response(given.body, given);
 	if (given === undefined || given === null) return new Response(null, { status: 204 });
 	if (typeof given === "string") return new Response(given);

@@ -1,4 +1,4 @@
-// Routes of the files of a thread, streamed in and out.
+// Routes that stream the files of a thread in and out.
 import type { Exchange, Route } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import { schemas } from "./schemas.ts";
@@ -7,7 +7,7 @@ import { answerJson, requestedThread, statuses, type ThreadRoutesOptions } from 
 const path = "/api/threads/:id/fs/*";
 const bytes = { "application/octet-stream": { type: "string", format: "binary" } };
 
-/** The routes. */
+/** Returns the routes. */
 export function fileRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	const read: Route = {
 		method: "GET",
@@ -86,7 +86,9 @@ export function fileRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	return [read, write, remove];
 }
 
-/** The decoded path after `fs/`. The file store refuses paths that climb. @throws HoldfastError `invalid_path`. */
+/**
+ * Returns the decoded path after `fs/`. The file store refuses paths that climb. @throws HoldfastError `invalid_path`.
+ */
 function pathOf({ request }: Exchange): string {
 	const { pathname } = new URL(request.url);
 	const rest = pathname.slice(pathname.indexOf("/fs/") + "/fs/".length);
@@ -97,7 +99,7 @@ function pathOf({ request }: Exchange): string {
 	}
 }
 
-/** Headers that keep browsers from running uploaded bytes as a page of this server. */
+/** Returns headers that keep browsers from running uploaded bytes as a page of this server. */
 function headersOf(type: string, size: number): Record<string, string> {
 	return {
 		"content-type": /^[\x20-\x7e]+$/.test(type) ? type : "application/octet-stream",

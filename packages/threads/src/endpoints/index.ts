@@ -24,8 +24,8 @@ const threadRoutesNames = optionNames<ThreadRoutesOptions>({
 });
 
 /**
- * The routes of threads, for `createServer` of `@holdfast/server`: threads, messages, files, effects, values, calls and
- * their cost, the stream, the project's definitions, and last its own endpoints and controllers.
+ * Returns the routes of threads, for `createServer` of `@holdfast/server`: threads, messages, files, effects, values,
+ * calls and their cost, the stream, the project's definitions, and last its own endpoints and controllers.
  */
 export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	checkOptionNames(options, threadRoutesNames, { of: "threadRoutes()" });

@@ -1,5 +1,5 @@
-// Threads for the inspector: each is a session, and its sub-agents are separate threads. A caller sees the threads that
-// the public routes show to it (keeps I9).
+// Threads for the inspector: each thread is a session, and its sub-agents are separate threads. A caller sees the threads
+// that the public routes would return (keeps I9).
 import type { InspectedChild, InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import { readStoreKey } from "holdfast/execute";
@@ -12,13 +12,13 @@ type Owner = string | SessionOwner;
 const mostHeads = 1_000;
 const mostEntries = 1_000;
 const mostChildren = 500;
-/** Changes that are gathered into one answer. */
+/** How many changes are combined into one answer. */
 const mostChanges = 500;
 /** The number of threads whose owner is remembered, so that their removal is reported to that owner only. */
 const mostKnown = 20_000;
 
 /**
- * The source of data for `inspector` of `@holdfast/inspector` on a server with threads.
+ * Returns the data source for `inspector` of `@holdfast/inspector` on a server with threads.
  *
  * @example
  * ```ts no-run
@@ -46,7 +46,7 @@ export function inspectThreads(threads: Threads): SessionInspection {
 			known.delete(oldest);
 		}
 	};
-	/** The thread, if this caller may see it. */
+	/** Returns the thread, if this caller may see it. */
 	const visible = async (given: Owner, id: string): Promise<ThreadRecord | undefined> => {
 		const record = await threads.record(id);
 		if (record === undefined || !isVisibleTo(ownerOf(given), record)) return undefined;
@@ -177,7 +177,7 @@ export function inspectThreads(threads: Threads): SessionInspection {
 							position = change.position;
 							const id = threadOf(change.key);
 							const record = id === undefined ? undefined : await rootOf(id);
-							// A thread that is being deleted has a record for a moment longer than its session.
+							// The record of a deleted thread exists for a moment longer than its session.
 							const isDeleted = change.kind === "deleted" && record?.id === id;
 							if (record !== undefined && !isDeleted) {
 								remember(record);
@@ -196,13 +196,13 @@ export function inspectThreads(threads: Threads): SessionInspection {
 				}),
 	};
 
-	/** The thread whose session this is; undefined for sessions of others. */
+	/** Returns the thread of a session; undefined for sessions of others. */
 	function threadOf(storeKey: string): string | undefined {
 		const { key } = readStoreKey(storeKey);
 		return threads.storeKeyOf(key) === storeKey ? key : undefined;
 	}
 
-	/** The thread that it works for in the end. */
+	/** Returns the root thread that it works for. */
 	async function rootOf(id: string): Promise<ThreadRecord | undefined> {
 		let record = await threads.record(id);
 		while (record?.parent !== undefined) {
@@ -214,7 +214,7 @@ export function inspectThreads(threads: Threads): SessionInspection {
 	}
 }
 
-/** The model of the project and its cost are kept with the message: for the engine all threads have one model. */
+/** The message holds the project's model and its cost: for the engine, all threads have one model. */
 function asOfThread(entry: Entry): Entry {
 	const { fact } = entry;
 	if (fact.kind !== "assistant") return entry;

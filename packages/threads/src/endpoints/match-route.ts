@@ -3,9 +3,9 @@
 
 /** A route as a project has it. */
 interface RouteLike {
-	/** Without a slash before or after: `files/[id]`, `docs/[*]`; empty for the root. */
+	/** Without a leading or trailing slash: `files/[id]`, `docs/[*]`; empty for the root. */
 	readonly route: string;
-	/** In capitals. */
+	/** In upper case. */
 	readonly method: string;
 }
 
@@ -17,7 +17,7 @@ type Segment =
 interface Compiled<Route> {
 	readonly route: Route;
 	readonly segments: readonly Segment[];
-	/** Sorts like its rank. Routes of one shape have the same. */
+	/** Sorts by rank. Routes of the same shape have the same value. */
 	readonly shape: string;
 }
 
@@ -27,10 +27,10 @@ export interface Match<Route> {
 	readonly params: Record<string, string>;
 }
 
-/** Finds the route for a method and a path: encoded, with or without a slash before. */
+/** Finds the route for a method and an encoded path, with or without a leading slash. */
 export type MatchRoute<Route> = (method: string, path: string) => Match<Route> | undefined;
 
-/** Prepares routes. */
+/** Prepares routes for matching. */
 export function routeMatcher<Route extends RouteLike>(routes: readonly Route[]): MatchRoute<Route> {
 	const compiled = routes.map(compile).sort((one, other) => (one.shape < other.shape ? -1 : 1));
 	return (method, path) => {
@@ -66,7 +66,7 @@ function compile<Route extends RouteLike>(route: Route): Compiled<Route> {
 	return { route, segments, shape };
 }
 
-/** The decoded segments of a path; undefined if it cannot be decoded. */
+/** Returns the decoded segments of a path; undefined if it cannot be decoded. */
 function segmentsOf(path: string): readonly string[] | undefined {
 	const bare = path.replace(/^\//, "").replace(/\/$/, "");
 	if (bare === "") return [];

@@ -17,7 +17,7 @@ import {
 const bodyErrors = ["invalid_input", "invalid_json", "unsupported_media_type", "body_too_large"] as const;
 const roles = ["system", "user", "assistant"] as const;
 
-/** The routes. */
+/** Returns the routes. */
 export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	const { threads, clientsMaySet } = options;
 	const list: Route = {

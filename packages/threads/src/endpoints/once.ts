@@ -1,12 +1,13 @@
-// Repeated requests with the same `Idempotency-Key` count as one request (keeps I4). The id of a created object follows
-// from the key, so a repeat finds it; one record decides which request creates it.
+// Repeated requests with the same `Idempotency-Key` count as one request (keeps I4). The id of a created object is
+// derived from the key, so a repeat finds it; one record decides which request creates it.
 import { createHash } from "node:crypto";
 import type { Exchange } from "@holdfast/server";
 import { HoldfastError, type Host } from "holdfast";
 import { requestsShelf } from "../thread/index.ts";
 
 /**
- * The id of the object that a request creates: the same for the same caller, purpose and key. Undefined without a key.
+ * Returns the id of the object that a request creates: the same for the same caller, purpose and key. Undefined without a
+ * key.
  * @throws HoldfastError `invalid_input` for an invalid key.
  */
 export function idOfRequest({ request, caller }: Exchange, purpose: string): string | undefined {

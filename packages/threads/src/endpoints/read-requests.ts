@@ -4,21 +4,21 @@ import { HoldfastError } from "holdfast";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A text; undefined when it is not given. @throws HoldfastError `invalid_input`. */
+/** Reads an optional string. @throws HoldfastError `invalid_input`. */
 export function textIn(body: JsonObject, field: string): string | undefined {
 	const value = own(body, field);
 	if (value === undefined || typeof value === "string") return value;
 	throw invalid(field, "a text");
 }
 
-/** A text that must be there. @throws HoldfastError `invalid_input`. */
+/** Reads a required string. @throws HoldfastError `invalid_input`. */
 export function neededText(body: JsonObject, field: string): string {
 	const text = textIn(body, field);
 	if (text !== undefined && text !== "") return text;
 	throw invalid(field, "a text that is not empty");
 }
 
-/** Texts; undefined when they are not given. @throws HoldfastError `invalid_input`. */
+/** Reads an optional list of strings. @throws HoldfastError `invalid_input`. */
 export function textsIn(body: JsonObject, field: string): readonly string[] | undefined {
 	const value = own(body, field);
 	if (value === undefined) return undefined;
@@ -27,14 +27,14 @@ export function textsIn(body: JsonObject, field: string): readonly string[] | un
 	throw invalid(field, "a list of at most 100 texts");
 }
 
-/** True or false; undefined when it is not given. @throws HoldfastError `invalid_input`. */
+/** Reads an optional boolean. @throws HoldfastError `invalid_input`. */
 export function flagIn(body: JsonObject, field: string): boolean | undefined {
 	const value = own(body, field);
 	if (value === undefined || typeof value === "boolean") return value;
 	throw invalid(field, "true or false");
 }
 
-/** An object; undefined when it is not given. @throws HoldfastError `invalid_input`. */
+/** Reads an optional object. @throws HoldfastError `invalid_input`. */
 export function objectIn(body: JsonObject, field: string): Record<string, unknown> | undefined {
 	const value = own(body, field);
 	if (value === undefined) return undefined;
@@ -43,7 +43,7 @@ export function objectIn(body: JsonObject, field: string): Record<string, unknow
 	throw invalid(field, "an object");
 }
 
-/** A whole number of a query within bounds. @throws HoldfastError `invalid_input`. */
+/** Reads a whole number within bounds from a query. @throws HoldfastError `invalid_input`. */
 export function countIn(text: string | undefined, field: string, most: number, other: number): number {
 	if (text === undefined) return other;
 	const count = Number(text);
@@ -51,7 +51,7 @@ export function countIn(text: string | undefined, field: string, most: number, o
 	throw invalid(field, `a whole number up to ${most}`);
 }
 
-/** Refuses fields that mean nothing here: a misspelt one would be passed over. @throws HoldfastError `invalid_input`. */
+/** Refuses unknown fields: a misspelt one would be ignored. @throws HoldfastError `invalid_input`. */
 export function onlyFields(body: JsonObject, fields: readonly string[]): void {
 	const unknown = Object.keys(body).find((field) => !fields.includes(field));
 	if (unknown !== undefined)

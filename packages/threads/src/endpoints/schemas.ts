@@ -1,4 +1,4 @@
-// Shapes of requests and answers in the OpenAPI document.
+// Schemas of requests and responses in the OpenAPI document.
 import type { DescribedAnswer, Schema } from "@holdfast/server";
 
 const text = { type: "string" } as const;

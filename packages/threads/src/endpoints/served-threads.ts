@@ -1,5 +1,5 @@
 // The context of the routes, and the threads that a caller may see: those of the tenant and, if the caller is a user, of
-// that user. For every other caller they do not exist.
+// that user. All others do not exist for the caller.
 import type { Exchange, ServedCaller } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import type { ThreadRecord, Threads } from "../thread/index.ts";
@@ -9,11 +9,11 @@ import type { ThreadField } from "./client-fields.ts";
 /** Options of the routes of threads. */
 export interface ThreadRoutesOptions {
 	readonly threads: Threads;
-	/** The value of `env` in controllers: handles of the program that runs the project. Default: nothing. */
+	/** The value of `env` in controllers: resources of the program that runs the project. Default: none. */
 	readonly env?: Readonly<Record<string, unknown>>;
 	/**
-	 * Fields that clients may set besides messages with the role `user`. Each listed field is open to every client that
-	 * may call. Default: none.
+	 * Fields that clients may set in addition to messages with the role `user`. Each listed field is open to every client
+	 * that may call. Default: none.
 	 */
 	readonly clientsMaySet?: readonly ThreadField[];
 	/** The maximum size in bytes of a file written over HTTP. Default: the host's limit. */
@@ -43,10 +43,10 @@ export const statuses: Readonly<Record<string, number>> = {
 	disk_full: 507,
 };
 
-/** The tenant of every caller when the server does not authenticate. */
+/** The tenant of every caller if the server does not authenticate. */
 const defaultTenant = "default";
 
-/** The tenant as records have it: absent for the one of a server without authentication. */
+/** Returns the tenant in the form that records have: absent for a server without authentication. */
 export function tenantOf({ tenant }: Pick<ServedCaller, "tenant">): string | undefined {
 	return tenant === defaultTenant ? undefined : tenant;
 }
@@ -59,7 +59,7 @@ export function isVisibleTo(
 	return tenant === tenantOf(caller) && (caller.user === undefined || userId === caller.user);
 }
 
-/** The thread that the path of a request names. @throws HoldfastError `thread_not_found`. */
+/** Returns the thread that the path of a request names. @throws HoldfastError `thread_not_found`. */
 export async function requestedThread(
 	{ threads }: ThreadRoutesOptions,
 	exchange: Exchange,
@@ -73,12 +73,12 @@ export async function requestedThread(
 	return { record, state };
 }
 
-/** The error of a thread that is not there, or not the caller's. */
+/** Returns the error for a thread that does not exist or does not belong to the caller. */
 export function noThread(): HoldfastError {
 	return new HoldfastError("thread_not_found", "There is no such thread. Check its id.");
 }
 
-/** JSON as an answer; no cache between us and the caller keeps it. */
+/** Returns a JSON response; no cache between the server and the caller stores it. */
 export function answerJson(value: unknown, status = 200): Response {
 	return new Response(JSON.stringify(value), {
 		status,

@@ -1,5 +1,5 @@
-// The stream of a thread, as server-sent events and over a WebSocket: the same events in the same order, each under an id from
-// which any watcher may continue.
+// The stream of a thread, as server-sent events and over a WebSocket: the same events in the same order, each with an id
+// from which any watcher can resume.
 import type { Route, Source, StartSource } from "@holdfast/server";
 import { schemas } from "./schemas.ts";
 import { requestedThread, statuses, type ThreadRoutesOptions } from "./served-threads.ts";
@@ -7,7 +7,7 @@ import { type SentEvent, ThreadFeeds } from "./thread-feed.ts";
 
 const encoder = new TextEncoder();
 
-/** The route. */
+/** Returns the route. */
 export function streamRoute(options: ThreadRoutesOptions): Route {
 	const feeds = new ThreadFeeds(options.threads);
 	return {
@@ -60,7 +60,7 @@ async function started(
 	const left = new AbortController();
 	const batches = feeds.watch(threadId, after, left.signal)[Symbol.asyncIterator]();
 	let first: Promise<IteratorResult<readonly SentEvent[], void>> | undefined = batches.next();
-	// A bad id is refused before anything is sent.
+	// An invalid id is refused before anything is sent.
 	await first;
 	return (wake, fail): Source => {
 		let pieces: readonly Uint8Array[] = [];
@@ -110,7 +110,7 @@ function jsonOf({ id, event }: SentEvent): string {
 	return JSON.stringify(id === undefined ? event : { id, ...event });
 }
 
-/** One piece for all: JSON never holds a raw line end, so each record is two lines. */
+/** One piece for all: JSON never contains a raw line break, so each record is two lines. */
 function recordsOf(sent: readonly SentEvent[]): readonly Uint8Array[] {
 	const text = sent.map(
 		(each) => `${each.id === undefined ? "" : `id: ${each.id}\n`}data: ${jsonOf(each)}\n\n`,

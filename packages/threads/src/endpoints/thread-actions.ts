@@ -13,7 +13,7 @@ import {
 
 const bodyErrors = ["invalid_input", "invalid_json", "unsupported_media_type", "body_too_large"] as const;
 
-/** The routes. */
+/** Returns the routes. */
 export function actionRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	const { threads } = options;
 	type Found = Awaited<ReturnType<typeof requestedThread>>;
@@ -120,8 +120,8 @@ interface Costing {
 }
 
 /**
- * The sum of calls. Those whose price is unknown are counted, and never taken for free. Summed in millionths of a millionth of
- * a dollar, so that a thousand small calls make no error of their own.
+ * Sums up the cost of calls. Calls with an unknown price are counted, and never treated as free. Summed in millionths of
+ * a millionth of a dollar, so that a thousand small calls add no rounding error.
  */
 function costOf(calls: readonly Costing[]): {
 	cost: number;

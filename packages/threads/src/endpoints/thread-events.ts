@@ -1,6 +1,5 @@
 // The events of a thread for its watchers: a projection of the committed entries of its session, so it is the same for
-// everyone, at any time, in any process (keeps I3). Events that a project emits itself reach only those who watch at that
-// moment.
+// everyone, at any time, in any process (keeps I3). Events that a project emits itself reach only current watchers.
 import type { JournalItem } from "holdfast/execute";
 import type { Redaction } from "../environment/index.ts";
 import { callOf, messageIdOf, ThreadView } from "../thread/index.ts";
@@ -8,14 +7,14 @@ import type { Message } from "../types/index.ts";
 
 /** An event of a thread. */
 export type ThreadEvent =
-	/** A message was added or changed; null: it was removed. */
+	/** A message was added or changed; null means that it was removed. */
 	| { readonly type: "message_data"; readonly messageId: string; readonly data: Message | null }
-	/** A piece of the text of a message that is being made. */
+	/** A piece of the text of a message in progress. */
 	| {
 			readonly type: "message_chunk";
 			readonly messageId: string;
 			readonly chunk: string;
-			/** Counts the pieces of the message, from 0. */
+			/** Index of the piece within the message, starting at 0. */
 			readonly index: number;
 	  }
 	/** A model has answered. */
@@ -25,7 +24,7 @@ export type ThreadEvent =
 			readonly model: string;
 			readonly inputTokens: number;
 			readonly outputTokens: number;
-			/** US dollars; absent when the price is unknown. */
+			/** US dollars; absent if the price is unknown. */
 			readonly cost?: number;
 	  }
 	/** An execution starts, continues or has ended. */
@@ -34,7 +33,7 @@ export type ThreadEvent =
 			readonly status: "running" | "completed" | "aborted";
 			readonly flowId: string;
 	  }
-	/** An execution failed. The log of the threads has the message of the error. */
+	/** An execution failed. The error message is in the log of the threads. */
 	| {
 			readonly type: "execution";
 			readonly status: "failed";
@@ -48,9 +47,9 @@ export type ThreadEvent =
 
 /** The reason why an execution waits. */
 export interface ThreadWait {
-	/** `model`: the provider is busy or cannot be reached. `calls`: something outside. */
+	/** `model`: the provider is busy or unreachable. `calls`: something external. */
 	readonly reason: "model" | "calls";
-	/** Milliseconds since the epoch, when it continues by itself. */
+	/** When it continues by itself, in milliseconds since the epoch. */
 	readonly until?: number;
 	/** Code of the provider's last error. */
 	readonly code?: string;
@@ -58,9 +57,9 @@ export interface ThreadWait {
 	readonly attempt?: number;
 }
 
-/** An event that is kept, and its place among all of the thread. */
+/** A stored event, and its position in the thread. */
 export interface PlacedThreadEvent {
-	/** Those of one entry have the same. */
+	/** Events of one entry have the same seq. */
 	readonly seq: number;
 	readonly sub: number;
 	readonly event: ThreadEvent;
@@ -68,7 +67,7 @@ export interface PlacedThreadEvent {
 
 const endings = { completed: "completed", error: "failed", aborted: "aborted", killed: "aborted" } as const;
 
-/** Converts the entries of a thread's session to events, from the start of a run on. */
+/** Converts the entries of a thread's session to events, starting with a run. */
 export class ThreadProjection {
 	readonly #current: (messageId: string) => Promise<Message | null>;
 	readonly #redaction: () => Promise<Redaction>;
@@ -80,13 +79,13 @@ export class ThreadProjection {
 	#runId = "";
 	#step = 0;
 
-	/** `current` returns the present state of a message, also if it was edited later. */
+	/** `current` returns the present state of a message, even if it was edited later. */
 	constructor(current: (messageId: string) => Promise<Message | null>, redaction: () => Promise<Redaction>) {
 		this.#current = current;
 		this.#redaction = redaction;
 	}
 
-	/** The events of an entry or a chunk. */
+	/** Returns the events of an entry or a chunk. */
 	async project(item: JournalItem): Promise<readonly PlacedThreadEvent[]> {
 		if (item.entry === undefined) return this.#ofChunk(item);
 		const { redactWithin } = await this.#redaction();

@@ -2,19 +2,19 @@
 // emits, in one order.
 //
 // A watcher reads → (it has caught up with the feed) → joins the feed → (it lags too far behind) → reads again. While it
-// reads, it gets the stored events only: emitted events reach those who watch at that moment.
+// reads, it receives only the stored events: emitted events reach only watchers that have joined.
 import { type EventPlace, eventId, followPages, invalidEventId, isAfter, placeAfter } from "holdfast/execute";
 import { readEdit, type StoredInput } from "holdfast/host";
 import type { Threads } from "../thread/index.ts";
 import { type ThreadEvent, ThreadProjection } from "./thread-events.ts";
 
-/** An event as watchers get it. One without an id is not kept. */
+/** An event as watchers receive it. One without an id is not stored. */
 export interface SentEvent {
 	readonly id?: string;
 	readonly event: ThreadEvent;
 }
 
-/** The maximum number of buffered events of one watcher, beyond which it reads by itself. */
+/** The maximum number of buffered events of one watcher, beyond which it reads on its own. */
 const mostWaiting = 2_000;
 
 /** The feeds of a server. */
@@ -27,8 +27,8 @@ export class ThreadFeeds {
 	}
 
 	/**
-	 * The events of a thread after an id, then live ones, until the thread is deleted or the signal fires. The first
-	 * batch, which may be empty, is delivered at once. Rejects with `invalid_event_id` and `events_expired`.
+	 * Yields the events of a thread after an id, then live ones, until the thread is deleted or the signal fires. The
+	 * first batch, which may be empty, is delivered at once. Rejects with `invalid_event_id` and `events_expired`.
 	 */
 	async *watch(
 		threadId: string,
@@ -78,7 +78,7 @@ export class ThreadFeeds {
 	}
 }
 
-/** The shared reader of a thread. It reads as long as it has a watcher. */
+/** The shared reader of a thread. It reads while it has a watcher. */
 class Feed {
 	readonly #seats = new Set<Seat>();
 	readonly #over = new AbortController();
@@ -89,12 +89,12 @@ class Feed {
 	/** Emitted events, each with the entry that precedes it: they are delivered after that entry. */
 	readonly #emitted: { readonly seq: number; readonly sent: SentEvent }[] = [];
 	#emitting: Promise<unknown> = Promise.resolve();
-	/** Inputs that wait, and were given. */
+	/** Waiting inputs that were delivered. */
 	#waiting: ReadonlySet<string> = new Set();
 	#watchers = 0;
-	/** The last entry that was read. */
+	/** Seq of the last entry that was read. */
 	#seq = 0;
-	/** The id of the last event that is kept and was given. */
+	/** The id of the last stored event that was delivered. */
 	last: string | undefined;
 	isOver = false;
 
@@ -123,7 +123,7 @@ class Feed {
 		this.#seats.delete(seat);
 	}
 
-	/** One after the other: they keep their order. */
+	/** Emits one event after the other, so that they keep their order. */
 	#emit(event: string, data: unknown): void {
 		const { host } = this.#threads;
 		const storeKey = this.#threads.storeKeyOf(this.#threadId);
@@ -140,7 +140,7 @@ class Feed {
 			.catch(() => {});
 	}
 
-	/** Events emitted before an entry was committed. */
+	/** Returns the events that were emitted before an entry was committed. */
 	#emittedBefore(seq: number): SentEvent[] {
 		const count = this.#emitted.findIndex((each) => each.seq >= seq);
 		return this.#emitted.splice(0, count < 0 ? this.#emitted.length : count).map(({ sent }) => sent);
@@ -158,12 +158,12 @@ class Feed {
 				await this.#giveWaiting();
 			}
 		} catch {
-			// Each watcher that reads by itself meets the same error and reports it.
+			// Each watcher that reads on its own encounters the same error and reports it.
 		}
 		this.#end();
 	}
 
-	/** An input that waits for the next step is delivered at once, and again with an id once it is part of the thread. */
+	/** Delivers an input that waits for the next step at once, and again with an id once it is part of the thread. */
 	async #giveWaiting(): Promise<void> {
 		const { host } = this.#threads;
 		const inbox = await host.journal.inbox(this.#threads.storeKeyOf(this.#threadId));
@@ -199,14 +199,14 @@ class Feed {
 	}
 }
 
-/** One watcher's place at a feed, taken as soon as the watcher has caught up with the feed. */
+/** One watcher's seat at a feed, taken as soon as the watcher has caught up with the feed. */
 class Seat {
 	readonly #feed: Feed;
 	#last: string | undefined;
 	#queue: SentEvent[] = [];
 	#wake: (() => void) | undefined;
 	isTaken = false;
-	/** Whether it lags by more than is kept for it. */
+	/** Whether it lags by more than the buffer holds. */
 	isLagging = false;
 
 	constructor(feed: Feed, last: string | undefined) {
@@ -214,7 +214,7 @@ class Seat {
 		this.take(last);
 	}
 
-	/** Takes the place if the watcher has everything up to this event, and the feed has delivered nothing later. */
+	/** Takes the seat if the watcher has everything up to this event, and the feed has delivered nothing later. */
 	take(last: string | undefined): boolean {
 		this.#last = last;
 		if (this.#feed.isOver || isAfter(placeAfter(this.#feed.last), placeAfter(last))) return false;
@@ -225,7 +225,7 @@ class Seat {
 
 	push(sent: readonly SentEvent[]): void {
 		const known = placeAfter(this.#last);
-		// The watcher may have read more than the feed has given so far.
+		// The watcher may have read more than the feed has delivered so far.
 		for (const each of sent)
 			if (each.id === undefined || isAfter(placeAfter(each.id), known)) this.#queue.push(each);
 		if (this.#queue.length > mostWaiting) {
@@ -236,7 +236,7 @@ class Seat {
 		this.#wake?.();
 	}
 
-	/** The next events; undefined at the end, empty when the watcher lags. */
+	/** Returns the next events; undefined at the end, empty if the watcher lags. */
 	async next(signal: AbortSignal): Promise<readonly SentEvent[] | undefined> {
 		while (this.#queue.length === 0 && !this.isLagging) {
 			if (signal.aborted || this.#feed.isOver) return undefined;
@@ -257,7 +257,7 @@ class Seat {
 	}
 }
 
-/** The message that an input adds or changes. */
+/** Returns the message that an input adds or changes. */
 function messageIn(kind: StoredInput["kind"], body: unknown): string | undefined {
 	if (kind === "edit") {
 		const edit = readEdit(body);
@@ -267,7 +267,7 @@ function messageIn(kind: StoredInput["kind"], body: unknown): string | undefined
 	return (body as { readonly message?: { readonly id?: string } } | null)?.message?.id;
 }
 
-/** The stored entries of a thread after an id, page by page, followed by new ones. The first page may be empty. */
+/** Yields the stored entries of a thread after an id, page by page, followed by new ones. The first page may be empty. */
 async function* pagesOf(
 	threads: Threads,
 	threadId: string,

@@ -1,4 +1,4 @@
-// Routes of threads themselves: making, listing, changing and removing them.
+// Routes that create, list, change and delete threads.
 import type { Route } from "@holdfast/server";
 import { HoldfastError, isHoldfastError } from "holdfast";
 import type { ThreadRecord } from "../thread/index.ts";
@@ -17,7 +17,7 @@ import {
 
 const mostThreads = 100;
 
-/** A thread as an answer has it. */
+/** Returns a thread in the form of a response. */
 function threadJson(record: ThreadRecord): Record<string, unknown> {
 	const { id, agentId, userId, createdAt, tags, terminated, parent, status } = record;
 	return {
@@ -33,7 +33,7 @@ function threadJson(record: ThreadRecord): Record<string, unknown> {
 	};
 }
 
-/** The routes. */
+/** Returns the routes. */
 export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 	const { threads } = options;
 	const list: Route = {

@@ -1,7 +1,7 @@
 // Replaces secret values of the environment in plain data: verbatim, JSON-escaped, URL-encoded or base64.
 import { createRedactor } from "@holdfast/redaction";
 
-/** A shorter value is no secret: it is found in words and numbers that mean nothing. */
+/** A shorter value is not masked: it would match parts of unrelated words and numbers. */
 export const shortestSecret = 6;
 
 /** Whether a value is too short to be masked. */
@@ -9,7 +9,9 @@ export function isTooShort(value: string): boolean {
 	return value.length < shortestSecret;
 }
 
-/** The values to mask. If a thread declares a value as text, this overrides definitions that declare it a secret. */
+/**
+ * Returns the values to mask. If a thread declares a value as text, this overrides definitions that declare it a secret.
+ */
 export function secretsAmong(
 	values: readonly { readonly value: string; readonly type: "text" | "secret"; readonly isOfThread?: true }[],
 ): readonly string[] {
@@ -32,11 +34,11 @@ export interface Redaction {
 	 */
 	redact<Value>(data: Value): Value;
 	/**
-	 * For messages, events and answers that the runtime builds from such data: the runtime's own field names, ids, kinds,
-	 * numbers and times stay. Returns the same data if nothing was masked.
+	 * For messages, events and responses that the runtime builds from such data: the runtime's own field names, ids,
+	 * kinds, numbers and times stay. Returns the same data if nothing was masked.
 	 */
 	redactWithin<Value>(made: Value): Value;
-	/** For streamed text: holds back what may be the start of a secret until more arrives. */
+	/** For streamed text: holds back text that may be the start of a secret until more arrives. */
 	stream(): { push(piece: string): string; flush(): string };
 }
 
@@ -48,12 +50,12 @@ const nothing: Redaction = {
 };
 const mostMade = 64;
 
-/** Redactions by their secrets: making one takes longer than using it. */
+/** Redactions by their secrets: creating one takes longer than using it. */
 export class Redactions {
-	/** Those used last at the end. */
+	/** Most recently used last. */
 	readonly #made = new Map<string, Redaction>();
 
-	/** The redaction of these secrets. */
+	/** Returns the redaction for these secrets. */
 	of(secrets: readonly string[]): Redaction {
 		if (secrets.length === 0) return nothing;
 		const name = JSON.stringify(secrets);
@@ -75,7 +77,7 @@ function redactionOf(secrets: readonly string[]): Redaction {
 	};
 }
 
-/** Members whose text the runtime chooses, or uses for look-ups. */
+/** Members whose text the runtime chooses or uses for look-ups. */
 const ownMembers = new Set(
 	[
 		["id", "type", "role", "kind", "status", "event", "code", "reason", "level", "topic", "tag", "outcome"],
@@ -107,7 +109,7 @@ const ownMembers = new Set(
 	].flat(),
 );
 
-/** Members that hold data of tools, models and projects, whose names of fields are theirs. */
+/** Members that hold data of tools, models and projects, which choose its field names. */
 const dataMembers = new Set([
 	"metadata",
 	"data",
@@ -134,7 +136,7 @@ function within(made: unknown, redact: Redact, depth = 0, isFunction = false): u
 		const items = made.map((item) => within(item, redact, depth + 1));
 		return items.some((item, at) => item !== made[at]) ? items : made;
 	}
-	// The data of this event is a message, which the runtime made.
+	// The data of this event is a message, which the runtime created.
 	const isMessage = (made as { readonly type?: unknown }).type === "message_data";
 	let isChanged = false;
 	const entries = Object.entries(made).map(([name, value]): [string, unknown] => {

@@ -1,4 +1,4 @@
-// The environment of one thread: a name is looked up in the thread, in its parent threads, in the definitions of its
+// The environment of one thread. A name is looked up in the thread, in its parent threads, in the definitions of its
 // agent and prompt, with its user and in the instance, in this order.
 import { after, isThenable } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
@@ -11,10 +11,10 @@ export interface EnvValue {
 	readonly type: EnvValueType;
 }
 
-/** A value, and whether a thread itself has it. */
+/** A value, and whether the thread itself defines it. */
 type FoundValue = EnvValue & { readonly isOfThread?: true };
 
-/** Values given by the program that runs the project: a text alone is a secret. */
+/** Values from the program that runs the project: a plain string is a secret. */
 export type EnvGiven = Readonly<Record<string, string | EnvValue>>;
 
 /** Named values that a host stores with a session. */
@@ -26,23 +26,23 @@ interface HostValues {
 
 /** Sources of a thread's values. They are queried each time, because definitions and threads change. */
 export interface EnvironmentParts {
-	/** The thread's own. */
+	/** The thread's own values. */
 	readonly values: HostValues;
-	/** The environment of the thread whose sub-agent this is, or undefined. */
+	/** The environment of the parent thread, or undefined. */
 	parent?(): ThreadEnvironment | undefined | Promise<ThreadEnvironment | undefined>;
 	/** Whether a definition in this thread withholds a variable from sub-agents. */
 	isScoped?(name: string): boolean | Promise<boolean>;
-	/** The `env` of the agent that acts. */
+	/** The `env` of the acting agent. */
 	agent?(): Readonly<Record<string, string>> | undefined;
-	/** The `env` of the prompt that runs. */
+	/** The `env` of the running prompt. */
 	prompt?(): Readonly<Record<string, string>> | undefined;
-	/** Of other definitions: not found by name here, and masked all the same. */
+	/** Values of other definitions: not found by name here, but masked nevertheless. */
 	masked?(): readonly Readonly<Record<string, string>>[] | undefined;
-	/** Of the user's account. */
+	/** Values of the user's account. */
 	user?(): EnvGiven | undefined | Promise<EnvGiven | undefined>;
-	/** Of the program that runs the project. */
+	/** Values of the program that runs the project. */
 	instance?(): EnvGiven | undefined | Promise<EnvGiven | undefined>;
-	/** Shared by threads, so that each set of secrets is prepared once. Default: of this thread alone. */
+	/** Shared by threads, so that each set of secrets is prepared once. Default: for this thread only. */
 	readonly redactions?: Redactions;
 }
 
@@ -55,7 +55,7 @@ export class ThreadEnvironment {
 		this.#redactions = redactions;
 	}
 
-	/** The value of a name. @throws HoldfastError `env_not_set`. */
+	/** Returns the value of a name. @throws HoldfastError `env_not_set`. */
 	async env(name: string): Promise<string> {
 		const found = await this.find(name);
 		if (found !== undefined) return found.value;
@@ -66,12 +66,12 @@ export class ThreadEnvironment {
 		);
 	}
 
-	/** How the value of a name is shown; `secret` by default. */
+	/** Returns how the value of a name is displayed; `secret` by default. */
 	async envType(name: string): Promise<EnvValueType> {
 		return (await this.find(name))?.type ?? "secret";
 	}
 
-	/** Keeps a value for this thread and the threads of its sub-agents. */
+	/** Stores a value for this thread and the threads of its sub-agents. */
 	async setEnv(name: string, value: string, { type }: SetEnvOptions = {}): Promise<void> {
 		if (typeof name !== "string" || name === "" || typeof value !== "string")
 			throw new HoldfastError("invalid_value", "A name and a value of the environment are texts. Give both.");
@@ -81,12 +81,12 @@ export class ThreadEnvironment {
 		await this.#parts.values.set(name, { value, type: kept } satisfies EnvValue);
 	}
 
-	/** The value of a name; undefined if no source has it. */
+	/** Returns the value of a name; undefined if no source has it. */
 	async find(name: string): Promise<EnvValue | undefined> {
 		return (await this.#findInThreads(name)) ?? this.#findInDefinitions(name);
 	}
 
-	/** Every value that can be read here by its name. */
+	/** Returns every value that can be read here by its name. */
 	async all(): Promise<ReadonlyMap<string, EnvValue>> {
 		const { agent, prompt, user, instance } = this.#parts;
 		const all = new Map<string, EnvValue>();
@@ -97,8 +97,8 @@ export class ThreadEnvironment {
 	}
 
 	/**
-	 * Masks every secret value known here, with the current values. A promise only if a source is asynchronous, because
-	 * it is called for each result of a tool.
+	 * Returns a redaction of every secret value known here, with the current values. It is a promise only if a source is
+	 * asynchronous, because it is called for each result of a tool.
 	 */
 	redaction(): Redaction | Promise<Redaction> {
 		const found = this.#everything();
@@ -108,8 +108,8 @@ export class ThreadEnvironment {
 	}
 
 	/**
-	 * All values that can be read here, including shadowed ones: a secret stays secret when another source takes
-	 * precedence.
+	 * Returns all values that can be read here, including shadowed ones: a secret stays secret even if another source
+	 * takes precedence.
 	 */
 	#everything(): readonly FoundValue[] | Promise<readonly FoundValue[]> {
 		const { agent, prompt, masked, user, instance, parent, values } = this.#parts;
@@ -173,7 +173,7 @@ export class ThreadEnvironment {
 	}
 }
 
-/** The value that a name has among those given; undefined without one. */
+/** Returns the given value of a name; undefined if there is none. */
 export function valueIn(given: EnvGiven | undefined, name: string): EnvValue | undefined {
 	if (given === undefined || !Object.hasOwn(given, name)) return undefined;
 	const value = given[name];

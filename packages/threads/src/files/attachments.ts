@@ -5,7 +5,7 @@ import type { ThreadFiles } from "./thread-files.ts";
 
 /**
  * Stores attachments, each under its own path. `newId` returns unique ids.
- * @throws HoldfastError `invalid_attachment`, and the errors of writing a file; files written before stay.
+ * @throws HoldfastError `invalid_attachment`, and the errors of writing a file; files written before the error stay.
  */
 export async function storeAttachments(
 	files: ThreadFiles,
@@ -34,7 +34,7 @@ export async function storeAttachments(
 	return stored;
 }
 
-/** A name without folders, so that a tool's attachment name cannot choose a path. */
+/** Returns a name without folders, so that a tool's attachment name cannot choose a path. */
 function baseNameOf(name: unknown): string {
 	const base = String(name ?? "")
 		.split(/[/\\]/)

@@ -5,14 +5,14 @@ import mime from "mime";
 import type { FileRecord } from "../types/index.ts";
 import { nameOf } from "./thread-path.ts";
 
-/** The entry under a path. */
+/** The entry at a path. */
 export type Entry = FolderEntry | FileEntry;
 
 interface FolderEntry {
 	readonly folder: true;
 }
 
-/** Describes the bytes of one size and time of writing, and no others. */
+/** Describes only bytes with this size and modification time. */
 export interface FileEntry {
 	readonly mimeType: string;
 	readonly size: number;
@@ -28,7 +28,7 @@ export function isFolder(entry: unknown): boolean {
 	return (entry as Partial<FolderEntry> | undefined)?.folder === true;
 }
 
-/** The record of a folder. */
+/** Returns the record of a folder. */
 export function folderRecord(path: string): FileRecord {
 	return {
 		path,
@@ -40,7 +40,7 @@ export function folderRecord(path: string): FileRecord {
 	};
 }
 
-/** The record of a file, from its bytes and its stored description. */
+/** Returns the record of a file, from its bytes and its stored description. */
 export function fileRecord({ name: path, size, at }: FileInfo, entry: unknown): FileRecord {
 	const kept = entry as FileEntry | undefined;
 	const isOf = kept !== undefined && !isFolder(kept) && kept.size === size && kept.at === at;
@@ -56,7 +56,7 @@ export function fileRecord({ name: path, size, at }: FileInfo, entry: unknown): 
 	};
 }
 
-/** The media type of the ending of a name. */
+/** Returns the media type for the extension of a name. */
 export function mimeTypeOf(path: string): string {
 	return mime.getType(path) ?? "application/octet-stream";
 }

@@ -26,7 +26,7 @@ export type FileMethods = Pick<
 /** Marks the files and their descriptions among the values stored with a session. */
 const filesOwner = "thread-files";
 
-/** The files of the session with a key in the store. @throws HoldfastError `host_without_files`. */
+/** Returns the files of the session with a key in the store. @throws HoldfastError `host_without_files`. */
 export function filesOf({ files, values }: Pick<Host, "files" | "values">, storeKey: string): ThreadFiles {
 	if (files === undefined)
 		throw new HoldfastError(
@@ -39,7 +39,7 @@ export function filesOf({ files, values }: Pick<Host, "files" | "values">, store
 	});
 }
 
-/** The methods of `ThreadState` for these files. */
+/** Returns the methods of `ThreadState` for these files. */
 export function fileMethods(files: ThreadFiles): FileMethods {
 	return {
 		writeFile: (path, data, mimeType, options) => files.writeFile(path, data, mimeType, options),
@@ -57,7 +57,7 @@ export function fileMethods(files: ThreadFiles): FileMethods {
 	};
 }
 
-/** The paths of the files that match a glob, in order. @throws HoldfastError `invalid_pattern`. */
+/** Returns the paths of the files that match a glob, sorted. @throws HoldfastError `invalid_pattern`. */
 async function findFiles(files: ThreadFiles, glob: string): Promise<FindResult> {
 	const matches = compileGlob(glob);
 	return { paths: (await files.files()).map(({ path }) => path).filter(matches) };

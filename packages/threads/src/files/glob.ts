@@ -1,9 +1,9 @@
 // Globs, compiled to RE2 patterns: matching takes time linear in the path for every pattern a model may send. `*` and `?`
-// stay within a name, `**` crosses folders, `[a-z]` and `{one,other}` choose.
+// stay within a name, `**` crosses folders, `[a-z]` and `{one,other}` are alternatives.
 import { HoldfastError } from "holdfast";
 import { RE2JS } from "re2js";
 
-/** Characters a pattern may have. */
+/** Maximum length of a pattern in characters. */
 const longestPattern = 1_000;
 
 /**

@@ -1,5 +1,5 @@
-// Searches the text files of a thread line by line, in bounded memory and linear time: patterns are those of RE2, which
-// has no lookaround and no backreferences and never backtracks.
+// Searches the text files of a thread line by line, in bounded memory and linear time: patterns use RE2, which has no
+// lookaround and no backreferences and never backtracks.
 import { cutText, messageOf } from "@holdfast/upp";
 import { isHoldfastError } from "holdfast";
 import { systemPorts } from "holdfast/host";
@@ -15,7 +15,7 @@ const sniffed = 8_192;
 const longestPattern = 10_000;
 
 /**
- * Every line of every text file that matches, in the order of paths and lines.
+ * Returns every matching line of every text file, ordered by path and line.
  * @throws HoldfastError `invalid_pattern`.
  */
 export async function grepFiles(files: ThreadFiles, pattern: string): Promise<GrepResult[]> {
@@ -55,7 +55,7 @@ interface Line {
 	readonly line: string;
 }
 
-/** The lines of a text file; none for a binary file. */
+/** Yields the lines of a text file; none for a binary file. */
 async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {
 	const decoder = new TextDecoder();
 	let rest = "";
@@ -64,7 +64,7 @@ async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Line,
 	for await (const piece of pieces) {
 		if (isFirst && piece.subarray(0, sniffed).includes(0)) return;
 		isFirst = false;
-		// A host in memory never waits: others get their turn here.
+		// A host in memory never waits, so other work gets its turn here.
 		await new Promise<void>((resolve) => systemPorts.eventLoop.nextTurn(resolve));
 		const text = rest + decoder.decode(piece, { stream: true });
 		let from = 0;

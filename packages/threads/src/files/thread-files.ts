@@ -1,5 +1,6 @@
-// The files of one thread: folders, media types and a tree over the host's files, which have names and bytes only. A file
-// exists if its bytes do; the host replaces them atomically, so a reader sees the old file or the new one (keeps I2).
+// The files of one thread: folders, media types and a tree over the host's files, which have only names and bytes. A file
+// exists if its bytes do; the host replaces them atomically, so a reader sees either the old file or the new one (keeps
+// I2).
 import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError, isHoldfastError } from "holdfast";
 import { pieceSize, type SessionFiles } from "holdfast/host";
@@ -33,7 +34,7 @@ export interface EntryValues {
 		| Promise<readonly { readonly name: string; readonly value: unknown }[]>;
 }
 
-/** Where the files of one thread are kept. */
+/** The storage of one thread's files. */
 export interface ThreadFilesParts {
 	readonly bytes: SessionFiles;
 	readonly entries: EntryValues;
@@ -42,7 +43,7 @@ export interface ThreadFilesParts {
 /** Bytes to write. A stream is read as fast as it is stored, so a file of any size passes through bounded memory. */
 export type FileContent = Parameters<ThreadState["writeFile"]>[1];
 
-/** How often a read is repeated when the file is replaced during it. */
+/** How often a read is repeated if the file is replaced during it. */
 const readAgain = 5;
 const encoder = new TextEncoder();
 
@@ -81,7 +82,7 @@ export class ThreadFiles {
 		return fileRecord(info, entry);
 	}
 
-	/** The bytes of a file; null if it is missing. @throws HoldfastError `invalid_path`. */
+	/** Returns the bytes of a file; null if it does not exist. @throws HoldfastError `invalid_path`. */
 	async readFile(path: string): Promise<ArrayBuffer | null> {
 		const name = threadPath(path);
 		for (let attempt = 1; ; attempt++) {
@@ -98,8 +99,8 @@ export class ThreadFiles {
 	}
 
 	/**
-	 * The bytes of a file in chunks of one size, the last one shorter; null if the file is missing. One reading sees one version
-	 * of the file.
+	 * Returns the bytes of a file in chunks of equal size, except for a shorter last one; null if the file does not
+	 * exist. One read sees one version of the file.
 	 * @throws HoldfastError `invalid_path`; while reading, `file_changed`.
 	 */
 	async readFileStream(
@@ -125,7 +126,7 @@ export class ThreadFiles {
 		}
 	}
 
-	/** A file or folder at a glance, or null. @throws HoldfastError `invalid_path`. */
+	/** Returns the description of a file or folder, or null. @throws HoldfastError `invalid_path`. */
 	async statFile(path: string): Promise<FileRecord | null> {
 		const name = threadPath(path);
 		const info = name === "/" ? undefined : await this.#bytes.stat(name);
@@ -134,7 +135,7 @@ export class ThreadFiles {
 	}
 
 	/**
-	 * The direct entries of a folder, sorted by name.
+	 * Returns the direct entries of a folder, sorted by name.
 	 * @throws HoldfastError `invalid_path`; `folder_not_found`; `not_a_folder`.
 	 */
 	async readdirFile(path: string): Promise<ReaddirResult> {
@@ -162,7 +163,7 @@ export class ThreadFiles {
 		else throw fileMissing(name);
 	}
 
-	/** Creates a folder and its parents. An existing folder is fine. @throws HoldfastError `not_a_folder`. */
+	/** Creates a folder and its parents. Does nothing if the folder exists. @throws HoldfastError `not_a_folder`. */
 	async mkdirFile(path: string): Promise<FileRecord> {
 		const name = threadPath(path);
 		if (name !== "/") await this.#makeFolders([...foldersAbove(name), name]);
@@ -181,23 +182,23 @@ export class ThreadFiles {
 		await this.#entries.delete(name);
 	}
 
-	/** All files together. */
+	/** Returns the total number and size of all files. */
 	async getFileStats(): Promise<FileStats> {
 		const files = await this.#bytes.list();
 		return { totalSize: files.reduce((sum, { size }) => sum + size, 0), fileCount: files.length };
 	}
 
-	/** All files, in the order of their paths. */
+	/** Returns all files, sorted by path. */
 	async files(): Promise<readonly FileRecord[]> {
 		return (await this.#all()).filter(({ isDirectory }) => !isDirectory).sort(byPath);
 	}
 
-	/** The stored pieces of a file. */
+	/** Returns the stored pieces of a file. */
 	pieces(path: string): AsyncIterable<Uint8Array> {
 		return this.#bytes.read(threadPath(path));
 	}
 
-	/** Files and the folders that were made. */
+	/** Returns files and explicitly created folders. */
 	async #all(): Promise<FileRecord[]> {
 		const [files, kept] = [await this.#bytes.list(), await this.#entries.list()];
 		const entries = new Map(kept.map(({ name, value }) => [name, value]));
@@ -232,7 +233,7 @@ export class ThreadFiles {
 	}
 }
 
-/** Bytes of a chunk at most. */
+/** Maximum size of a chunk in bytes. */
 const largestChunk = 2 * 1024 * 1024;
 
 async function* chunksOf(

@@ -1,12 +1,12 @@
-// Paths of a thread's files: one canonical form, `/folder/name`, and none that leaves the thread.
+// Paths of a thread's files: one canonical form, `/folder/name`, which never leaves the thread.
 import { cutText } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 
-/** Characters a path may have. */
+/** Maximum length of a path in characters. */
 const longestPath = 4_096;
 
 /**
- * The canonical form of a path: `a.txt`, `/a.txt` and `./a.txt` are all `/a.txt`; the root is `/`.
+ * Returns the canonical form of a path: `a.txt`, `/a.txt` and `./a.txt` are all `/a.txt`; the root is `/`.
  * @throws HoldfastError `invalid_path` for a path that climbs above the root, and for an invalid one.
  */
 export function threadPath(path: string): string {
@@ -22,26 +22,26 @@ export function threadPath(path: string): string {
 	return `/${names.join("/")}`;
 }
 
-/** The same, except that the root is refused. */
+/** The same, but refuses the root. */
 export function pathOfEntry(path: string): string {
 	const canonical = threadPath(path);
 	if (canonical === "/") throw invalidPath(path, "It is the root. Name a file or a folder.");
 	return canonical;
 }
 
-/** The last name of a canonical path. */
+/** Returns the last name of a canonical path. */
 export function nameOf(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The parent folders of a canonical path, outermost first, without the root. */
+/** Returns the parent folders of a canonical path, outermost first, without the root. */
 export function foldersAbove(path: string): readonly string[] {
 	const folders: string[] = [];
 	for (let at = path.indexOf("/", 1); at > 0; at = path.indexOf("/", at + 1)) folders.push(path.slice(0, at));
 	return folders;
 }
 
-/** The common prefix of the canonical paths of all entries in a folder. */
+/** Returns the common prefix of the canonical paths of all entries in a folder. */
 export function prefixOf(folder: string): string {
 	return folder === "/" ? "/" : `${folder}/`;
 }

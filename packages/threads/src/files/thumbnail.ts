@@ -1,16 +1,18 @@
-// Small pictures of pictures. The decoder is `sharp`, loaded when the first one is asked for.
+// Thumbnails of pictures. The decoder is `sharp`, which is loaded on first use.
 import type { ThreadFiles } from "./thread-files.ts";
 
 /** Pixels of the longer side of a thumbnail. */
 const longestSide = 256;
-/** Pixels of a picture that is decoded at most: a small file may claim to be a huge one. */
+/** Maximum number of pixels of a decoded picture: a small file may claim to be a huge picture. */
 const mostPixels = 64_000_000;
-/** Bytes of a picture that is read at most. */
+/** Maximum number of bytes of a picture that are read. */
 const mostBytes = 64 * 1024 * 1024;
 /** Decoded formats. The others would run code meant for documents. */
 const formats = new Set(["jpeg", "png", "webp", "gif", "heif", "tiff"]);
 
-/** A WebP picture of at most 256 pixels per side, upright; null if the file is not a picture that can be decoded. */
+/**
+ * Returns a WebP picture of at most 256 pixels per side, upright; null if the file is not a picture that can be decoded.
+ */
 export async function thumbnailOf(files: ThreadFiles, path: string): Promise<ArrayBuffer | null> {
 	const found = await files.statFile(path);
 	if (found === null || found.isDirectory || found.size > mostBytes) return null;

@@ -1,5 +1,5 @@
-// Types of the names of a project. They are added to the registries of the global namespace
-// `StandardAgentSpec`, from which the types of definitions take their names.
+// Declares the types of a project's names. They are added to the registries of the global namespace `StandardAgentSpec`,
+// from which the types of definitions take their names.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ItemKind, NamespaceContext, Project } from "../types/index.ts";
@@ -14,7 +14,7 @@ const registries: readonly (readonly [registry: string, kind: ItemKind])[] = [
 	["EffectRegistry", "effect"],
 ];
 
-/** The text of a declaration file that knows the names of a project. */
+/** Returns the text of a declaration file with the names of a project. */
 export function generateTypes(project: Project): string {
 	const callable = [
 		...project.names(global, "tool"),

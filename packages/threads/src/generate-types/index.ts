@@ -1,2 +1,2 @@
-// Types of the names of a project.
+// Entry point of the types of a project's names.
 export { generateTypes, writeTypes } from "./generate-types.ts";

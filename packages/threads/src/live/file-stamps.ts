@@ -4,16 +4,16 @@ import { join } from "node:path";
 
 /** The state of a file. */
 export interface FileStamp {
-	/** Another one after every write. */
+	/** Changes with every write. */
 	readonly text: string;
-	/** When it was written: milliseconds since 1970. */
+	/** When it was last written, in milliseconds since 1970. */
 	readonly modified: number;
 }
 
 /** Stamps by path. */
 export type FileStamps = ReadonlyMap<string, FileStamp>;
 
-/** All folders in a folder, itself included, but for hidden ones and `node_modules`. */
+/** Returns all folders in a folder, including itself, but not hidden ones and `node_modules`. */
 export async function foldersIn(folder: string): Promise<readonly string[]> {
 	const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
 	const below = entries
@@ -22,7 +22,7 @@ export async function foldersIn(folder: string): Promise<readonly string[]> {
 	return [folder, ...(await Promise.all(below)).flat()];
 }
 
-/** Stamps of the files directly in these folders. A file that vanishes during the scan has no stamp. */
+/** Returns stamps of the files directly in these folders. A file that vanishes during the scan has no stamp. */
 export async function stampsOf(folders: readonly string[]): Promise<FileStamps> {
 	const stamps = new Map<string, FileStamp>();
 	await Promise.all(
@@ -44,7 +44,7 @@ export async function stampsOf(folders: readonly string[]): Promise<FileStamps> 
 	return stamps;
 }
 
-/** Files that were added, removed or written, sorted. */
+/** Returns the files that were added, removed or written, sorted. */
 export function changedFiles(before: FileStamps, after: FileStamps): readonly string[] {
 	return [...new Set([...before.keys(), ...after.keys()])]
 		.filter((file) => before.get(file)?.text !== after.get(file)?.text)

@@ -1,4 +1,4 @@
-// Projects that are replaced when their files change.
+// Entry point of projects that are reloaded when their files change.
 export {
 	type ProjectChange,
 	type WatchedProject,

@@ -1,7 +1,7 @@
-// Versions of a project's modules, so that a changed module is reloaded while the others stay. Node keeps a module under
-// its URL for good. Every module of the project is therefore loaded under a URL with its version: a change gives new
+// Versions of a project's modules, so that a changed module is reloaded while the others stay. Node caches a module under
+// its URL permanently. Every module of the project is therefore loaded under a URL with its version: a change gives new
 // versions to the file and to all its direct and indirect importers. Old versions stay in memory until the process ends,
-// so this is for development only.
+// so use this for development only.
 import { randomUUID } from "node:crypto";
 import { registerHooks } from "node:module";
 import { sep } from "node:path";
@@ -9,17 +9,17 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** The modules of one project in this process. */
 export interface ModuleVersions {
-	/** The URL that a file is loaded by now. */
+	/** Returns the URL under which a file is loaded now. */
 	versioned(url: string): string;
-	/** Gives new versions to files and to all that import them. */
+	/** Gives new versions to files and to all modules that import them. */
 	bump(files: Iterable<string>): void;
-	/** All files that were loaded. */
+	/** Returns all files that were loaded. */
 	files(): readonly string[];
-	/** Stops looking at imports. */
+	/** Stops watching imports. */
 	close(): void;
 }
 
-/** Keeps versions of the modules below a folder, but for those in `node_modules`. */
+/** Versions the modules below a folder, except those in `node_modules`. */
 export function moduleVersions(directory: string): ModuleVersions {
 	const marker = `?holdfast=${randomUUID()}.`;
 	const versions = new Map<string, number>();

@@ -1,7 +1,7 @@
-// A project that is loaded again when its files change.
+// A project that is reloaded when its files change.
 //
-// States: starting (no version could be loaded yet) → valid ⇄ broken (the last valid version counts) → closed. Only a
-// scan of the files changes the state, one scan at a time; a change during a scan triggers another one.
+// States: starting (no version could be loaded yet) → valid ⇄ broken (the last valid version stays current) → closed.
+// Only a scan of the files changes the state, one scan at a time; a change during a scan triggers another one.
 import { type FSWatcher, watch } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import {
@@ -24,13 +24,13 @@ const watchProjectNames = optionNames<WatchProjectOptions>({
 	quiet: true,
 });
 
-/** A change of a project that was loaded. */
+/** A change of a project after a load. */
 export interface ProjectChange {
 	/** The current project. */
 	readonly project: Project;
 	/** Absolute paths of the files that changed; empty for the first version. */
 	readonly files: readonly string[];
-	/** Milliseconds that looking and loading took. */
+	/** Milliseconds that the scan and the load took. */
 	readonly milliseconds: number;
 }
 
@@ -38,11 +38,11 @@ export interface ProjectChange {
 export interface WatchProjectOptions {
 	/** Called with every version that was loaded. Must not throw. */
 	readonly onChange?: (change: ProjectChange) => void;
-	/** Called when a version cannot be loaded; the one before still counts. Must not throw. */
+	/** Called if a version cannot be loaded; the previous one stays current. Must not throw. */
 	readonly onError?: (error: unknown, files: readonly string[]) => void;
-	/** Stops waiting for a first version that can be loaded, and stops watching. */
+	/** Stops watching, and stops waiting for a first version that can be loaded. */
 	readonly signal?: AbortSignal;
-	/** Milliseconds of quiet before a scan; 15 by default. A longer time combines more writes into one change. */
+	/** Milliseconds without changes before a scan; 15 by default. A longer time combines more writes into one change. */
 	readonly quiet?: number;
 }
 
@@ -50,7 +50,7 @@ export interface WatchProjectOptions {
 export interface WatchedProject extends LiveProject {
 	/** Scans the files now. Resolves when the changes have been loaded or refused. */
 	look(): Promise<void>;
-	/** Stops watching. The last version stays. */
+	/** Stops watching. The last version stays current. */
 	close(): void;
 }
 
@@ -103,7 +103,7 @@ export async function watchProject(
 			if (isClosed || watchers.has(folder)) continue;
 			try {
 				const watcher = watch(folder, soon);
-				// A folder that was removed: it is followed again when it is back.
+				// A removed folder is watched again when it returns.
 				watcher.on("error", () => drop(folder));
 				watchers.set(folder, watcher);
 			} catch {
@@ -123,7 +123,7 @@ export async function watchProject(
 		return [...new Set([...(await foldersIn(agents)), ...outside])];
 	};
 
-	/** Imported files may lie in folders that were not watched yet. A file that has changed since counts as changed. */
+	/** Imported files may be in folders that were not watched yet. A file that has changed since counts as changed. */
 	const followImported = async (known: readonly string[], since: number): Promise<void> => {
 		const folders = await foldersNow();
 		follow(folders);

@@ -4,7 +4,7 @@ import type { NamespaceContext, Project, ProjectItem, PromptPart } from "../type
 import { missing, missingCallables } from "./missing.ts";
 import type { ProjectProblem } from "./problems.ts";
 
-/** Finds problems with the prompts of a project. */
+/** Finds problems in the prompts of a project. */
 export function checkPrompts(project: Project): readonly ProjectProblem[] {
 	const secrets = secretsByNamespace(project);
 	return [...project.prompts.values()]
@@ -87,7 +87,7 @@ function checkSecrets(
 	});
 }
 
-/** Prompts that include themselves, over others or not: each circle once. */
+/** Prompts that include themselves, directly or indirectly: each cycle is reported once. */
 function checkCycles(project: Project): readonly ProjectProblem[] {
 	const problems: ProjectProblem[] = [];
 	const done = new Set<ProjectItem>();

@@ -1,16 +1,18 @@
-// Tools that a model leaves to its provider must be tools that the provider has.
+// Tools that a model leaves to its provider must exist at the provider.
 import { messageOf } from "@holdfast/upp";
 import type { Project, ProjectItem, ProviderInstance } from "../types/index.ts";
 import type { ProjectProblem } from "./problems.ts";
 
-/** Finds problems with the `providerTools` of the models. */
+/** Finds problems in the `providerTools` of the models. */
 export async function checkProviderTools(project: Project): Promise<readonly ProjectProblem[]> {
 	const models = [...project.models.values()];
 	const withTools = models.filter(({ definition }) => (definition.providerTools ?? []).length > 0);
 	return [...models.flatMap(checkSupport), ...(await Promise.all(withTools.map(checkModel))).flat()];
 }
 
-/** A model that its provider does not have. A provider that cannot be made without a key is asked when it is used. */
+/**
+ * A model that its provider does not have. A provider that cannot be created without a key is checked when it is used.
+ */
 function checkSupport({ definition, file, name }: ProjectItem<"model">): readonly ProjectProblem[] {
 	let provider: ProviderInstance;
 	try {

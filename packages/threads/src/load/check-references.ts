@@ -1,11 +1,11 @@
-// Every name that an item uses must mean something in its namespace.
+// Every name that an item uses must exist in its namespace.
 import type { Project, ProjectItem } from "../types/index.ts";
 import { checkPrompts } from "./check-prompts.ts";
 import { checkProviderTools } from "./check-provider-tools.ts";
 import { missing, missingCallables } from "./missing.ts";
 import type { ProjectProblem } from "./problems.ts";
 
-/** Finds problems with the names that items refer to. */
+/** Finds problems in the names that items refer to. */
 export async function checkReferences(project: Project): Promise<readonly ProjectProblem[]> {
 	return [
 		...[...project.agents.values()].flatMap((agent) => checkAgent(project, agent)),

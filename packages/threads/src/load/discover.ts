@@ -1,4 +1,4 @@
-// Finds the files of a project or a package by their folders: nothing is registered.
+// Finds the files of a project or a package by their folders; items need no registration.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
@@ -20,14 +20,14 @@ export interface FoundFile {
 	readonly kind: ItemKind | "endpoint";
 	/** Absolute path. */
 	readonly path: string;
-	/** Its path below its folder, without the ending: `send_mail`, `files/[id].get`. */
+	/** Its path below its folder, without the extension: `send_mail`, `files/[id].get`. */
 	readonly stem: string;
 }
 
 const source = /^(?<stem>.+?)\.(?:ts|mts|js|mjs)$/;
 const ignored = /\.d\.m?ts$|\.(?:test|test-d|spec)\.m?[jt]s$/;
 
-/** The files of the folder that holds `agents/`, `prompts/` and the others, in a fixed order. */
+/** Returns the files of the folder that contains `agents/`, `prompts/` and the others, in a fixed order. */
 export async function discover(folder: string): Promise<readonly FoundFile[]> {
 	const kinds = Object.entries(folders) as [ItemKind, string][];
 	const lists = await Promise.all([
@@ -56,7 +56,7 @@ async function listFolder(
 	return found;
 }
 
-/** The entries of a folder, sorted by name; none if the folder does not exist. */
+/** Returns the entries of a folder, sorted by name; none if the folder does not exist. */
 export async function entriesOf(
 	folder: string,
 ): Promise<readonly { readonly name: string; isDirectory(): boolean; isSymbolicLink(): boolean }[]> {
@@ -73,7 +73,7 @@ export async function entriesOf(
 	}
 }
 
-/** All files in a folder, over all its folders but `node_modules`. */
+/** Returns all files in a folder and its subfolders, except `node_modules`. */
 export async function filesIn(folder: string): Promise<readonly string[]> {
 	const entries = (await entriesOf(folder)).filter(({ name }) => name !== "node_modules");
 	const lists = await Promise.all(
@@ -85,7 +85,7 @@ export async function filesIn(folder: string): Promise<readonly string[]> {
 	return lists.flat();
 }
 
-/** How many files are open at once, at most. */
+/** Maximum number of files that are open at once. */
 const together = 64;
 
 /**

@@ -1,5 +1,5 @@
-// Finds packages of agents: in the project's node_modules and in agents/packed. A package is one when its
-// package.json has `standardagent.entryAgents`.
+// Finds packages of agents in the project's node_modules and in agents/packed. A package counts if its package.json has
+// `standardagent.entryAgents`.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -8,7 +8,10 @@ import { entriesOf, inGroups } from "./discover.ts";
 import type { ProjectProblem } from "./problems.ts";
 import type { Source } from "./read-source.ts";
 
-/** The packages of a project, ordered by name. Of two of one name that in `agents/packed` counts. */
+/**
+ * Returns the packages of a project, sorted by name. Of two with the same name, the one in `agents/packed` takes
+ * precedence.
+ */
 export async function findPackages(directory: string): Promise<{
 	readonly sources: readonly Source[];
 	readonly problems: readonly ProjectProblem[];
@@ -38,7 +41,7 @@ export async function findPackages(directory: string): Promise<{
 	return { sources: ordered, problems, warnings };
 }
 
-/** Folders of packages right in a folder, and in the folders of its scopes. */
+/** Returns the package folders directly in a folder, and in the folders of its scopes. */
 async function packagesIn(folder: string): Promise<readonly string[]> {
 	const entries = (await entriesOf(folder)).filter(
 		(entry) => !entry.name.startsWith(".") && (entry.isDirectory() || entry.isSymbolicLink()),
@@ -51,7 +54,7 @@ async function packagesIn(folder: string): Promise<readonly string[]> {
 	return lists.flat();
 }
 
-/** Folders of the dependencies that lie in a node_modules further up, as those of workspaces do. */
+/** Returns the folders of dependencies in a node_modules further up, as in workspaces. */
 async function declaredPackages(directory: string): Promise<readonly string[]> {
 	const manifest = parse(await text(join(directory, "package.json")));
 	const names = Object.keys({ ...record(manifest?.dependencies), ...record(manifest?.devDependencies) });
@@ -64,11 +67,11 @@ async function declaredPackages(directory: string): Promise<readonly string[]> {
 	});
 }
 
-/** The package in a folder; undefined if it has no agents. */
+/** Returns the package in a folder; undefined if it has no agents. */
 async function readPackage(folder: string): Promise<Source | ProjectProblem | undefined> {
 	const file = join(folder, "package.json");
 	const content = await text(file);
-	// Most packages do not name us, and are not parsed.
+	// Most packages do not contain this key, and are not parsed.
 	if (!content.includes('"standardagent"')) return undefined;
 	const manifest = parse(content);
 	const declared = record(manifest?.standardagent);
@@ -99,7 +102,7 @@ async function readPackage(folder: string): Promise<Source | ProjectProblem | un
 	};
 }
 
-/** The module that a package is imported by. */
+/** Returns the module under which a package is imported. */
 function mainOf(manifest: Readonly<Record<string, unknown>>): string {
 	let target: unknown = manifest.exports;
 	while (typeof target === "object" && target !== null) {
@@ -109,7 +112,7 @@ function mainOf(manifest: Readonly<Record<string, unknown>>): string {
 	return typeof target === "string" ? target : typeof manifest.main === "string" ? manifest.main : "index.js";
 }
 
-/** The content of a file, or undefined. */
+/** Returns the content of a file, or undefined. */
 async function text(file: string): Promise<string> {
 	try {
 		return await readFile(file, "utf8");

@@ -1,4 +1,4 @@
-// The loader of projects.
+// Entry point of the loader of projects.
 export { filesIn } from "./discover.ts";
 export { findPackages } from "./find-packages.ts";
 export { loadProject, loadProjectWith } from "./load-project.ts";

@@ -1,4 +1,4 @@
-// Loads a project: its own files and those of packages, all checked, as one value.
+// Loads a project, its own files and those of packages, validates all of it, and returns one value.
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -24,7 +24,7 @@ export async function loadProject(directory: string): Promise<Project> {
 	return await loadProjectWith(directory, (url) => import(url));
 }
 
-/** The same with modules loaded in another way. */
+/** The same, but loads modules with the given function. */
 export async function loadProjectWith(directory: string, importModule: ImportModule): Promise<Project> {
 	const root = resolve(directory);
 	const own: Source = { folder: join(root, "agents") };
@@ -55,7 +55,7 @@ export async function loadProjectWith(directory: string, importModule: ImportMod
 		...read.flatMap((source) => source.problems),
 		...taken,
 	];
-	// Names that files with errors would have defined are missing: these would be reported as well.
+	// Names that files with errors would have defined are missing, and would be reported too.
 	if (problems.length === 0 || read.every((source) => source.problems.length === 0))
 		problems.push(...(await checkReferences(project)));
 	if (problems.length > 0) throw projectInvalid(root, problems);

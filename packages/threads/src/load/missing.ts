@@ -1,8 +1,8 @@
-// Names without a definition.
+// Finds names without a definition.
 import type { ItemKind, Project, ProjectItem } from "../types/index.ts";
 import type { ProjectProblem } from "./problems.ts";
 
-/** Names that no item of a kind has. */
+/** Returns the names that no item of a kind has. */
 export function missing(
 	project: Project,
 	item: ProjectItem,
@@ -19,12 +19,12 @@ function noSuch(item: ProjectItem, kind: string, name: string): string {
 	return `The ${item.kind} "${item.name}" names the ${kind} "${name}", which does not exist.`;
 }
 
-/** Whether a name is that of a tool that the runtime does not have itself. */
+/** Whether a name belongs to a tool that the runtime does not provide itself. */
 function isForeign(name: string): boolean {
 	return name.startsWith("provider:") || name.startsWith("mcp:");
 }
 
-/** Names that no tool, prompt or agent has. */
+/** Returns the names that no tool, prompt or agent has. */
 export function missingCallables(
 	project: Project,
 	item: ProjectItem,

@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 
-/** Something that is wrong with a file of a project. */
+/** A problem in a file of a project. */
 export interface ProjectProblem {
 	/** Absolute path of the file. */
 	readonly file: string;
@@ -12,12 +12,12 @@ export interface ProjectProblem {
 	readonly message: string;
 }
 
-/** A problem in one line: the file relative to the project's folder, the field, and the problem. */
+/** Formats a problem as one line: the file relative to the project's folder, the field, and the problem. */
 export function problemLine(directory: string, { file, field, message }: ProjectProblem): string {
 	return `${relative(directory, file) || file}${field === undefined ? "" : ` (${field})`}: ${message}`;
 }
 
-/** The error of a project that cannot be loaded. */
+/** Returns the error for a project that cannot be loaded. */
 export function projectInvalid(directory: string, problems: readonly ProjectProblem[]): HoldfastError {
 	const sorted = problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0));
 	const lines = sorted.map((problem) => `  ${problemLine(directory, problem)}`);

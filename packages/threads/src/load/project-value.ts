@@ -1,4 +1,4 @@
-// The value of a loaded project, and which names of it are taken twice.
+// Creates the value of a loaded project, and finds names that are used twice.
 
 import { isTooShort, shortestSecret } from "../environment/index.ts";
 import type { ItemKind, NamespaceContext, Project, ProjectEndpoint, ProjectItem } from "../types/index.ts";
@@ -11,12 +11,12 @@ export interface ProjectParts {
 	readonly directory: string;
 	readonly version: string;
 	readonly items: readonly ProjectItem[];
-	/** Those of the project itself before those of packages. */
+	/** The project's own first, then those of packages. */
 	readonly endpoints: readonly ProjectEndpoint[];
 	readonly warnings: readonly string[];
 }
 
-/** The project, and the problems that keep it from being one. */
+/** Returns the project, and the problems that make it invalid. */
 export function makeProject(parts: ProjectParts): {
 	readonly project: Project;
 	readonly problems: readonly ProjectProblem[];
@@ -61,7 +61,7 @@ function qualified(namespace: NamespaceContext, name: string): string {
 	return `${namespace.packageId}/${name}`;
 }
 
-/** Agents, prompts and tools share their names: a model calls all of them alike. */
+/** Agents, prompts and tools share one set of names, because a model calls all of them the same way. */
 function takenTwice(items: readonly ProjectItem[]): ProjectProblem[] {
 	const first = new Map<string, ProjectItem>();
 	const problems: ProjectProblem[] = [];
@@ -83,7 +83,7 @@ function takenTwice(items: readonly ProjectItem[]): ProjectProblem[] {
 /** A boolean-like value is never a secret. */
 const flags = new Set(["", "true", "false", "yes", "no", "on", "off", "1", "0"]);
 
-/** Values of an `env` that are too short to be masked. */
+/** Finds `env` values that are too short to be masked. */
 function shortSecrets({ kind, name, definition }: ProjectItem): readonly string[] {
 	const { env = {} } = definition as { readonly env?: Readonly<Record<string, string>> };
 	return Object.entries(env)
@@ -94,7 +94,7 @@ function shortSecrets({ kind, name, definition }: ProjectItem): readonly string[
 		);
 }
 
-/** Of several endpoints for one route the project's own takes precedence; two packages may not share one. */
+/** If several endpoints have the same route, the project's own takes precedence; two packages may not share one. */
 function chooseRoutes(endpoints: readonly ProjectEndpoint[]): {
 	readonly endpoints: readonly ProjectEndpoint[];
 	readonly warnings: readonly string[];

@@ -27,7 +27,7 @@ import type { ProjectProblem } from "./problems.ts";
 /** Loads a module by its URL. */
 export type ImportModule = (url: string) => Promise<unknown>;
 
-/** A definition and its own name. */
+/** A definition, and its own name. */
 export interface ReadItem<Kind extends ItemKind = ItemKind> {
 	readonly kind: Kind;
 	readonly name: string;
@@ -36,7 +36,7 @@ export interface ReadItem<Kind extends ItemKind = ItemKind> {
 
 type Reader = (exported: never, stem: string) => { readonly name: string; readonly definition: unknown };
 
-/** Checks a default export as the function that defines it does, whether it was called or not. */
+/** Validates a default export as its define function does, even if that was not called. */
 const readers: Readonly<Record<ItemKind, Reader>> = {
 	agent: (exported: AgentDefinition) => named(defineAgent(exported)),
 	prompt: (exported: PromptDefinition) => named(definePrompt(exported)),
@@ -68,7 +68,7 @@ function named<Definition extends { readonly name: string }>(
 	return { name: definition.name, definition };
 }
 
-/** The definition in a file, or its problem. */
+/** Returns the definition in a file, or its problem. */
 export async function readDefinition(
 	file: FoundFile & { readonly kind: ItemKind },
 	importModule: ImportModule,
@@ -78,7 +78,7 @@ export async function readDefinition(
 	return checkDefinition(file, exported.value, "The default export");
 }
 
-/** The definition of a value, or its problem. */
+/** Returns the definition for a value, or its problem. */
 export function checkDefinition(
 	{ kind, stem, path }: FoundFile & { readonly kind: ItemKind },
 	value: unknown,
@@ -92,7 +92,7 @@ export function checkDefinition(
 	}
 }
 
-/** The handler of an endpoint's file, or its problem. */
+/** Returns the handler in an endpoint's file, or its problem. */
 export async function readHandler(
 	file: FoundFile,
 	importModule: ImportModule,
@@ -128,7 +128,9 @@ function describe(file: string, error: unknown, what: string): ProjectProblem {
 	return { file, message: `${what}: ${why}${placeOf(file, error)}` };
 }
 
-/** The location of a syntax error in this module or one it imports: Node prints it in the first line of the stack. */
+/**
+ * Returns the location of a syntax error in this module or one it imports: Node prints it in the first line of the stack.
+ */
 function placeOf(file: string, error: unknown): string {
 	if (!(error instanceof SyntaxError)) return "";
 	const { path, line } =

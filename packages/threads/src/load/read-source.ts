@@ -14,11 +14,11 @@ import {
 } from "./read-definition.ts";
 import { routeOf, routeProblem } from "./routes.ts";
 
-/** Where items come from. */
+/** The source of items. */
 export interface Source {
-	/** The folder that holds `agents/`, `prompts/` and the others. */
+	/** The folder that contains `agents/`, `prompts/` and the others. */
 	readonly folder: string;
-	/** The module that exports all items instead, of a package that has no such folder. */
+	/** For a package without such a folder: the module that exports all items. */
 	readonly main?: string;
 	/** The package; absent for the project itself. */
 	readonly package?: PackageDeclaration;
@@ -42,7 +42,7 @@ export interface SourceItems {
 	readonly items: readonly ProjectItem[];
 	readonly endpoints: readonly ProjectEndpoint[];
 	readonly problems: readonly ProjectProblem[];
-	/** Of the contents of its files. */
+	/** Hash of the contents of its files. */
 	readonly hash: string;
 }
 
@@ -81,7 +81,7 @@ export async function readSource(source: Source, importModule: ImportModule): Pr
 	return { items, endpoints, problems, hash: createHash("sha256").update(hashes.join()).digest("hex") };
 }
 
-/** Reads a package whose one module exports its items by kind: `PackedExports`. */
+/** Reads a package with one module that exports its items by kind: `PackedExports`. */
 async function readExports(source: Source, main: string, importModule: ImportModule): Promise<SourceItems> {
 	const items: ProjectItem[] = [];
 	const endpoints: ProjectEndpoint[] = [];
@@ -119,12 +119,12 @@ function isItem(file: FoundFile): file is FoundFile & { readonly kind: ItemKind 
 }
 
 async function hashOf({ path }: Pick<FoundFile, "path">): Promise<string> {
-	// A file that was removed in the meantime is a problem of its import.
+	// If a file was removed in the meantime, its import reports the problem.
 	const text = await readFile(path).catch(() => "");
 	return `${path}:${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** An item as others see it. */
+/** Returns an item in its public form. */
 function itemOf(source: Source, file: { readonly path: string }, read: ReadItem): ProjectItem {
 	const packed = source.package;
 	return Object.freeze({

@@ -6,7 +6,7 @@ export type Route = Pick<ProjectEndpoint, "route" | "method">;
 
 const method = /\.(?<method>get|post|put|patch|delete)$/;
 
-/** The route of a file's path below `api/` without its ending, such as `files/[id].post`. */
+/** Returns the route for a file's path below `api/` without its extension, such as `files/[id].post`. */
 export function routeOf(stem: string): Route {
 	const suffix = method.exec(stem)?.groups?.method;
 	const path = suffix === undefined ? stem : stem.slice(0, -suffix.length - 1);
@@ -14,12 +14,12 @@ export function routeOf(stem: string): Route {
 	return { route, method: (suffix ?? "get").toUpperCase() as Route["method"] };
 }
 
-/** The same for routes that match the same paths: names of dynamic segments do not count. */
+/** Returns the same key for routes that match the same paths: names of dynamic segments do not count. */
 export function routeKey({ route, method }: Route): string {
 	return `${method} /${route.replaceAll(/\[(?!\*\])[^\]]*\]/g, "[]")}`;
 }
 
-/** The problem of a route; undefined if it is valid. */
+/** Returns the problem of a route; undefined if it is valid. */
 export function routeProblem(route: string): string | undefined {
 	const segments = route === "" ? [] : route.split("/");
 	const names = new Set<string>();

@@ -1,7 +1,7 @@
-// Which items and which files a package of agents needs.
+// Determines which items and which files a package of agents needs.
 import type { ItemKind, Project, ProjectItem, PromptDefinition } from "../types/index.ts";
 
-/** The items that agents need, including themselves: everything they refer to, directly or indirectly. */
+/** Returns the items that agents need, including themselves: everything they refer to, directly or indirectly. */
 export function itemsOf(project: Project, starts: readonly ProjectItem[]): readonly ProjectItem[] {
 	const found = new Set<ProjectItem>(starts);
 	for (const item of found) {
@@ -16,7 +16,7 @@ export function itemsOf(project: Project, starts: readonly ProjectItem[]): reado
 const calls =
 	/\.(?<call>scheduleEffect|queueTool|invokeTool|loadPrompt|loadAgent|loadModel)\(\s*(?<quote>["'`])(?<name>[^"'`]+)\k<quote>/g;
 
-/** The names that code passes to the functions of a thread as string literals. */
+/** Returns the names that code passes to the functions of a thread as string literals. */
 export function namedInCode(code: string): readonly Named[] {
 	return [...code.matchAll(calls)].flatMap(({ groups }): readonly Named[] => {
 		const name = groups?.name ?? "";
@@ -37,7 +37,7 @@ export function namedInCode(code: string): readonly Named[] {
 
 type Named = readonly [kind: ItemKind, name: string];
 
-/** The names that an item uses. A name of something to call may be that of a tool, a prompt or an agent. */
+/** Returns the names that an item uses. The name of a callable may be that of a tool, a prompt or an agent. */
 function namesOf(item: ProjectItem): readonly Named[] {
 	if (isKind(item, "agent")) {
 		const { sideA, sideB, hooks = [] } = item.definition;

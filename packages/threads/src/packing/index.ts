@@ -1,3 +1,3 @@
-// Packages of agents, made and taken apart.
+// Entry point for packing and unpacking packages of agents.
 export { type PackOptions, type PackResult, packAgents } from "./pack.ts";
 export { type UnpackResult, unpackAgents } from "./unpack.ts";

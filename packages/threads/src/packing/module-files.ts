@@ -1,4 +1,5 @@
-// The modules that a file imports within its project, as JavaScript: types are erased, and imports name `.js` files.
+// Converts a file and the modules it imports within its project to JavaScript: types are erased, and imports name `.js`
+// files.
 import { readFile, stat } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, relative, resolve, sep } from "node:path";
@@ -19,7 +20,7 @@ export interface PackageFile {
 
 const code = /\.(?<c>[cm]?)(?:ts|js)$/;
 
-/** The file as a package has it. */
+/** Returns a file in the form that a package contains. */
 export async function packageFile(root: string, file: string): Promise<PackageFile> {
 	const path = relative(root, file).split(sep).join("/");
 	if (path.startsWith("../") || path.includes("node_modules/"))
@@ -44,7 +45,7 @@ export async function packageFile(root: string, file: string): Promise<PackageFi
 		const target = resolve(dirname(file), specifier);
 		await see(file, target, specifier);
 		imports.push(target);
-		// A dynamic import's place includes its quotes.
+		// A dynamic import's position includes its quotes.
 		const quote = dynamic > -1 ? (script[start] ?? "") : "";
 		content += script.slice(from, start) + quote + asScript(specifier) + quote;
 		from = end;
@@ -52,7 +53,7 @@ export async function packageFile(root: string, file: string): Promise<PackageFi
 	return { path: asScript(path), content: content + script.slice(from), imports, packages };
 }
 
-/** The name that a module has once its types are erased. */
+/** Returns the name of a module after its types are erased. */
 function asScript(path: string): string {
 	return path.replace(code, ".$<c>js");
 }

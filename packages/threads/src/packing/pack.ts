@@ -1,4 +1,4 @@
-// Makes a package of agents from a project.
+// Creates a package of agents from a project.
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -24,9 +24,9 @@ export interface PackOptions {
 	readonly directory: string;
 	/** Names of the agents that projects may use. */
 	readonly agents: readonly string[];
-	/** The folder for the package. It must not exist, or must not contain the written files. */
+	/** The folder for the package. It must not exist, or must not contain any of the files to write. */
 	readonly out: string;
-	/** Name of the package; that which the first agent states by default. */
+	/** Name of the package; by default the one that the first agent specifies. */
 	readonly name?: string;
 	/** Its version; that of the first agent, or 0.1.0. */
 	readonly version?: string;
@@ -36,13 +36,13 @@ export interface PackOptions {
 	readonly threadEndpoints?: readonly string[];
 }
 
-/** A package that was made. */
+/** The created package. */
 export interface PackResult {
 	/** Its name. */
 	readonly name: string;
 	/** Absolute path of its folder. */
 	readonly directory: string;
-	/** Its files, from its folder. */
+	/** Its files, relative to its folder. */
 	readonly files: readonly string[];
 	/** The packed items, such as `tool search`. */
 	readonly items: readonly string[];
@@ -53,7 +53,7 @@ const runtimeContext = /\b_notPackableRuntimeContext\b/;
 
 /**
  * Packs agents of a project with all their dependencies: prompts, tools, models, hooks, and imported files. The package
- * is plain JavaScript and can be published to npm, or put into `agents/packed/` of another project.
+ * is plain JavaScript; you can publish it to npm or put it into `agents/packed/` of another project.
  *
  * @throws HoldfastError `pack_refused` if something does not exist or is outside the project, or the folder is taken;
  * `not_packable`, naming the items that use APIs of this runtime only
@@ -131,8 +131,8 @@ function findEndpoint(project: Project, key: string): { readonly file: string } 
 }
 
 /**
- * All required items and their files. Names in string literals of the code, such as `state.scheduleEffect("tidy")`, are
- * followed too, until nothing new is found.
+ * Collects all required items and their files. Names in string literals of the code, such as
+ * `state.scheduleEffect("tidy")`, are followed too, until nothing new is found.
  */
 async function closureOf(
 	project: Project,
@@ -154,7 +154,7 @@ function isOwn({ packageId }: ProjectItem): boolean {
 	return packageId === null;
 }
 
-/** The files of items, and all that they import within the project. */
+/** Collects the files of items, and all files that they import within the project. */
 async function collect(
 	root: string,
 	items: readonly ProjectItem[],
@@ -183,7 +183,10 @@ async function collect(
 	);
 }
 
-/** The npm packages that the files import, in the project's versions. The using project must provide this package. */
+/**
+ * Returns the npm packages that the files import, in the project's versions. The project that uses the package must
+ * provide `@holdfast/threads` itself.
+ */
 async function dependenciesOf(
 	root: string,
 	files: readonly PackageFile[],

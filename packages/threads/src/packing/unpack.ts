@@ -1,4 +1,4 @@
-// Brings the files of a package into a project, as its own.
+// Copies the files of a package into a project as its own.
 import { existsSync } from "node:fs";
 import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
@@ -7,15 +7,15 @@ import { filesIn, findPackages } from "../load/index.ts";
 
 /** The result of unpacking. */
 export interface UnpackResult {
-	/** The folder that the package is in. It may be removed. */
+	/** The folder of the package. It may be removed. */
 	readonly from: string;
-	/** Files that the project has now, from its folder. */
+	/** Files that were added to the project, relative to its folder. */
 	readonly files: readonly string[];
 }
 
 /**
- * Copies an installed package's contents into the project: its items become the project's own, to be changed. Existing
- * files are never overwritten.
+ * Copies an installed package's contents into the project: its items become the project's own, and you can change them.
+ * Existing files are never overwritten.
  *
  * @throws HoldfastError `unpack_refused` if the package is not installed, or the project has a file of the same name
  */

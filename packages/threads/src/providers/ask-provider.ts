@@ -1,5 +1,5 @@
-// Adapts one call of a provider to a model call of the engine: its pieces become stream events, its end an answer.
-// Everything a provider sends is validated; a stream that ends before `finish` is a failed call.
+// Adapts one call of a provider to a model call of the engine: its pieces become stream events, its end becomes an
+// answer. Everything a provider sends is validated; a stream that ends before `finish` is a failed call.
 import {
 	type AssistantContent,
 	AssistantMessage,
@@ -32,13 +32,13 @@ export const providerKey = "threads-provider";
 /** The fields of an answer's message that the caller provides. */
 export interface AnswerMessage {
 	readonly id: string;
-	/** Its metadata, with those that the provider wants back. */
+	/** Returns its metadata, including the data that the provider needs back. */
 	metadata(usage: TokenUsage, others: AssistantMessage["metadata"]): AssistantMessage["metadata"];
-	/** Called with the provider's original answer. Must not throw. */
+	/** Called with the provider's original response. Must not throw. */
 	answered?(answer: ProviderResponse): void;
 }
 
-/** Asks for the whole answer. Rejects with a UPPError. */
+/** Requests a complete answer. Rejects with a UPPError. */
 export async function generateWith(
 	provider: ProviderInstance,
 	request: ProviderRequest,
@@ -51,7 +51,7 @@ export async function generateWith(
 	}
 }
 
-/** Asks for the answer in pieces. Its result rejects with a UPPError. */
+/** Requests an answer in pieces. Its result rejects with a UPPError. */
 export function streamWith(provider: ProviderInstance, request: ProviderRequest): EventStream<LLMResponse> {
 	return new EventStream<LLMResponse>((target) =>
 		streamInto(provider, request, (event) => target.push(event)),
@@ -85,7 +85,7 @@ class GatheredAnswer {
 	#text = "";
 	#reasoning = "";
 	readonly #calls: GatheredCall[] = [];
-	/** From the second call on. */
+	/** Used from the second call on. */
 	#callsById: Map<string, GatheredCall> | undefined;
 	#images: ProviderResponse["images"];
 	#webSearches: ProviderResponse["webSearches"];
@@ -146,11 +146,11 @@ class GatheredAnswer {
 				this.#finish = chunk;
 				return;
 			default:
-				return; // of a later version of the interface
+				return; // a chunk type of a later version of the interface
 		}
 	}
 
-	/** The complete answer. Throws if the stream ended before `finish`. */
+	/** Returns the complete answer. Throws if the stream ended before `finish`. */
 	response(): ProviderResponse {
 		if (this.#finish === undefined)
 			throw Object.assign(new Error("The stream ended before the answer was finished."), {
@@ -178,7 +178,7 @@ class GatheredAnswer {
 		};
 	}
 
-	/** The starting call. Models repeat ids: after a complete call, the same id starts another one. */
+	/** Returns the call that starts. Models repeat ids: after a complete call, the same id starts another one. */
 	#begun(id: string, name: string): GatheredCall {
 		const known = this.#known(id);
 		const call = known === undefined || known.arguments !== undefined ? this.#added(id) : known;
@@ -190,7 +190,7 @@ class GatheredAnswer {
 		return this.#known(id) ?? this.#added(id);
 	}
 
-	/** The last call of an id. */
+	/** Returns the last call with an id. */
 	#known(id: string): GatheredCall | undefined {
 		const [first] = this.#calls;
 		return this.#callsById?.get(id) ?? (first?.id === id ? first : undefined);
@@ -219,7 +219,7 @@ interface GatheredCall {
 	extraContent?: Record<string, unknown>;
 }
 
-/** The engine's form of a provider's answer, the same for streamed and complete ones. */
+/** Returns a provider's answer in the engine's form, the same for streamed and complete ones. */
 function responseOf(answer: ProviderResponse, made: AnswerMessage | undefined): LLMResponse {
 	made?.answered?.(answer);
 	const content: AssistantContent[] = [];
@@ -263,7 +263,7 @@ function callOf({
 	return call;
 }
 
-/** The arguments, or an empty object and the text that was no JSON object. */
+/** Returns the arguments, or an empty object and the text that was not a JSON object. */
 function argumentsOf(given: unknown): Pick<ToolCall, "arguments" | "invalidArguments"> {
 	if (isRecord(given)) return { arguments: given };
 	const text = typeof given === "string" ? given.trim() : (JSON.stringify(given ?? null) ?? "");

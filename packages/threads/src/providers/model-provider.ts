@@ -44,12 +44,12 @@ export type GivenModel =
 export interface ModelProviderOptions {
 	/** Default: `model`. */
 	readonly name?: string;
-	/** Environment value that holds its key. Default: it needs none from here. */
+	/** Environment value that contains its key. Default: the model needs no key from the environment. */
 	readonly apiKeyEnv?: string;
 }
 
 /**
- * Makes a provider of any model: give it as `provider` of `defineModel()`.
+ * Creates a provider from any model: pass it as `provider` of `defineModel()`.
  *
  * @example
  * ```ts
@@ -86,7 +86,7 @@ export function modelProvider(
 	return apiKeyEnv === undefined ? factory : Object.assign(factory, { apiKeyEnv });
 }
 
-/** A model reference is a function too, and names its model. */
+/** A model reference is also a function, and names its model. */
 function isMaker(given: GivenModel): given is Extract<GivenModel, (...given: never) => unknown> {
 	return typeof given === "function" && !("modelId" in given);
 }
@@ -211,7 +211,7 @@ function usageOf(usage: LLMResponse["usage"]): ProviderUsage {
 
 function uppMessages(messages: readonly ProviderMessage[]): Message[] {
 	const made: AnyMessage[] = [];
-	/** Those of the last message of results. */
+	/** Results of the last message of results. */
 	let results: ToolResult[] = [];
 	for (const message of messages) {
 		switch (message.role) {

@@ -1,4 +1,4 @@
-// A provider of this document as a model anywhere in Holdfast.
+// A project provider as a model anywhere in Holdfast.
 import {
 	checkOptionNames,
 	createProvider,
@@ -125,7 +125,7 @@ function requestOf(
 		...(structure === undefined ? {} : { responseFormat: { type: "json", schema: { ...structure } } }),
 		...(signal === undefined ? {} : { signal }),
 	};
-	// The messages are converted only when they are read.
+	// Messages are converted only when they are read.
 	let messages: ProviderMessage[] | undefined;
 	return Object.defineProperty(made as ProviderRequest, "messages", {
 		enumerable: true,

@@ -1,4 +1,4 @@
-// Messages of the model layer as a provider of this document gets them.
+// Converts messages of the model layer to the form that a project provider receives.
 import type { AnyMessage, ContentBlock, MediaSource, Message, ToolCall } from "@holdfast/upp";
 import type {
 	ContentPart,
@@ -9,7 +9,7 @@ import type {
 } from "../types/index.ts";
 import { providerKey } from "./ask-provider.ts";
 
-/** Converts the messages, each once its kind is known; a message of results yields one for each. */
+/** Converts the messages, each once its kind is known; a message of results becomes one message per result. */
 export function providerMessages(messages: readonly Message[]): ProviderMessage[] {
 	const names = new Map<string, string>();
 	return (messages as readonly AnyMessage[]).flatMap((message): ProviderMessage[] => {
@@ -34,7 +34,7 @@ export function providerMessages(messages: readonly Message[]): ProviderMessage[
 	});
 }
 
-/** The model's message, with the data that its provider needs back. */
+/** Returns the model's message, with the data that its provider needs back. */
 export function assistantMessage(
 	content: readonly ContentBlock[],
 	calls: readonly ToolCall[] | undefined,
@@ -55,7 +55,7 @@ export function assistantMessage(
 	return said;
 }
 
-/** A call with the data its provider needs back. */
+/** Returns a call with the data that its provider needs back. */
 function callPart({
 	toolCallId: id,
 	toolName: name,

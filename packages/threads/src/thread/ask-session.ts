@@ -4,7 +4,8 @@ import { threadNotFound } from "./not-found.ts";
 import type { ThreadSystem } from "./system.ts";
 
 /**
- * Sends a request to a thread's session. A session that it created after the thread's deletion is removed again.
+ * Sends a request to a thread's session. If it created the session after the thread's deletion, the session is removed
+ * again.
  * @throws HoldfastError `thread_not_found`.
  */
 export async function askSession<Answer>(
@@ -32,7 +33,7 @@ export async function stopThread(system: ThreadSystem, threadId: string): Promis
 	for (const { id, parent } of await system.records.childrenOf(threadId))
 		if (parent?.blocking === true)
 			await stopThread(system, id).catch((error) => {
-				// Deleted meanwhile.
+				// The thread was deleted in the meantime.
 				if ((error as { readonly code?: unknown }).code !== "thread_not_found") throw error;
 			});
 	return true;

@@ -8,7 +8,7 @@ import type { ThreadRecord } from "./records.ts";
 import { requestsShelf } from "./requests.ts";
 import type { ThreadSystem } from "./system.ts";
 
-/** How many records are forgotten at a time. */
+/** How many records are deleted at a time. */
 const atATime = 500;
 const asItIs: Redaction = {
 	redact: (data) => data,
@@ -16,7 +16,7 @@ const asItIs: Redaction = {
 	stream: () => ({ push: (text) => text, flush: () => "" }),
 };
 
-/** Forgets the records of a thread, which do not go with its session. */
+/** Deletes the records of a thread, which are not deleted with its session. */
 export async function forgetBeside({ records }: Pick<Host, "records">, storeKey: string): Promise<void> {
 	for (const shelf of [callsShelf(storeKey), requestsShelf(storeKey)])
 		for (;;) {
@@ -29,12 +29,12 @@ export async function forgetBeside({ records }: Pick<Host, "records">, storeKey:
 		}
 }
 
-/** The key-values of a thread, in the order of their keys. */
+/** Returns the key-value pairs of a thread, sorted by key. */
 export function listValues({ values }: Pick<Host, "values">, storeKey: string): Promise<readonly KeyValue[]> {
 	return new ThreadValues(values.values(storeKey, valuesOwner)).listValues();
 }
 
-/** The redaction of the secrets in a thread's environment, including all definitions of its agent. */
+/** Returns the redaction of the secrets in a thread's environment, including all definitions of its agent. */
 export async function redactionOf(
 	{ index, parts, place }: Pick<ThreadSystem, "index" | "parts" | "place">,
 	record: ThreadRecord,

@@ -6,10 +6,10 @@ import type { ProjectItem, PromptToolConfig, SubagentToolConfig, SubpromptConfig
 export interface GivenMcpTool {
 	/** Name of its server. */
 	readonly server: string;
-	/** The server's own name of it. */
+	/** Its name on the server. */
 	readonly toolName: string;
 	readonly description?: unknown;
-	/** JSON Schema of its arguments. */
+	/** JSON Schema of its parameters. */
 	readonly parameters?: unknown;
 	/** How a call may be retried after a crash. Default `manual-recovery`. */
 	readonly retryPolicy?: RetryPolicy;
@@ -20,7 +20,7 @@ export interface GivenMcpTool {
 
 /** Something that a model can call. */
 export type Callable = {
-	/** As the model calls it. */
+	/** The name by which the model calls it. */
 	readonly name: string;
 	readonly description: string;
 	readonly parameters: Record<string, unknown>;
@@ -42,7 +42,7 @@ export type Callable = {
 	| { readonly kind: "create" | "message"; readonly agents: readonly ResumableAgent[] }
 );
 
-/** An agent whose instances take further messages. */
+/** An agent whose instances accept further messages. */
 export interface ResumableAgent {
 	readonly item: ProjectItem<"agent">;
 	readonly config: SubagentToolConfig;

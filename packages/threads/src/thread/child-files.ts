@@ -3,7 +3,7 @@ import type { AttachmentRef } from "../types/index.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadSystem } from "./system.ts";
 
-/** The path of the first file that a thread does not have. */
+/** Returns the path of the first file that a thread does not have. */
 export async function missingFile(
 	system: ThreadSystem,
 	threadId: string,
@@ -17,7 +17,7 @@ export async function missingFile(
 	return undefined;
 }
 
-/** Copies files into the child's own. */
+/** Copies files into the child's files. */
 export async function copyFiles(
 	system: ThreadSystem,
 	from: string,
@@ -65,7 +65,7 @@ async function* bytesOf(
 	for await (const { data } of stream) yield data;
 }
 
-/** Files that a child's session ended with, in the parent's own. */
+/** Copies the files that a child's session ended with into the parent's files. */
 export async function broughtBack(
 	system: ThreadSystem,
 	parentId: string,

@@ -11,12 +11,12 @@ import { threadNotFound } from "./not-found.ts";
 import type { ThreadRecord } from "./records.ts";
 import type { ThreadSystem } from "./system.ts";
 
-/** A message to a child. */
+/** A message to a child thread. */
 interface ChildMessage {
 	readonly runId: string;
 	readonly text: string;
 	readonly files: readonly AttachmentRef[];
-	/** Default: the side that the parent's messages are for. */
+	/** Default: the side that receives the parent's messages. */
 	readonly to?: Side;
 }
 
@@ -46,7 +46,7 @@ export async function waitFor(
 	signal: AbortSignal,
 ): Promise<ToolResult> {
 	const entries = await runOf(system, id, runId, signal).catch((error: unknown) => {
-		// The child has no waiting caller left.
+		// The child has no waiting caller any longer.
 		if (signal.aborted) system.session(id).interrupt();
 		throw error;
 	});
@@ -66,7 +66,7 @@ export async function waitFor(
 	};
 }
 
-/** The entries of an ended run, which any process may have executed. */
+/** Returns the entries of an ended run, which any process may have executed. */
 async function runOf(
 	{ host, storeKeyOf }: ThreadSystem,
 	threadId: string,
