@@ -10,7 +10,7 @@ import type { Run } from "./run.ts";
 import { beginStep, endStep } from "./step.ts";
 import { Waits } from "./stopped.ts";
 
-/** Milliseconds a timer can wait at most. */
+/** The longest delay of a timer in milliseconds. */
 const longestTimer = 2 ** 31 - 1;
 
 /**
@@ -41,7 +41,7 @@ export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): P
 	if (run.inputs.any && (await run.inputs.take("step-end"))) return false;
 	if (until !== undefined && (!run.mayWait || until <= run.agent.ports.clock.now()))
 		return waitInPlace(run, tag, until);
-	// The inputs of a sub-agent are the prompts of its parent, which waits for the one it gave.
+	// A sub-agent's inputs are the prompts of its parent, which waits for the one that it gave.
 	if (until === undefined && (!run.mayWait || run.state.run?.started.parent !== undefined))
 		throw refused(
 			run,
@@ -49,7 +49,7 @@ export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): P
 		);
 	const wait: PendingWait = until === undefined ? { tag } : { tag, until };
 	const waiting = { kind: "waiting", step: stepOf(run), calls: [], wait } as const;
-	// A message in the last moment ends the wait before it begins.
+	// A message that arrives at the last moment ends the wait before it begins.
 	if (!(await run.commit([waiting], { onlyIfNothingWaits: true }))) {
 		await run.inputs.fetch();
 		if (await run.inputs.take("step-end")) return false;

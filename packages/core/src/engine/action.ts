@@ -9,28 +9,31 @@ export interface ModelAction {
 	readonly kind: "model";
 	/** The purpose of the call: `act`, `reason`, `plan` or the decider's own tag; recorded with the answer. */
 	readonly tag: string;
-	/** `next` begins a new step with this call, `same` stays in the current one; before the first step that is 0. */
+	/**
+	 * `next` begins a new step with this call, `same` stays in the current step. Before the first step, the current step
+	 * is 0.
+	 */
 	readonly step: "next" | "same";
-	/** Shown to the model after the history of this call only; never recorded. */
+	/** Shown to the model after the history, for this call only; never recorded. */
 	readonly prompt?: string;
 	/**
-	 * Whether the model may call tools: `offered` (the default), `shown` (it sees them, but calls are not carried out) or
-	 * `withheld` (it does not see them).
+	 * Whether the model may call tools: `offered` (the default), `shown` (the model sees them, but its calls are not
+	 * executed) or `withheld` (the model does not see them).
 	 */
 	readonly tools?: "offered" | "shown" | "withheld";
 	/** Schema of the answer, or `none` for free text; default: the agent's own `structure`. */
 	readonly structure?: JSONSchema | "none";
-	/** The state of the step once the answer and the results of its calls exist. Default `ends-step`. */
+	/** Whether the step ends once the answer and the results of its calls exist. Default `ends-step`. */
 	readonly afterwards?: "ends-step" | "continues";
 	/**
-	 * The effect of a failing model call: `fails` (the default) ends the run with its error; `decides` notes the error
-	 * under the topic `model-failed` and asks the decider again.
+	 * What happens if the model call fails: `fails` (the default) ends the run with the error; `decides` notes the error
+	 * under the topic `model-failed` and calls the decider again.
 	 */
 	readonly failure?: "fails" | "decides";
 	/**
-	 * The effect of an answer without tool calls. `finishes`: it ends the run, and `decide` must return the same when it
-	 * is asked after a crash or because a message arrived; so the answer may share the append of the end. Default
-	 * `decides`: `decide` is asked.
+	 * What happens after an answer without tool calls. `finishes`: the answer ends the run, and may therefore share the
+	 * append of the end; `decide` must return the same if it is called after a crash or because a message arrived.
+	 * Default `decides`: `decide` is called.
 	 */
 	readonly answered?: "finishes" | "decides";
 }
@@ -38,9 +41,9 @@ export interface ModelAction {
 /** A tool call that the strategy requests itself. */
 export interface RequestedCall {
 	readonly toolName: string;
-	/** Arguments as a model would give them: they are validated against the tool's schema. */
+	/** Arguments in the form in which a model would give them. They are validated against the tool's schema. */
 	readonly arguments: Record<string, unknown>;
-	/** Names the call within this action. Default: a new UUIDv4. */
+	/** Identifies the call within this action. Default: a new UUIDv4. */
 	readonly toolCallId?: string;
 }
 
@@ -54,18 +57,21 @@ export interface RequestedCall {
  */
 export interface ToolsAction {
 	readonly kind: "tools";
-	/** The purpose of the calls: the strategy's own tag. `last` contains it when all results exist. Default `act`. */
+	/** The purpose of the calls: the strategy's own tag. `last` contains it once all results exist. Default `act`. */
 	readonly tag?: string;
-	/** `next` begins a new step with these calls, `same` continues the current one; before the first step that is 0. */
+	/**
+	 * `next` begins a new step with these calls, `same` continues the current one. Before the first step, the current
+	 * step is 0.
+	 */
 	readonly step: "next" | "same";
 	/** At least one. */
 	readonly calls: readonly RequestedCall[];
-	/** The state of the step once the results exist. Default `ends-step`. */
+	/** Whether the step ends once the results exist. Default `ends-step`. */
 	readonly afterwards?: "ends-step" | "continues";
 	/**
-	 * For an action with one call: a decision that follows from its result alone, without asking. It is committed in the
-	 * append of the result. Pure, and not called for a result that comes after a crash, from outside, or without the tool
-	 * having run: then the strategy asks by an `ask` of the same topic. Default: none.
+	 * For an action with one call: a decision that follows from its result alone. It is committed in the same append as
+	 * the result. Must be pure. Not called for a result that arrives after a crash, from outside, or without the tool
+	 * having run; in those cases the strategy uses an `ask` of the same topic. Default: none.
 	 */
 	concludes?(settled: ToolSettled): { readonly topic: string; readonly answer: unknown } | undefined;
 }
@@ -79,9 +85,11 @@ export interface ToolsAction {
  */
 export interface WaitAction {
 	readonly kind: "wait";
-	/** The subject of the wait: the strategy's own tag. Default `wait`. */
+	/** The reason for the wait: the strategy's own tag. Default `wait`. */
 	readonly tag?: string;
-	/** Milliseconds since the epoch. Default: an input alone ends the wait; a pure call, which gets none, fails. */
+	/**
+	 * Milliseconds since the epoch. Default: only an input ends the wait; a pure call, which receives no inputs, fails.
+	 */
 	readonly until?: number;
 }
 
@@ -98,19 +106,19 @@ export interface NoteAction {
 export interface AskAction {
 	readonly kind: "ask";
 	readonly topic: string;
-	/** May be asynchronous. Its result must be plain data. */
+	/** May be asynchronous. Must return plain data. */
 	question(state: AgentState, context: QuestionContext): unknown;
 	/**
-	 * The calls that follow from the admitted answer: unless something else comes in between, the answer is committed in
-	 * the append that starts them. Pure, and equal to what `decide` returns once the answer is recorded: after a crash,
-	 * or if a message arrived, `decide` is asked. Default: none.
+	 * The calls that follow from the admitted answer. If nothing else intervenes, the answer is committed in the append
+	 * that starts them. Must be pure and return what `decide` returns once the answer is recorded: `decide` is called
+	 * instead after a crash, or if a message arrived. Default: none.
 	 */
 	follows?(answer: unknown): ToolsAction | undefined;
 }
 
 /** What the question of a strategy receives besides the state. */
 export interface QuestionContext {
-	/** Fires when the run is stopped: the answer is then ignored and not recorded. */
+	/** Fires when the run is stopped. The answer is then ignored and not recorded. */
 	readonly signal: AbortSignal;
 	readonly runId: string;
 	/** Absent in a pure call. */
@@ -122,8 +130,8 @@ export interface FinishAction {
 	readonly kind: "finish";
 	readonly error?: unknown;
 	/**
-	 * The final text of the run for its readers and watchers: it is committed atomically with the end, as an assistant
-	 * message without a model call. Not with `error`. Default: no message.
+	 * The final text of the run for its readers and watchers. It is committed atomically with the end, as an assistant
+	 * message without a model call. Cannot be combined with `error`. Default: no message.
 	 */
 	readonly text?: string;
 }
@@ -134,9 +142,9 @@ export type Action = ModelAction | ToolsAction | WaitAction | NoteAction | AskAc
 /** The input of a decider. A decider is called only when every tool call has its result. */
 export interface Situation<Own = unknown> {
 	readonly state: AgentState;
-	/** Steps begun in this run. */
+	/** The number of steps that this run has begun. */
 	readonly step: number;
-	/** Rounds of tool calls finished in this run. */
+	/** The number of completed rounds of tool calls in this run. */
 	readonly rounds: number;
 	/** What happened last. `results` follows an answer that called tools, or a `tools` action, and keeps its tag. */
 	readonly last: LastFact;
@@ -146,9 +154,11 @@ export interface Situation<Own = unknown> {
 	readonly output?: RunOutput | undefined;
 	/** The agent's tools. */
 	readonly tools: readonly Pick<ModelTool, "name" | "description">[];
-	/** The tools run since the current step began. */
+	/** Returns the tool executions since the current step began. */
 	executions(): readonly ToolExecution[];
-	/** The state that the strategy's own `evolve` derived from the facts of this run; undefined without one. */
+	/**
+	 * The state that the strategy's own `evolve` derived from the facts of this run; undefined if the strategy has none.
+	 */
 	readonly own: Own;
 }
 
@@ -159,15 +169,17 @@ export interface Situation<Own = unknown> {
  */
 export interface Decider<Own = unknown> {
 	readonly name: string;
-	/** Set where it ends runs after a number of steps by itself. */
+	/** Set if the strategy itself ends runs after a number of steps. */
 	readonly limitsSteps?: true;
-	/** Steps after which a run that would begin another fails. Default: none. */
+	/** The maximum number of steps. A run that would begin another one fails. Default: none. */
 	readonly maxSteps?: number;
 	decide(situation: Situation<Own>): Action;
 	/** The state before the first fact. Default: undefined. */
 	initial?(): Own;
-	/** Policy of its own: first in the list of every agent that it is given to, before the agent's `middleware`. */
+	/**
+	 * The strategy's own policy. It comes first in every agent that uses the strategy, before the agent's `middleware`.
+	 */
 	readonly policy?: readonly Interceptor[];
-	/** The state after one more fact, without changing the given one. An error it throws fails the run. */
+	/** Returns the state after one more fact, without changing the given one. If it throws, the run fails. */
 	evolve?(own: Own, entry: Entry): Own;
 }

@@ -13,7 +13,7 @@ export interface StartedCall {
 	readonly attempt: number;
 	readonly idempotencyKey: string;
 	readonly approval?: Approval | undefined;
-	/** How it waited for a time before it was started again. */
+	/** The wait for a time that preceded this start, if any. */
 	readonly waited?: PendingWait | undefined;
 }
 
@@ -22,7 +22,7 @@ export type ShownChild = Omit<WaitingChild, "callId">;
 
 /** A call's round, reduced to the part that shows waits of sub-agents. */
 export interface ShowsChildren {
-	/** Its sub-agent, which still runs, shows these calls that wait; undefined where none waits any longer. */
+	/** The call's sub-agent is still running and shows these waiting calls; undefined when none waits any longer. */
 	childShows(callId: string, child: ShownChild | undefined): void;
 }
 
@@ -42,19 +42,19 @@ export class CallContext implements ToolContext {
 	declare readonly parentContext?: ToolContext;
 	readonly parentModel: unknown;
 	readonly parentConfig: unknown;
-	/** Read when asked for. */
+	/** Computed on access. */
 	declare readonly stateId: string;
-	/** Read when asked for. */
+	/** Computed on access. */
 	declare readonly messages: readonly unknown[];
 	readonly #run: Run;
 	readonly #round: ShowsChildren;
 	readonly #waited: PendingWait | undefined;
 	#over = false;
-	/** Characters of the deltas. */
+	/** The number of delta characters. */
 	#streamed = 0;
 	#spent: Spent | undefined;
-	// As initialisers: a function that is assigned to a member is allocated among old objects, and then all that it sees
-	// outlives the quick collections of garbage.
+	// Defined as initializers: V8 allocates a function that is assigned to a member among old objects, and everything
+	// that it references then outlives the young-generation garbage collections.
 	readonly emit = (delta: string): Promise<unknown> | undefined => {
 		const { toolCallId, step } = this;
 		const run = this.#run;
@@ -64,7 +64,7 @@ export class CallContext implements ToolContext {
 		if (most > perCall) throw tooMuchStreamed(this.toolName, "call", perCall);
 		if (run.toldMore(delta.length) > perSession) throw tooMuchStreamed(this.toolName, "session", perSession);
 		this.#streamed = most;
-		// Output that may be replaced is not emitted before that.
+		// Output that may be replaced is not emitted before the replacement.
 		if (!run.watched || run.interceptors.toolResult !== undefined) return run.agent.fairness.pause();
 		const event = { type: "tool_delta", step, toolCallId, delta } as const;
 		const emitted =
@@ -81,7 +81,7 @@ export class CallContext implements ToolContext {
 		const nested = { type: "nested", step, toolCallId, event } as const;
 		const emitted =
 			run.admission === undefined ? run.emit({ ...nested, ...run.at }) : run.admission.emit(nested);
-		if (emitted instanceof Promise) emitted.catch(() => {}); // it is not emitted, and the tool is not asked
+		if (emitted instanceof Promise) emitted.catch(() => {}); // a rejected event is not emitted, and the tool is not notified
 	};
 
 	static readonly #stateId: PropertyDescriptor & ThisType<CallContext> = {
@@ -97,7 +97,7 @@ export class CallContext implements ToolContext {
 		enumerable: true,
 	};
 
-	/** `expiring` is aborted when the time of the call is over. */
+	/** `expiring` is aborted when the call's time limit is reached. */
 	constructor(
 		run: Run,
 		step: number,
@@ -127,22 +127,25 @@ export class CallContext implements ToolContext {
 		if (run.parentContext !== undefined) this.parentContext = run.parentContext;
 		this.parentModel = run.agent.toolContext.parentModel;
 		this.parentConfig = run.agent.toolContext.parentConfig;
-		// Members of its own, not of the class: a tool may hand on a copy, `{ ...context }`.
+		// Own members instead of class members: a tool may pass on a copy, `{ ...context }`.
 		Object.defineProperty(this, "stateId", CallContext.#stateId);
 		Object.defineProperty(this, "messages", CallContext.#messages);
 	}
 
-	/** Notes what a sub-agent has used up. Tools of sessions call it; it is no part of what tools are given. */
+	/** Records the usage of a sub-agent. Called by tools of sessions; not part of the context that user tools see. */
 	spend(spent: Spent): void {
 		this.#spent = spent;
 	}
 
-	/** Reports the waits of its sub-agent while it runs. Tools of sessions call it, like `spend`. */
+	/** Reports the waits of the call's sub-agent while it runs. Called by tools of sessions, like `spend`. */
 	childShows(child: ShownChild | undefined): void {
 		if (!this.#over) this.#round.childShows(this.toolCallId, child);
 	}
 
-	/** The error that makes the call wait for a provider that its tool asked. Tools of threads call it, as they do `spend`. */
+	/**
+	 * Returns the error that makes the call wait for a provider that its tool called. Called by tools of threads, like
+	 * `spend`.
+	 */
 	waitForModel(error: unknown): Error | undefined {
 		return callWaitsForModel(this.#run, error, this.#waited);
 	}
@@ -151,12 +154,12 @@ export class CallContext implements ToolContext {
 		return this.#spent;
 	}
 
-	/** Characters of its deltas so far. */
+	/** The number of delta characters so far. */
 	get streamed(): number {
 		return this.#streamed;
 	}
 
-	/** The call has its result: what its tool still says is dropped. */
+	/** The call has its result: later output of its tool is ignored. */
 	close(): void {
 		this.#over = true;
 	}

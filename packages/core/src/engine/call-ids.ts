@@ -13,7 +13,7 @@ export class CallIds {
 	readonly #open: Run["state"]["run"];
 	#used: IdSet;
 	#answers = 0;
-	/** Ours, by the provider's, within the answer under way; made when there is one to remember. */
+	/** Our ids by the provider's ids, within the current answer. Created when the first one has to be remembered. */
 	#ours: Map<string, string> | undefined;
 
 	constructor({ state, runId }: Run) {
@@ -22,7 +22,7 @@ export class CallIds {
 		this.#open = state.run;
 	}
 
-	/** The id under which the call of this id of the provider's is known: that one, where it is new in the session. */
+	/** Returns our id for a call, given the provider's id: the same id, if it is new in the session. */
 	ours(given: string): string {
 		let id = this.#ours?.get(given);
 		if (id === undefined) {
@@ -33,12 +33,18 @@ export class CallIds {
 		return id;
 	}
 
-	/** The id of a call that has its provider's id from an earlier call of the same answer, by its position among the calls. */
+	/**
+	 * Returns the id of a call whose provider id already belongs to an earlier call of the same answer, based on its
+	 * position among the calls.
+	 */
 	repeated(given: string, position: number): string {
 		return this.#fresh(`${given} ${position}`);
 	}
 
-	/** The calls of an answer, each under its own id. The same list where all have one already. The next answer follows. */
+	/**
+	 * Returns the calls of an answer, each with a unique id; the same list if all have one already. The next answer
+	 * follows.
+	 */
 	named(calls: readonly ToolCall[], modelId: string): readonly ToolCall[] {
 		const named = this.#isNamed(calls) ? calls : this.#renamed(calls, modelId);
 		this.#ours = undefined;
@@ -46,7 +52,9 @@ export class CallIds {
 		return named;
 	}
 
-	/** Whether they are a single call under an id of its own, as most are: nothing has to be remembered of it. */
+	/**
+	 * Whether there is only one call and its id is already unique, which is the usual case: nothing has to be remembered.
+	 */
 	#isNamed(calls: readonly ToolCall[]): boolean {
 		const [call] = calls;
 		if (call === undefined || calls.length > 1 || call.after !== undefined) return false;

@@ -14,21 +14,21 @@ export interface CallInRound {
 	readonly index: number;
 	/** Ids of calls that must settle first and have not. */
 	readonly waitsFor: Set<string>;
-	/** Set where it was started before, by an earlier process or before it waited. */
+	/** Set if an earlier process started the call, or if it was started before it waited. */
 	started: ToolStarted | undefined;
 	phase: "waiting" | "preparing" | "running" | "pending" | "answering" | "settling" | "settled";
 	/** The question for an outside answer, while it is pending. */
 	pending?: Extract<CheckedCall, { kind: "pending" }>;
-	/** Its sub-agent, while it is pending because that one waits. */
+	/** Its sub-agent, if the call is pending because the sub-agent waits. */
 	child?: ChildWaits;
-	/** How it waited for a time, once it is looked at again. */
+	/** The call's earlier wait for a time, when it is checked again. */
 	waited?: PendingWait | undefined;
-	/** The waits of its sub-agent, while both are running. */
+	/** The waits of its sub-agent while both run. */
 	shown?: ShownChild | undefined;
-	/** Set if it is on record as started, and no process ever called its function. */
+	/** Set if the call is recorded as started but no process called its function. */
 	neverRan?: true;
 	attempt: number;
-	/** Stays the same for every attempt, across restarts. */
+	/** The same for every attempt, across restarts. */
 	readonly idempotencyKey: string;
 	tool: EngineTool | undefined;
 	input: unknown;
@@ -39,7 +39,7 @@ export interface CallInRound {
 	context: CallContext | undefined;
 	/** The tool's own outcome, while a hook examines it. */
 	came?: ToolOutcome;
-	/** Where it threw. */
+	/** The stack trace of the error that the tool threw. */
 	stack?: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export function isUnderWay({ phase }: CallInRound): boolean {
 	return underWay.has(phase);
 }
 
-/** Most calls wait for no other; they share this. */
+/** Most calls wait for no other call, and share this set. */
 const waitsForNone: Set<string> = new Set();
 
 /** Creates a call in its first phase. `name` combines the name of the run and the call's position in it. */
@@ -73,7 +73,7 @@ export function callInRound(
 		started: settled === undefined ? started : undefined,
 		phase: settled === undefined ? "waiting" : "settled",
 		attempt: (started?.attempt ?? 0) + 1,
-		// Joined it is one string; a template would be kept as a tree of its pieces.
+		// `join` produces one flat string; V8 would keep a template as a tree of its pieces.
 		idempotencyKey: started?.idempotencyKey ?? [...name, index].join("."),
 		startedAt: 0,
 		// Set up front to keep V8's object shape stable.

@@ -5,13 +5,15 @@
 /** Identifies what waits or is awaited in this process: a session by its name, or an object. */
 export type ProcessKey = string | object;
 
-/** A call of a tool or hook, from when its function is called until it has settled; the session of that process key waits for it. */
+/**
+ * A call of a tool or hook, from the call of its function until it has settled. The session of `processKey` waits for it.
+ */
 interface CallScope {
 	readonly processKey: ProcessKey;
 	isOver: boolean;
 }
 
-/** A call waits for the session of a process key. */
+/** A call that waits for the session of a process key. */
 interface Wait {
 	readonly scope: CallScope;
 	readonly to: ProcessKey;
@@ -20,17 +22,17 @@ interface Wait {
 interface Storage {
 	run<T>(scope: CallScope, work: () => T): T;
 	getStore(): CallScope | undefined;
-	/** Forgets all scopes, until the next `run`. Not every platform has it. */
+	/** Clears all scopes until the next `run`. Not every platform has it. */
 	disable?(): void;
 }
 
 const storage = makeStorage();
-/** Before Node 24 every promise of the process costs more while calls are distinguished. */
+/** Before Node 24, tracking calls makes every promise of the process more expensive. */
 const costsWhileUsed = majorOfNode() < 24;
-/** How many calls are not over. */
+/** The number of calls in progress. */
 let underWay = 0;
 
-/** Waits under way, by the process key of the call that waits. */
+/** Current waits, by the process key of the waiting call. */
 const waits = new Map<ProcessKey, Set<Wait>>();
 
 /**
@@ -52,7 +54,7 @@ export function withinCall<T>(processKey: ProcessKey | undefined, call: () => T)
 		over();
 		throw error;
 	}
-	// Another thenable than a promise may begin its work whenever it is asked: it is not asked twice.
+	// A thenable that is not a promise may start its work when `then` is called, so `then` is not called twice.
 	if (called instanceof Promise) called.then(over, over);
 	else over();
 	return called;
@@ -100,7 +102,7 @@ function scopeNow(): CallScope | undefined {
 	return scope?.isOver === true ? undefined : scope;
 }
 
-/** Whether calls of one process key wait for another, or for one whose calls do. */
+/** Whether calls of one process key wait for the other, directly or through calls of further sessions. */
 function leads(from: ProcessKey, to: ProcessKey, seen: Set<ProcessKey>): boolean {
 	if (from === to) return true;
 	if (seen.has(from)) return false;
@@ -125,7 +127,7 @@ function makeStorage(): Storage | undefined {
 		made.disable?.();
 		return made;
 	} catch {
-		// workerd has the function, which only throws; nothing is saved there by disabling.
+		// In workerd the function exists but throws; disabling would save nothing there.
 		return { run: (scope, call) => made.run(scope, call), getStore: () => made.getStore() };
 	}
 }

@@ -12,7 +12,7 @@ import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
 import { ToolRound } from "./tool-round.ts";
 import { untilAnswered } from "./until-answered.ts";
 
-/** Milliseconds that running tools get to finish when a run is suspended. */
+/** Milliseconds that running tools have to finish when a run is suspended. */
 const suspendGrace = 250;
 
 /** The origin of calls: the model's answer, or the strategy. */
@@ -20,7 +20,7 @@ export type CallsAsked = AssistantSaid | ToolsRequested;
 
 /** Facts that share an append with the calls. */
 export interface CarryOutOptions {
-	/** Admitted facts that are committed with what asks for the calls, before it. */
+	/** Admitted facts that are committed together with the fact that requests the calls, before it. */
 	readonly before?: readonly Fact[] | undefined;
 	readonly concludes?: ToolsAction["concludes"] | undefined;
 }
@@ -31,11 +31,11 @@ function callsOf(asked: CallsAsked): readonly ToolCall[] {
 	return asked.kind === "assistant" ? (asked.message.toolCalls ?? []) : asked.calls;
 }
 
-/** Calls that are being carried out. */
+/** Calls in progress. */
 interface CarriedOut {
 	readonly round: ToolRound;
 	readonly step: number;
-	/** The origin of the calls, and the facts before it, if they are not committed yet. */
+	/** The origin of the calls, with the facts before it; undefined if it is already committed. */
 	readonly fresh: CallsAsked | undefined;
 	readonly asked: readonly Fact[];
 }
@@ -76,7 +76,7 @@ function carryOut(
 	return isOver && run.agent.hooks.onObserve === undefined ? undefined : followed(run, carried, ended);
 }
 
-/** Starts the calls; what is left for others, once every other call has its result. */
+/** Starts the calls. Returns the calls left for others to settle, once every other call has its result. */
 function begin(run: Run, { round, step, fresh, asked }: CarriedOut): MaybePromise<LeftOver> {
 	const { hooks } = run.agent;
 	if (fresh === undefined || hooks.onAct === undefined) return start(run, round, asked);
@@ -110,7 +110,7 @@ async function followed(run: Run, carried: CarriedOut, ended: MaybePromise<LeftO
 		await untilAnswered(run, () => hooks.onObserve?.(carried.step, observations(run)));
 }
 
-/** Leaves the run to those outside; but where their answers are in the inbox already, gives the calls to continue with. */
+/** Leaves the run to outside answers. If the inbox already has such answers, returns the calls to continue with. */
 async function continued(run: Run, { step, round }: CarriedOut, left: LeftOver): Promise<CarriedOut> {
 	const waiting = { kind: "waiting", step: stepOf(run), ...left } as const;
 	if (run.stopReason !== undefined || run.answers === undefined) throw new Waits([waiting]);
@@ -119,7 +119,7 @@ async function continued(run: Run, { step, round }: CarriedOut, left: LeftOver):
 	return { round: round.again(), step, fresh: undefined, asked: noFacts };
 }
 
-/** Starts the calls; an error becomes a rejection. */
+/** Starts the calls. Turns an error into a rejection. */
 function begun(run: Run, carried: CarriedOut): MaybePromise<LeftOver> {
 	try {
 		return begin(run, carried);
@@ -135,7 +135,7 @@ function isLeft({ calls, children }: LeftOver): boolean {
 /** Ends stopped or failed calls. Returns how the run ends or is left. */
 async function cutShort(run: Run, { round, fresh, asked }: CarriedOut, error: unknown): Promise<unknown> {
 	if (!(error instanceof Stopped)) run.cancelWork(error);
-	// The answer is kept, even if none of its calls was started.
+	// The answer is kept even if none of its calls was started.
 	const unsaid = fresh === undefined || isOnRecord(run, fresh) ? noFacts : asked;
 	if (error instanceof Stopped && error.reason === "suspend") {
 		if (unsaid.length > 0) await commit(run, unsaid);
@@ -153,7 +153,7 @@ async function cutShort(run: Run, { round, fresh, asked }: CarriedOut, error: un
 			? "The call was cancelled: the run was interrupted."
 			: "The call was cancelled: the run failed.";
 	await round.endChildren();
-	// With the end of the run in one commit: else a crash in between would let it continue.
+	// In the same commit as the end of the run: otherwise a crash in between would let the run continue.
 	return new CutShort(error, { facts: [...unsaid, ...round.close("cancelled", why)] });
 }
 
@@ -162,11 +162,11 @@ async function settled(round: ToolRound): Promise<void> {
 	try {
 		await round.finished();
 	} catch {
-		// The run is left; the process that resumes it finds the recorded facts.
+		// The run is left open; the process that resumes it finds the recorded facts.
 	}
 }
 
-/** Calls run as they were admitted, and are committed only once it is known which of them start. */
+/** Calls run in their admitted form. They are committed only when it is known which of them start. */
 async function admitted(run: Run, given: CallsAsked, before: readonly Fact[]): Promise<CallsAsked> {
 	try {
 		return (await run.admission?.prepare(given)) ?? given;
@@ -182,25 +182,27 @@ export async function commitAnyway(run: Run, facts: readonly Fact[]): Promise<vo
 	try {
 		await commit(run, facts);
 	} catch {
-		// Why there is no such append says more.
+		// The reason that the append is missing is reported instead.
 	}
 }
 
-/** Whether the fact was committed; it may have got marks on the way. */
+/** Whether the fact was committed. It may have received marks on the way. */
 function isOnRecord(run: Run, fresh: CallsAsked): boolean {
 	const { assistant, requested } = run.state.run ?? {};
 	if (fresh.kind === "assistant") return assistant?.message.id === fresh.message.id;
 	return requested?.calls === fresh.calls;
 }
 
-/** Names a round within its run, the same after a crash: the calls' idempotency keys are made of it. */
+/**
+ * Returns the name of a round within its run, which is the same after a crash. The calls' idempotency keys contain it.
+ */
 function roundName(open: RunState | undefined, fresh: CallsAsked | undefined): string {
 	const { cycles = 0, rounds = 0, requested } = open ?? {};
 	const isRequested = fresh === undefined ? requested !== undefined : fresh.kind === "tools.requested";
 	return isRequested ? `r${rounds + 1}` : `${cycles + (fresh === undefined ? 0 : 1)}`;
 }
 
-/** The limit of tool rounds is reached: the calls get results that report this, and the run fails. */
+/** The limit of tool rounds is reached: the calls get results that report it, and the run fails. */
 async function refuseRound(
 	run: Run,
 	before: readonly Fact[],
@@ -235,7 +237,7 @@ export async function recordCarriedOut(
 	await untilAnswered(run, () => hooks.onObserve?.(answer.step, observations(run)));
 }
 
-/** The results of the step's tools, for `onObserve`. */
+/** Returns the results of the step's tools, for `onObserve`. */
 function observations(run: Run): readonly Observation[] {
 	const open = run.state.run;
 	if (open === undefined) return [];

@@ -15,11 +15,14 @@ import {
 } from "./check-call.ts";
 import { toolOf } from "./tool-of.ts";
 
-/** Said of a call whose process died inside it and that must not be run again. */
+/** The result of a call whose process died during the call and that must not run again. */
 const unknownOutcome =
 	"The outcome of this call is unknown: the process died while it ran. It may or may not have had its effect. It was not run again; find out before you repeat it.";
 
-/** Hash of what decides over an input: the tool, its schema, and the policy that looks at calls. */
+/**
+ * Returns a hash of everything that determines whether an input may run: the tool, its schema, and the policy that checks
+ * calls.
+ */
 function basisOf({ agent, interceptors }: CallSetting, tool: EngineTool): string {
 	const { name, kind, description, parameters, approval, needsApproval, editableApproval } = tool;
 	const asks = [approval !== undefined, needsApproval !== undefined, editableApproval];
@@ -58,7 +61,7 @@ export function checkWaiting(
 	approval: Approval | undefined,
 ): CheckedCall | Promise<CheckedCall> {
 	const tool = toolOf(setting.agent, call);
-	// An earlier release recorded no input: what it showed were the model's arguments.
+	// An earlier release recorded no input: it showed the model's arguments.
 	const isSame = tool !== undefined && (pending.basis ?? basisOf(setting, tool)) === basisOf(setting, tool);
 	if (!isSame) return checkCall(setting, call);
 	const { input = call.arguments, given = call.arguments, awaits } = pending;
@@ -77,7 +80,7 @@ export function checkWaiting(
 	);
 }
 
-/** The approval of a person does not replace the permission of the tool, which may have been withdrawn since. */
+/** A person's approval does not replace the tool's own permission, which may have been withdrawn since. */
 function permitted(
 	setting: CallSetting,
 	call: ToolCall,
@@ -122,7 +125,7 @@ export function recoverCall(
 interface Asked {
 	readonly pending: PendingCall | undefined;
 	readonly approval: Approval | undefined;
-	/** Set if its function was never called: it may run under any retry policy, and its outcome is known. */
+	/** Set if the call's function never ran: the call may run under any retry policy, and its outcome is known. */
 	readonly neverRan?: true | undefined;
 }
 
@@ -144,7 +147,7 @@ function runAgain(
 	});
 }
 
-/** An approval counts for the tool, the schema and the policy that it was given under. */
+/** An approval is valid only for the tool, the schema and the policy under which it was given. */
 function isApproved(setting: CallSetting, tool: EngineTool, { pending, approval }: Asked): boolean {
 	return approval !== undefined && (pending?.basis === undefined || pending.basis === basisOf(setting, tool));
 }
@@ -169,7 +172,7 @@ function permitAgain(
 	});
 }
 
-/** The result of a call that does not run after all. */
+/** Returns the result of a call that will not run again. */
 function notAgain({ neverRan }: Asked, why: string): CheckedCall {
 	return neverRan === true ? failedCall(`The call was not run. ${why}`) : unknown(why);
 }

@@ -30,9 +30,9 @@ export type CheckedCall =
 			readonly kind: "pending";
 			readonly tool: EngineTool;
 			readonly awaits: PendingCall["awaits"];
-			/** The input that is shown, approved and run. */
+			/** The input that is shown, approved and used for the run. */
 			readonly input: unknown;
-			/** The input given to the schema. */
+			/** The input that was passed to the schema. */
 			readonly given: unknown;
 	  };
 
@@ -49,9 +49,9 @@ export class HookFailed extends Error {
 export interface CallSetting {
 	readonly agent: EngineAgent;
 	readonly interceptors: DrivenStages;
-	/** Names the session of its run among all of this process. */
+	/** Identifies the run's session within this process. */
 	readonly processKey: string | undefined;
-	/** Whether it may wait for an outside answer. */
+	/** Whether the call may wait for an outside answer. */
 	readonly mayWait: boolean;
 	/** The context of approval functions. */
 	readonly sessionKey: string | undefined;
@@ -61,7 +61,7 @@ export interface CallSetting {
 /** Checks a call that was never started: interceptors, the tool's existence, its arguments, and its approval. */
 export function checkCall(setting: CallSetting, call: ToolCall): CheckedCall | Promise<CheckedCall> {
 	const { toolCall } = setting.interceptors;
-	// Nothing that is half made reaches a hook, which might complete it with something else.
+	// Hooks never receive an incomplete call, because they might complete it differently.
 	if (call.invalidArguments === "") return cutOff(call);
 	if (toolCall === undefined) return checkInput(setting, call, call.arguments);
 	return intercepted(setting, call, toolCall);
@@ -132,7 +132,7 @@ function judged(
 	return checked.ok ? permit(setting, way, checked.value) : failedCall(checked.message);
 }
 
-// Apart from the check itself, which is made for every call and needs no closure then.
+// Separate from the check itself, which runs for every call and thus needs no closure.
 async function judgedLater(
 	setting: CallSetting,
 	way: CallOnItsWay,
@@ -141,7 +141,7 @@ async function judgedLater(
 	return judged(setting, way, await checking);
 }
 
-/** A call on its way: its tool, and what the tool's schema was given. */
+/** A call being checked: its tool, and the input to the tool's schema. */
 interface CallOnItsWay {
 	readonly call: ToolCall;
 	readonly tool: EngineTool;
@@ -175,7 +175,7 @@ function uncheckable({ name }: EngineTool, error: unknown): ValidatedInput {
 	return { ok: false, message, issues: [] };
 }
 
-/** The answer ended before the call did. */
+/** The answer ended in the middle of the call. */
 function cutOff({ toolName }: ToolCall): CheckedCall {
 	return failedCall(
 		`The answer was cut off before the call of "${toolName}" was complete, so it was not run. Call it again.`,
@@ -197,7 +197,10 @@ function permit(setting: CallSetting, way: CallOnItsWay, value: unknown): Checke
 	return withinCall(setting.processKey, () => askedIfNeeded(setting, way, value));
 }
 
-/** A promise only where the tool needs time to say whether it needs an approval: else the call starts with what asked for it. */
+/**
+ * Returns a promise only if the tool needs time to decide whether it requires approval; otherwise the call starts in the
+ * append that requests it.
+ */
 function askedIfNeeded(
 	setting: CallSetting,
 	way: CallOnItsWay,
@@ -224,7 +227,7 @@ function passed({ tool, given }: CallOnItsWay, input: unknown, approved: boolean
 	return approved === undefined ? { kind: "start", tool, input } : { kind: "start", tool, input, approved };
 }
 
-/** A person decides; if there is no way to ask, the call does not run, without counting as denied. */
+/** Requires a person's decision. If there is no way to ask, the call does not run, but does not count as denied. */
 function asking({ mayWait }: CallSetting, { tool, given }: CallOnItsWay, input: unknown): CheckedCall {
 	if (mayWait) return { kind: "pending", tool, awaits: "approval", input, given };
 	const remedy =
@@ -237,7 +240,7 @@ function asking({ mayWait }: CallSetting, { tool, given }: CallOnItsWay, input: 
 	);
 }
 
-/** The result of a call that needs an outside answer, in a run that cannot wait. */
+/** Returns the result of a call that needs an outside answer, in a run that cannot wait. */
 function unasked({ code, message }: HoldfastError): CheckedCall {
 	return { kind: "settled", outcome: "error", result: `${message} (${code})`, details: { code } };
 }
@@ -247,7 +250,7 @@ async function asked(setting: CallSetting, way: CallOnItsWay, value: unknown): P
 	const strategy = setting.agent.toolStrategy;
 	const source = tool.source as Tool;
 	let input = value;
-	// Only a boolean decides, and anything else asks.
+	// Only a boolean decides; any other value requires approval.
 	let asks = false;
 	try {
 		await strategy.onToolCall?.(source, input);

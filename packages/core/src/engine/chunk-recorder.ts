@@ -18,20 +18,20 @@ type Pending = KeptEvent & Pick<ChunkEvent, "marks">;
 const noChunks: readonly Chunk[] = [];
 const noMarks: readonly BoundaryMark[] = [];
 
-/** Up to how many characters tool deltas are joined. */
+/** The maximum number of characters of joined tool deltas. */
 const joinedTo = 8_192;
 
 export class ChunkRecorder implements Watcher {
 	readonly #timers: Timers;
 	readonly #every: number;
 	readonly #flush: () => void;
-	/** Boundaries that wait for something to be committed with: the next piece, or else the next fact. */
+	/** Boundaries that wait to be committed with the next piece, or else with the next fact. */
 	readonly #marks: PendingMarks | undefined;
 	#pending: Pending[] = [];
 	#count = 0;
 	#callOff: (() => void) | undefined;
 
-	/** `flush` commits what `take()` gives, some `every` milliseconds after the first piece. */
+	/** `flush` commits what `take()` returns, `every` milliseconds after the first piece. */
 	constructor(timers: Timers, every: number, flush: () => void, marks: PendingMarks | undefined) {
 		this.#timers = timers;
 		this.#every = every;
@@ -54,19 +54,19 @@ export class ChunkRecorder implements Watcher {
 		});
 	}
 
-	/** The pieces that are not committed yet; they are no longer this recorder's. */
+	/** Removes and returns the pieces that are not committed yet. */
 	take(): readonly Chunk[] {
 		this.#callOff?.();
 		this.#callOff = undefined;
 		const pending = this.#pending;
 		if (pending.length === 0) return noChunks;
 		this.#pending = [];
-		// An event may have been emitted while facts were on their way: its position is where it is committed.
+		// An event may have been emitted while a commit of facts was in progress: its position is where it is committed.
 		return pending.map(({ seq: _, sub: __, ...event }) => ({ sub: ++this.#count, event }));
 	}
 }
 
-/** One event for two, in the place of the later one. */
+/** Joins two events into one, at the position of the later one. */
 function join(last: KeptEvent, next: KeptEvent): KeptEvent | undefined {
 	if (last.type === "model" && next.type === "model") return joinModelEvents(last, next);
 	if (last.type !== "tool_delta" || next.type !== "tool_delta") return undefined;

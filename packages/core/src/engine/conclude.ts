@@ -51,7 +51,7 @@ export async function conclude(run: Run, outcome: DriveOutcome): Promise<Generat
 	return notifyComplete(run, outcome, await resultOf(run, outcome));
 }
 
-/** A hook's answer; a hook that never returns does not delay cancellation (keeps I8). */
+/** Returns a hook's answer. A hook that never returns does not delay cancellation (keeps I8). */
 async function answered<T>(run: Run, answer: T | PromiseLike<T>): Promise<T> {
 	if (run.stopReason !== undefined) return answer;
 	try {

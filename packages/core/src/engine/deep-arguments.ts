@@ -2,7 +2,7 @@
 // as unreadable when the answer arrives, so the call gets an error result and the run continues.
 import type { ToolCall } from "@holdfast/upp";
 
-/** Levels of nesting that arguments may have. */
+/** The maximum nesting depth of arguments. */
 const deepest = 500;
 
 /** Returns the call unchanged, or with its arguments marked as unreadable. */

@@ -28,7 +28,7 @@ import { untilAnswered } from "./until-answered.ts";
 export async function drive(run: Run): Promise<DriveOutcome> {
 	const { fairness } = run.agent;
 	try {
-		let done = await beginTurn(run); // also where it need not wait: who starts a run may stop it right away
+		let done = await beginTurn(run); // awaited even if not a promise: the caller that starts a run may stop it right away
 		for (;;) {
 			const pause = fairness.pause();
 			if (pause !== undefined) await pause;
@@ -41,7 +41,7 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 			}
 			if (done && owesOutput(run)) {
 				if (run.lastWords !== undefined) {
-					// The tag keeps the strategy from saying them again after a crash.
+					// The tag keeps the strategy from adding this text again after a crash.
 					await commit(run, [saidAtTheEnd(run, run.lastWords, finalOutputTag)]);
 					run.lastWords = undefined;
 				}
@@ -59,7 +59,7 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 	}
 }
 
-/** Carries out the next thing to do. True when the run shall end, `ended` where that is on record already. */
+/** Executes the next action. Returns true if the run must end, and `ended` if its end is already recorded. */
 function advance(run: Run): MaybePromise<boolean | "ended"> {
 	const open = run.state.run;
 	if (open !== undefined && open.unsettled > 0) return finishCalls(run, open);
@@ -78,14 +78,14 @@ function advance(run: Run): MaybePromise<boolean | "ended"> {
 		case "finish":
 			if (action.error !== undefined) throw action.error;
 			run.lastWords = action.text;
-			// A message requests one more model call, although the work seemed done.
+			// A message requires one more model call, although the work seemed done.
 			return run.interceptors.continues?.() === true ? modelStep(run, oneMoreStep(run)) : true;
 		default:
 			throw unknownAction(run.agent.decider.name, action);
 	}
 }
 
-/** A custom decider may return anything; asking it again would loop indefinitely. */
+/** A custom decider may return anything; calling it again would loop forever. */
 function unknownAction(strategy: string, given: unknown): HoldfastError {
 	const kinds = '"model" | "tools" | "wait" | "note" | "ask" | "finish"';
 	return invalidAction(
@@ -97,14 +97,14 @@ function unknownAction(strategy: string, given: unknown): HoldfastError {
 function nameOfAction(given: unknown): string {
 	if (typeof given !== "object" || given === null) return String(given);
 	if (given instanceof Promise) {
-		given.catch(() => {}); // nobody else looks at it
+		given.catch(() => {}); // nothing else handles its rejection
 		return "a promise";
 	}
 	const { kind } = given as { kind?: unknown };
 	return kind === undefined ? "an object without `kind`" : `the unknown kind ${JSON.stringify(String(kind))}`;
 }
 
-/** Carries out the calls that were asked for before the run was left. */
+/** Executes the calls that were requested before the run was left. */
 async function finishCalls(run: Run, open: RunState): Promise<boolean> {
 	if (run.hasAnswers) {
 		run.hasAnswers = false;
@@ -171,7 +171,10 @@ function oneMoreStep({ agent }: Run): ModelAction {
 	return output === undefined ? action : { ...action, structure: output.structure };
 }
 
-/** Carries out a model action and the calls of its answer. True when the run shall end, `ended` where that is on record already. */
+/**
+ * Executes a model action and the calls of its answer. Returns true if the run must end, and `ended` if its end is
+ * already recorded.
+ */
 async function modelStep(run: Run, action: ModelAction): Promise<boolean | "ended"> {
 	const begun = action.step === "next" ? beginStep(run) : stepOf(run);
 	const step = begun instanceof Promise ? await begun : begun;
@@ -199,12 +202,12 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean | "ende
 	return answer.continues === true ? false : endStep(run);
 }
 
-/** Records retries regardless of their outcome, as long as this run can record anything. */
+/** Records retries whatever their outcome, as long as this run can record anything. */
 async function recordRetries(run: Run, retries: readonly Fact[]): Promise<void> {
 	if (run.stopReason === undefined || run.stopReason === "interrupt") await commit(run, retries);
 }
 
-/** The run waits for its model, fails with the error, or it is noted for the decider to look at. */
+/** Makes the run wait for its model, fails it with the error, or notes the error for the decider. */
 async function modelFailed(
 	run: Run,
 	action: ModelAction,
@@ -222,7 +225,7 @@ async function modelFailed(
 	return false;
 }
 
-/** Ends the run; undefined when an input came in at the last moment and was taken: the run continues. */
+/** Ends the run. Returns undefined if an input arrived at the last moment and was accepted: the run continues. */
 function finish(run: Run): MaybePromise<DriveOutcome | undefined> {
 	run.checkStopped();
 	if (run.interceptors.leaving !== undefined) return leaveCompleted(run);

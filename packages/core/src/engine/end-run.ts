@@ -10,7 +10,7 @@ import { isTooLarge } from "./unwritable.ts";
 /** The way that the drive of a run ended in this process. */
 export type DriveOutcome =
 	| { readonly kind: "ended"; readonly outcome: RunOutcome; readonly error?: unknown }
-	/** Left open in the journal: on request, fenced, or because the journal refused a commit. */
+	/** Left open in the journal: on request, because it was fenced, or because the journal refused a commit. */
 	| {
 			readonly kind: "left";
 			readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed";
@@ -44,7 +44,10 @@ export async function stopOrFail(run: Run, thrown: unknown): Promise<DriveOutcom
 	return { kind: "ended", outcome, error: interrupted ? undefined : error };
 }
 
-/** Policy or the store refuses the end of a run just as it refused earlier facts: the run ends without their content. */
+/**
+ * Ends a run without the content of its facts, because policy or the store refuses the end just as it refused earlier
+ * facts.
+ */
 async function endedBare(run: Run, outcome: RunOutcome, error: unknown): Promise<DriveOutcome> {
 	try {
 		const committed = run.commitAsIs([refusedEnd(outcome, error)]);
@@ -93,7 +96,7 @@ export function sessionKilled(): HoldfastError {
 	);
 }
 
-/** The run holds no process while it waits. One that was interrupted as it began to wait ends here. */
+/** The run occupies no process while it waits. A run that was interrupted as it began to wait ends here. */
 async function waiting(run: Run, facts: readonly Fact[]): Promise<DriveOutcome> {
 	const isWanted = run.stopReason !== "interrupt";
 	const settled = isWanted ? facts : facts.filter(({ kind }) => kind !== "waiting");
@@ -106,12 +109,12 @@ async function waiting(run: Run, facts: readonly Fact[]): Promise<DriveOutcome> 
 	return left(run, "waiting", undefined);
 }
 
-/** Ends a run that has nothing left to do but wait. */
+/** Ends a run that can only wait. */
 async function interrupted(run: Run): Promise<DriveOutcome> {
 	const open = run.state.run as RunState;
 	const ended: Fact = { kind: "run.ended", outcome: "aborted" };
 	const facts = [...stoppedFacts(open), ended];
-	// Where the wait is on record, so is its end.
+	// If the wait is recorded, so is its end.
 	if (open.status === "waiting") {
 		const fingerprint = run.agent.fingerprint();
 		facts.unshift({ kind: "run.resumed", attempt: open.attempt + 1, fingerprint, reason: "answered" });

@@ -32,17 +32,17 @@ export interface Observation {
 
 /** Lifecycle hooks of an agent; all optional. A returned promise is awaited. A hook that throws fails the run. */
 export interface AgentStrategy {
-	/** Asked once after every step, with that step's state; `true` ends the run. */
+	/** Called once after each step, with that step's state. Return `true` to end the run. */
 	stopCondition?(state: AgentState): boolean | Promise<boolean>;
 	onStepStart?(step: number, state: AgentState): void;
 	onReason?(step: number, reasoning: string): void;
-	/** Before the calls of a step are carried out. */
+	/** Called before the calls of a step are executed. */
 	onAct?(step: number, actions: readonly ToolCall[]): void;
-	/** After all calls of a step have their results. */
+	/** Called after all calls of a step have their results. */
 	onObserve?(step: number, observations: readonly Observation[]): void;
 	onStepEnd?(step: number, result: { turn: Turn; state: AgentState }): void;
 	onComplete?(result: GenerateResult): void;
-	/** A GenerateResult returned here becomes the call's result; with nothing, the error reaches the caller. */
+	/** A returned GenerateResult becomes the call's result. If nothing is returned, the error reaches the caller. */
 	onError?(error: unknown, state: AgentState): unknown;
 }
 
@@ -51,7 +51,7 @@ export interface EngineResponse extends LLMResponse {
 	/** Answers that called tools, and the results of those calls, in order. */
 	readonly preceding?: readonly Message[];
 	readonly executions?: readonly ToolExecution[];
-	/** A result for each call of `message`, in its order, of a model that carried those out too. */
+	/** If the model executed the calls itself: a result for each call of `message`, in order. */
 	readonly results?: readonly ToolResult[];
 }
 
@@ -69,7 +69,7 @@ export interface EngineModel {
 		},
 	): LLMRequest;
 	readonly price?: ModelPrice;
-	/** A function of the caller's, which may use sessions like a tool. */
+	/** The model is a user function, which may use sessions like a tool. */
 	readonly isFunction?: true;
 }
 
@@ -77,9 +77,9 @@ export interface EngineModel {
 export interface EngineOutput {
 	/** The schema that the model is shown. */
 	readonly structure: JSONSchema;
-	/** How often in a row a wrong answer goes back to the model. */
+	/** How many times in a row an invalid answer is returned to the model. */
 	readonly repairs: number;
-	/** Holds an answer against the schema. Throws where the schema gives what cannot be recorded. */
+	/** Validates an answer. Throws if the schema returns a value that cannot be recorded. */
 	check(answer: AssistantSaid): MaybePromise<OutputVerdict>;
 }
 
@@ -92,14 +92,14 @@ export const streamLimits: EngineAgent["maxStreamed"] = {
 /** An agent in the form that the engine drives. */
 export interface EngineAgent {
 	readonly id: string;
-	/** On record with its runs, for those who observe them. */
+	/** Recorded with its runs, for observers. */
 	readonly name?: string;
-	/** Throws `model_missing` when the agent has none. */
+	/** Throws `model_missing` if the agent has no model. */
 	model(): EngineModel;
 	readonly tools: ReadonlyMap<string, EngineTool>;
 	readonly toolList: readonly EngineTool[];
 	readonly decider: Decider;
-	/** Absent where any answer will do. */
+	/** Absent if any answer is valid. */
 	readonly output?: EngineOutput;
 	readonly hooks: AgentStrategy;
 	readonly toolStrategy: ToolUseStrategy;
@@ -108,18 +108,18 @@ export interface EngineAgent {
 	 * precedence.
 	 */
 	readonly remoteToolTimeoutMs?: number;
-	/** Characters that tools may stream. */
+	/** Limits on the characters that tools may stream. */
 	readonly maxStreamed: { readonly perCall: number; readonly perSession: number };
-	/** Milliseconds for which deltas are gathered before they are kept; undefined: they are not kept. */
+	/** Milliseconds for which deltas are collected before they are stored; undefined: deltas are not stored. */
 	readonly keepDeltasMs?: number;
 	readonly ports: Ports;
-	/** Gets warnings. */
+	/** Receives warnings. */
 	readonly warn: Warn;
-	/** Whether the steps of its runs are limited by an option. */
+	/** Whether an option limits the steps of its runs. */
 	readonly stepsAre: "limited" | "unlimited";
-	/** Has its runs wait for the event loop now and then. */
+	/** Makes its runs yield to the event loop now and then. */
 	readonly fairness: Fairness;
-	/** Names model, instructions and tools, so that a resumed run can know whether they changed. */
+	/** Identifies model, instructions and tools, so that a resumed run can detect changes. */
 	fingerprint(): string;
 	/** The agent's part of a tool's context. */
 	readonly toolContext: Pick<ToolContext, "parentModel" | "parentConfig">;

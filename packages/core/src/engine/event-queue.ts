@@ -2,9 +2,9 @@
 // so that the queue's size depends on the length of the text and not on how finely it was streamed.
 
 export interface EventQueueOptions<T> {
-	/** From how many waiting items on adjacent ones are joined. Default 1,000. */
+	/** The number of waiting items from which adjacent ones are joined. Default 1,000. */
 	readonly limit?: number;
-	/** One item for two adjacent ones; undefined when they must stay apart. */
+	/** Joins two adjacent items into one; returns undefined if they must stay separate. */
 	join?(last: T, next: T): T | undefined;
 }
 
@@ -19,7 +19,7 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 	#items: T[] = [];
 	#head = 0;
 	#waiting: Waiter<T> | undefined;
-	/** Those that asked before the first was answered, in order; rare. */
+	/** Further reads that were requested before the first was answered, in order; rare. */
 	#line: Waiter<T>[] | undefined;
 	#end: { readonly error?: unknown } | undefined;
 	#left = false;
@@ -48,7 +48,7 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 		items.push(item);
 	}
 
-	/** No more items; with an error, iteration throws it after the last one. */
+	/** Ends the queue. If there is an error, iteration throws it after the last item. */
 	end(end: { readonly error?: unknown } = {}): void {
 		this.#end ??= end;
 		const waiting = this.#waiting;
@@ -61,17 +61,17 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 		this.#dismiss();
 	}
 
-	/** How many items wait. */
+	/** The number of waiting items. */
 	get length(): number {
 		return this.#items.length - this.#head;
 	}
 
-	/** Takes the first of those that wait away. */
+	/** Removes the first waiting item. */
 	dropFirst(): void {
 		if (this.length > 0) this.#take();
 	}
 
-	/** Whether the next of them is not there yet. */
+	/** Whether a read is waiting for the next item. */
 	get isWaiting(): boolean {
 		return this.#head >= this.#items.length && this.#end === undefined && !this.#left;
 	}
@@ -112,7 +112,7 @@ export class EventQueue<T> implements AsyncIterableIterator<T> {
 		return value;
 	}
 
-	/** The consumer leaves; what comes later is dropped. */
+	/** The consumer leaves; later items are dropped. */
 	return(): Promise<IteratorResult<T>> {
 		this.#left = true;
 		this.#items = [];

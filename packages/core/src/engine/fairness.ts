@@ -5,18 +5,18 @@
 // share a clock share one object, because what counts is how long the process has worked without a break.
 import { type Ports, systemPorts } from "../host/index.ts";
 
-/** Milliseconds of unbroken work after which a run waits for the event loop. */
+/** Milliseconds of continuous work after which a run waits for the event loop. */
 const unbroken = 10;
-/** How many of those that wait continue in one turn of the event loop, if they take less than that. */
+/** How many waiting runs continue in one turn of the event loop, if they take less than that time. */
 const inOneTurn = 64;
-/** How many pieces of work may begin in one turn of the event loop before the next ones wait for each other. */
+/** How many pieces of work may begin in one turn of the event loop before further ones wait for each other. */
 const atOnce = 8;
 
 export class Fairness {
 	readonly #ports: Pick<Ports, "clock" | "eventLoop">;
-	/** When the work since the last turn of the event loop began; undefined while none is known. */
+	/** When the work since the last turn of the event loop began; undefined if unknown. */
 	#since: number | undefined;
-	/** Those that wait, in order, from `#first` on. */
+	/** The waiting runs, in order, from `#first` on. */
 	readonly #waiting: (() => void)[] = [];
 	#first = 0;
 	/** How many of them are due in the next turn. */
@@ -41,18 +41,18 @@ export class Fairness {
 		this.#ports = ports;
 	}
 
-	/** Settles when the event loop has passed; undefined while it was there not long ago. Asked before each piece of work. */
+	/** Settles when the event loop has turned; undefined if it turned recently. Called before each piece of work. */
 	pause(): Promise<void> | undefined {
 		return this.#isOverdue() ? this.turn() : undefined;
 	}
 
-	/** Asked before a run begins: where many begin at once, all but the first ones wait for those before them. */
+	/** Called before a run begins: if many begin at once, all but the first few wait for those before them. */
 	begin(): Promise<void> | undefined {
-		this.#isOverdue(); // from here on the turn of the event loop is known
+		this.#isOverdue(); // from here on, the turn of the event loop is tracked
 		return ++this.#begun > atOnce ? this.turn() : undefined;
 	}
 
-	/** Settles when those that waited before have come as far as they can without the world. */
+	/** Settles when the runs that waited earlier have progressed as far as they can without I/O. */
 	turn(): Promise<void> {
 		return new Promise((resolve) => {
 			this.#waiting.push(resolve);
@@ -66,7 +66,7 @@ export class Fairness {
 		this.#ports.eventLoop.nextTurn(this.#continue);
 	}
 
-	/** Whether the process has worked unbroken for too long. */
+	/** Whether the process has worked continuously for too long. */
 	#isOverdue(): boolean {
 		const now = this.#ports.clock.monotonic();
 		if (this.#since !== undefined) return now - this.#since >= unbroken;

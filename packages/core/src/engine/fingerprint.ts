@@ -3,7 +3,7 @@ import type { AgentPart } from "../facts/index.ts";
 import { textHash } from "../facts/index.ts";
 import type { EngineTool } from "../tools/index.ts";
 
-/** Parts of a fingerprint, in their order. */
+/** The parts of a fingerprint, in order. */
 const parts = ["model", "instructions", "tools"] as const satisfies readonly AgentPart[];
 
 /** Returns 53 bits each for the model, the instructions and the tools, in hexadecimal. */
@@ -20,7 +20,7 @@ export function fingerprintOf(
 export function agentChange(before: string, now: string): readonly AgentPart[] | undefined {
 	if (before === now) return undefined;
 	const [old, fresh] = [before.split("."), now.split(".")];
-	// A fingerprint in another format does not show what differs.
+	// A fingerprint in another format cannot show what differs.
 	if (old.length !== parts.length || fresh.length !== parts.length) return ["agent"];
 	return parts.filter((_, at) => old[at] !== fresh[at]);
 }

@@ -16,7 +16,7 @@ export function foldOptions(agent: Pick<EngineAgent, "tools" | "decider">): Fold
 			try {
 				return shownToModel(tool, result).result;
 			} catch {
-				// A `readOn` that throws must not keep a fact from being folded.
+				// A `readOn` that throws must not prevent a fact from being folded.
 				const { maxModelCharacters } = tool;
 				return shownToModel({ maxModelCharacters }, result).result;
 			}

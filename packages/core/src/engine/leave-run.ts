@@ -27,12 +27,12 @@ export async function leaveCompleted(run: Run): Promise<DriveOutcome | undefined
 		if (await run.inputs.take("step-end")) return undefined;
 	}
 	if (run.lastWords !== undefined) {
-		// The tag keeps the strategy from saying them again after a crash.
+		// The tag keeps the strategy from adding this text again after a crash.
 		await commit(run, [saidAtTheEnd(run, run.lastWords, finalOutputTag)]);
 		run.lastWords = undefined;
 	}
 	const result = await leave(run, completed);
-	// Later inputs to the run are a turn of their own: policy has seen the end of this one.
+	// Later inputs to the run become a turn of their own, because policy has seen the end of this one.
 	return end(run, result, changesOf(run, result));
 }
 
@@ -40,7 +40,7 @@ export async function leaveCompleted(run: Run): Promise<DriveOutcome | undefined
 export function recoverOrFail(run: Run, thrown: unknown): Promise<DriveOutcome> {
 	const error = thrown instanceof CutShort ? thrown.cause : thrown;
 	const isOurs = error instanceof Stopped || error instanceof CommitFailed || error instanceof Waits;
-	// Without an extra turn of the event loop: a reader of the run's end may use its session at once.
+	// No extra turn of the event loop: a reader of the run's end may use its session at once.
 	return isOurs || run.left !== undefined || !isAsked(run) ? stopOrFail(run, thrown) : recover(run, thrown);
 }
 
@@ -49,7 +49,7 @@ async function recover(run: Run, thrown: unknown): Promise<DriveOutcome> {
 	try {
 		const result = await leave(run, { kind: "ended", outcome: "error", error });
 		if (facts.length > 0) await commit(run, facts);
-		// The failure stays visible, and its call of the model is closed.
+		// Keeps the failure visible, and closes its model call.
 		const failed: Fact = { kind: "note", step: stepOf(run), topic: "model-failed", value: errorData(error) };
 		const open = stoppedFacts(run.state.run as RunState);
 		return await end(run, result, [...open, failed, ...changesOf(run, result, "said")]);
@@ -76,14 +76,14 @@ export function saidAtTheEnd(run: Run, text: string, tag = "answer"): Fact {
 	};
 }
 
-/** Whether anybody may replace the error of a recorded run. */
+/** Whether any hook or interceptor may replace the error of a recorded run. */
 function isAsked({ agent, interceptors, sessionKey }: Run): boolean {
 	return sessionKey !== undefined && (interceptors.leaving ?? agent.hooks.onError) !== undefined;
 }
 
 async function leave(run: Run, outcome: DriveOutcome): Promise<GenerateResult> {
 	run.left = "asked";
-	// The hook `onError` belongs to the run as policy does: one that waits for it is refused.
+	// The hook `onError` belongs to the run, like policy: a hook that waits for the run is refused.
 	const result = (): Promise<GenerateResult> => withinCall(run.processKey, () => resultOf(run, outcome));
 	return run.untilStopped(run.interceptors.leaving?.(result) ?? result());
 }
@@ -94,7 +94,10 @@ async function end(run: Run, result: GenerateResult, facts: readonly Fact[]): Pr
 	return completed;
 }
 
-/** The parts of a result that are not recorded yet. `said`: including its text, even if the model's text is equal. */
+/**
+ * Returns the parts of a result that are not recorded yet. `said`: including its text, even if it equals the model's
+ * text.
+ */
 function changesOf(run: Run, result: GenerateResult, text?: "said"): Fact[] {
 	const before = turnOf(run)?.response.text ?? "";
 	const given = result.turn?.response?.text ?? before;

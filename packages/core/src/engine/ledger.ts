@@ -17,14 +17,14 @@ export interface CommittedFact {
 
 /** Keeps records of one run. A rejection counts as a refused commit: the run stays open to be resumed. */
 export interface Ledger {
-	/** Facts were committed; their events are emitted when this settles. */
+	/** Receives committed facts. Their events are emitted when this settles. */
 	committed(facts: readonly CommittedFact[], events: readonly RunEvent[]): Promise<void>;
-	/** The run continues when this settles. `seq` is that of the last entry. */
+	/** Receives a mark. The run continues when this settles. `seq` is that of the last entry. */
 	mark(mark: Mark, seq: number): Promise<void>;
 	/** An event without an entry of its own was emitted. Must not throw. */
 	notify(event: RunEvent): void;
 	/** Calls `notify`, once, when another process has taken over the run. */
 	whenLost(notify: () => void): void;
-	/** The run is driven no more, whether it ended or was left open. */
+	/** The run is no longer driven: it has ended or was left open. */
 	close(): void;
 }

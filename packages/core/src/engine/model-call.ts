@@ -26,28 +26,28 @@ import { CommitFailed } from "./stopped.ts";
 import { StreamedAnswer } from "./streamed-answer.ts";
 import { untilAnswered } from "./until-answered.ts";
 
-/** Up to so many messages a copy costs less than the way around it. */
+/** Up to this number of messages, a copy is cheaper than the alternative. */
 const copiedAtOnce = 256;
 
 /** The model's answer. */
 export interface ModelAnswer {
 	readonly answer: AssistantSaid;
-	/** The results of the answer's calls, where the model has carried them out itself. */
+	/** The results of the answer's calls, if the model executed them itself. */
 	readonly results: readonly Fact[] | undefined;
 }
 
 /** A model call. It is made once, and then either has its answer or is cut off. */
 export class ModelCall {
-	/** Notes of the attempts that failed before. */
+	/** Notes about earlier attempts that failed. */
 	readonly retries: Fact[] = [];
 	readonly #run: Run;
 	readonly #action: ModelAction;
 	readonly #step: number;
-	/** Set once it was asked. */
+	/** Set once the model was called. */
 	#asked: EngineModel | undefined;
 	#startedAt = 0;
 	#ids: CallIds | undefined;
-	/** Set while its answer is streamed. */
+	/** Set while the answer is streaming. */
 	#streamed: StreamedAnswer | undefined;
 
 	constructor(run: Run, action: ModelAction, step: number) {
@@ -56,7 +56,7 @@ export class ModelCall {
 		this.#step = step;
 	}
 
-	/** Asks the model. Throws or rejects with the provider's own error, `Stopped` or `CommitFailed`. */
+	/** Calls the model. Throws or rejects with the provider's own error, `Stopped` or `CommitFailed`. */
 	ask(): Promise<EngineResponse> {
 		const run = this.#run;
 		const engineModel = run.agent.model();
@@ -82,7 +82,7 @@ export class ModelCall {
 		const run = this.#run;
 		const request = requestFor(run, engineModel, this.#action, this.#step, assembled, this.retries);
 		run.checkLease();
-		run.checkStopped(); // a watcher may have stopped it
+		run.checkStopped(); // a watcher may have stopped the run
 		this.#startedAt = run.agent.ports.clock.monotonic();
 		this.#asked = engineModel;
 		const { modelCall } = run.interceptors;
@@ -107,7 +107,7 @@ export class ModelCall {
 		return this.#ids;
 	}
 
-	/** The answer as a fact. The model's earlier messages are recorded first. */
+	/** Returns the answer as a fact. The model's earlier messages are recorded first. */
 	answer(response: EngineResponse): MaybePromise<ModelAnswer> {
 		this.#streamed = undefined;
 		if (response.preceding === undefined) return this.#answer(response);
@@ -133,7 +133,9 @@ export class ModelCall {
 		return { answer, results: response.results && settledResults(step, answer.message, response.results) };
 	}
 
-	/** The partial text of a failed model call; undefined before the first piece. Observers of the run are notified. */
+	/**
+	 * Returns the partial text of a failed model call; undefined before the first piece. Notifies observers of the run.
+	 */
 	async cutOff(error: unknown): Promise<AssistantMessage | undefined> {
 		const { stopReason, observer } = this.#run;
 		if (this.#asked !== undefined && stopReason === undefined && !(error instanceof CommitFailed))
@@ -142,14 +144,14 @@ export class ModelCall {
 	}
 }
 
-/** The history as a call of the model shows it. */
+/** Returns the history that a model call contains. */
 function historyFor(context: List<Message>, { prompt }: ModelAction): readonly Message[] {
 	const history = context.from(0);
 	if (prompt !== undefined) history.push(new UserMessage(prompt));
 	return history;
 }
 
-// These two are apart from the call itself so that little is alive while it waits.
+// These two are separate from the call itself so that few objects stay alive while it waits.
 
 function requestFor(
 	run: Run,
@@ -173,12 +175,12 @@ function requestFor(
 			run.observer?.modelFailed({ modelId: engineModel.model.modelId, error, retry: { attempt, delayMs } });
 			const retry = { step, attempt, delay: delayMs, error: errorData(error) };
 			retries.push(modelRetryNote(retry));
-			// Events that policy may change are emitted afterwards.
+			// Events that policy may change are emitted later.
 			if (run.watched && run.admission === undefined) run.emit({ type: "model_retry", ...run.at, ...retry });
 		},
 	};
 	if (typeof action.structure === "object") extra.structure = action.structure;
-	// An answer that is not JSON goes back to the model like any other wrong answer.
+	// An answer that is not JSON is returned to the model like any other invalid answer.
 	if (action.structure !== undefined && action.structure === run.agent.output?.structure)
 		extra.unparsed = "keep";
 	const request = engineModel.request(messages, extra);
@@ -217,7 +219,7 @@ function answerOf(
 		modelId: engineModel.model.modelId,
 		duration,
 		resultsId: message.hasToolCalls ? uuid() : undefined,
-		marks: undefined, // added later they take up more room
+		marks: undefined, // Set up front to keep V8's object shape stable.
 	};
 	if (action.afterwards === "continues") answer.continues = true;
 	if (cost !== undefined) answer.cost = cost;
@@ -225,7 +227,7 @@ function answerOf(
 	return answer;
 }
 
-/** A result for each call, in the order of the calls. */
+/** Returns a result for each call, in the order of the calls. */
 function settledResults(
 	step: number,
 	{ toolCalls = [] }: AssistantMessage,
@@ -240,7 +242,7 @@ function settled(step: number, callId: string, isError: boolean, result: unknown
 	return { kind: "tool.settled", step, callId, outcome: isError ? "error" : "done", result, duration };
 }
 
-/** A model that runs tools itself has done so by now: its rounds become facts before its answer. */
+/** A model that runs tools itself has already done so: its rounds become facts before its answer. */
 async function recordPreceding(
 	run: Run,
 	step: number,
@@ -286,7 +288,7 @@ async function recordPreceding(
 			facts.push(settled(step, named.get(toolCallId) ?? toolCallId, isError === true, result, duration));
 		}
 	}
-	// Calls that ran without appearing in a message stay out of the history, like calls of a strategy.
+	// Calls that ran without appearing in a message stay out of the history, like those of a strategy.
 	const unsaidCalls = [...unsaid.values()];
 	const calls = ids.named(unsaidCalls.map(pick), modelId);
 	if (calls.length > 0) {
@@ -310,7 +312,7 @@ function pick({ toolCallId, toolName, arguments: input }: ToolCall): ToolCall {
 	return { toolCallId, toolName, arguments: input };
 }
 
-/** Calls of an answer that the provider refused are not carried out. */
+/** Removes the calls of an answer that the provider refused; they are not executed. */
 function withoutCalls(message: AssistantMessage): AssistantMessage {
 	return message.hasToolCalls
 		? new AssistantMessage(message.content, undefined, identityOf(message))
@@ -325,7 +327,10 @@ function identityOf({
 	return { id, timestamp, ...(metadata === undefined ? {} : { metadata }) };
 }
 
-/** Each call has an id of its own; arguments nested too deeply are taken for unreadable; tools not offered are not called. */
+/**
+ * Gives each call a unique id, marks arguments nested too deeply as unreadable, and prevents calls of tools that were not
+ * offered.
+ */
 function withUsableCalls(
 	message: AssistantMessage,
 	ids: CallIds | undefined,
@@ -348,14 +353,17 @@ function withUsableCalls(
 	);
 }
 
-/** The message with new ids for calls whose provider repeats or omits them. */
+/** Returns the message with new ids for calls whose provider repeats or omits them. */
 function withNamedCalls(message: AssistantMessage, ids: CallIds, modelId: string): AssistantMessage {
 	const { toolCalls = [] } = message;
 	const named = ids.named(toolCalls, modelId);
 	return named === toolCalls ? message : new AssistantMessage(message.content, named, identityOf(message));
 }
 
-/** An answer of nothing but calls that were not offered: what it wanted, in words, for an empty one is refused by providers. */
+/**
+ * Replaces an answer that consists only of calls that were not offered with a text about them, because providers refuse
+ * empty answers.
+ */
 function withIntent(
 	content: readonly AssistantContent[],
 	calls: readonly ToolCall[],

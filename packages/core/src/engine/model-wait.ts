@@ -9,16 +9,16 @@ import { ChildWaits, Waits } from "./stopped.ts";
 
 /** How long, and how often, runs wait for their model's provider. */
 export interface ModelWaitOptions {
-	/** Milliseconds from the first failure on, after which a run fails with the provider's error. Default: a day. */
+	/** Milliseconds after the first failure at which a run fails with the provider's error. Default: a day. */
 	readonly atMostMs?: number;
-	/** How often the model is asked again before a run fails. Default: no limit. */
+	/** How many times the model is called again before a run fails. Default: no limit. */
 	readonly attempts?: number;
 	/**
-	 * Milliseconds of the first wait; each further one is twice as long. Where the provider says when to come back, that
-	 * counts. Default 30,000.
+	 * Milliseconds of the first wait; each further wait is twice as long. If the provider specifies a delay, that applies
+	 * instead. Default 30,000.
 	 */
 	readonly firstMs?: number;
-	/** Milliseconds of the longest wait that is our own. Default 600,000. */
+	/** Milliseconds of the longest wait that the provider did not specify. Default 600,000. */
 	readonly longestMs?: number;
 }
 
@@ -27,18 +27,18 @@ export type ModelWait = Required<ModelWaitOptions>;
 
 /** Consecutive failures of a model, without an answer between them. */
 export interface ModelFailures {
-	/** When the first was, in milliseconds since the epoch. */
+	/** The time of the first failure in milliseconds since the epoch. */
 	readonly since: number;
 	readonly attempt: number;
 }
 
 /** The tag of such a wait. */
 const tag = "model";
-/** Milliseconds of the shortest wait that a provider may ask for, at first. */
+/** Milliseconds of the shortest first wait that a provider may specify. */
 const shortest = 1_000;
-/** Waits of our own are longer by up to this part, so that not all runs come back at once. */
+/** Waits that the provider did not specify are extended by up to this fraction, so that not all runs return at once. */
 const spread = 0.2;
-/** Answers of what is before the provider, or of one that is overloaded. */
+/** Status codes of gateways, or of an overloaded provider. */
 const unreachable: ReadonlySet<number | undefined> = new Set([502, 503, 504, 521, 522, 523, 524, 529]);
 
 export const modelWaitDefaults: ModelWait = {
@@ -69,7 +69,7 @@ export async function waitForModel(run: Run, step: number, error: unknown): Prom
 	}
 	const wait: PendingWait = { tag, until, model: { ...failures, code: error.code } };
 	const waiting = { kind: "waiting", step: stepOf(run), calls: [], wait } as const;
-	// A message in the last moment is shown to the model at once.
+	// A message that arrives at the last moment is shown to the model at once.
 	if (!(await run.commit([note, waiting], { onlyIfNothingWaits: true }))) {
 		await run.inputs.fetch();
 		if (await run.inputs.take("step-end")) return true;
@@ -78,7 +78,7 @@ export async function waitForModel(run: Run, step: number, error: unknown): Prom
 	throw new Waits([]);
 }
 
-/** When a provider is asked again; undefined if it has failed too often, or for too long. */
+/** Returns when to call the provider again; undefined if it has failed too often or for too long. */
 function nextTry(
 	run: Run,
 	modelWait: ModelWait,
@@ -118,7 +118,7 @@ function failuresOf(run: Run): ModelFailures | undefined {
 	return modelFailures?.cycles === state.run?.cycles ? modelFailures : undefined;
 }
 
-/** Whether the model may answer the same request later: its provider is busy, or nothing of it can be reached. */
+/** Whether the model may answer the same request later, because its provider is busy or cannot be reached. */
 function isUnavailable(error: unknown): error is UPPError {
 	if (!isUPPError(error)) return false;
 	switch (error.code) {
@@ -140,12 +140,12 @@ function delayOf(
 	runId: string,
 ): number {
 	const isAsked = typeof retryAfterMs === "number" && retryAfterMs >= 0;
-	// A provider that asks for a moment again and again is asked less and less often all the same.
+	// The delay grows even if the provider keeps asking for a short one.
 	if (isAsked) return Math.ceil(Math.max(retryAfterMs, Math.min(longestMs, shortest * 2 ** attempt)));
 	return Math.ceil(Math.min(longestMs, firstMs * 2 ** attempt) * (1 + spread * partOf(runId)));
 }
 
-/** A number from 0 to 1 that is the same for the same run. */
+/** Returns a number from 0 to 1 that is always the same for the same run. */
 function partOf(runId: string): number {
 	let sum = 0;
 	for (let at = 0; at < runId.length; at++) sum = (sum * 31 + runId.charCodeAt(at)) % 1_000;

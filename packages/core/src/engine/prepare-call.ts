@@ -46,7 +46,10 @@ function admitFound(run: Run, call: ToolCall, checked: MaybePromise<CheckedCall>
 	return after(checked, (found) => admitSettled(run, call, found));
 }
 
-/** A result that no tool gave is replaced like any other. A call that starts does so in the append that asks for it. */
+/**
+ * A result that no tool returned may be replaced like any other. A call that starts is admitted in the append that
+ * requests it.
+ */
 function admitSettled(run: Run, call: ToolCall, checked: CheckedCall): MaybePromise<CheckedCall> {
 	if (checked.kind !== "settled") return checked;
 	const admitted = admitResult(run, call, call.arguments, checked.outcome, checked.result);

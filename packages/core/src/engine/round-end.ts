@@ -15,14 +15,16 @@ export interface LeftOver {
 
 export class RoundEnd {
 	#end: { readonly pending: LeftOver } | { readonly error: unknown } | undefined;
-	/** Set while the end is awaited. */
+	/** Set while a caller waits for the end. */
 	#waiting: PromiseWithResolvers<LeftOver> | undefined;
 
 	get isOver(): boolean {
 		return this.#end !== undefined;
 	}
 
-	/** The calls left for others to settle; a promise until the end. Throws or rejects if the round failed. */
+	/**
+	 * Returns the calls left for others to settle; a promise until the round ends. Throws or rejects if the round failed.
+	 */
 	get(): MaybePromise<LeftOver> {
 		if (this.#end === undefined) {
 			this.#waiting ??= Promise.withResolvers();

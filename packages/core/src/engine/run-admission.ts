@@ -9,18 +9,18 @@ import type { Run } from "./run.ts";
 import type { CommitOptions } from "./run-options.ts";
 import { Stopped } from "./stopped.ts";
 
-/** Milliseconds that interceptors get to answer once the run was stopped. */
+/** Milliseconds that interceptors have to answer after the run was stopped. */
 const admitGrace = 5_000;
 
 export class RunAdmission {
 	readonly #run: Run;
 	readonly #admitting: Admitting;
-	/** Settles when the commits before have been admitted; undefined when they have. */
+	/** Settles when the earlier commits have been admitted; undefined if they already are. */
 	#before: Promise<unknown> | undefined;
-	/** Rejects when interceptors have had their time. Made with the first that needs any. */
+	/** Rejects when the interceptors' time is up. Created when the first interceptor needs time. */
 	#cut: PromiseWithResolvers<never> | undefined;
 	#callOff: (() => void) | undefined;
-	/** Facts that are admitted and not committed yet, with the notes that go before them. */
+	/** Facts that are admitted but not committed yet, with the notes that precede them. */
 	readonly #ready = new Map<Fact, readonly Fact[]>();
 
 	constructor(run: Run, admitting: Admitting) {
@@ -28,7 +28,7 @@ export class RunAdmission {
 		this.#admitting = admitting;
 	}
 
-	/** Commits facts as they are admitted. */
+	/** Admits facts and commits the result. */
 	commit(facts: readonly Fact[], options: CommitOptions | undefined): MaybePromise<boolean> {
 		const admitted = this.#inOrder(facts);
 		return admitted instanceof Promise
@@ -38,7 +38,7 @@ export class RunAdmission {
 
 	#commitLater(admitted: Promise<readonly Fact[]>, options: CommitOptions | undefined): Promise<boolean> {
 		let committed: MaybePromise<boolean> = false;
-		// The next commit is admitted once this one is on its way, which keeps their order.
+		// The next commit is admitted only once this one is on its way, which preserves their order.
 		const begun = this.#untilCut(admitted).then((given) => {
 			committed = this.#commit(given, options);
 		});
@@ -47,8 +47,8 @@ export class RunAdmission {
 	}
 
 	/**
-	 * Admits a fact that is committed later, with others: its admitted form may be read before that. The caller must
-	 * commit the returned fact unchanged.
+	 * Admits a fact that will be committed later with others, so that its admitted form can be read before that. The
+	 * caller must commit the returned fact unchanged.
 	 */
 	prepare<F extends Fact>(fact: F): MaybePromise<F> {
 		const admitted = this.#inOrder([fact]);
@@ -58,7 +58,7 @@ export class RunAdmission {
 		return begun;
 	}
 
-	/** Remembers what a fact was admitted with until it is committed. */
+	/** Remembers the notes that a fact was admitted with until it is committed. */
 	#keep(admitted: readonly Fact[]): Fact {
 		const fact = admitted.at(-1) as Fact;
 		this.#ready.set(fact, admitted);
@@ -71,7 +71,7 @@ export class RunAdmission {
 		return after(committed, (isOn) => this.#reportRetries(admitted, isOn));
 	}
 
-	/** Retries are emitted when they are admitted, and not when they happen. */
+	/** Emits retries when they are admitted, not when they happen. */
 	#reportRetries(admitted: readonly Fact[], committed: boolean): boolean {
 		const run = this.#run;
 		for (const fact of admitted) {
@@ -81,7 +81,7 @@ export class RunAdmission {
 		return committed;
 	}
 
-	/** The facts as they may be committed, after those of the commits before. */
+	/** Returns the facts that may be committed, after those of earlier commits. */
 	#inOrder(facts: readonly Fact[]): MaybePromise<readonly Fact[]> {
 		return this.#before === undefined ? this.#admit(facts) : this.#admitAfter(this.#before, facts);
 	}
@@ -91,7 +91,7 @@ export class RunAdmission {
 		return this.#admit(facts);
 	}
 
-	/** Admitted facts are not admitted again. */
+	/** Admits facts, except those that already are. */
 	#admit(facts: readonly Fact[]): MaybePromise<readonly Fact[]> {
 		return this.#ready.size === 0 ? this.#admitNew(facts) : this.#admitFrom(facts, 0, []);
 	}
@@ -129,14 +129,14 @@ export class RunAdmission {
 		return ready;
 	}
 
-	/** Where the next fact is that is admitted already. */
+	/** Returns the position of the next fact that is already admitted. */
 	#nextReady(facts: readonly Fact[], from: number): number {
 		let at = from;
 		while (at < facts.length && !this.#ready.has(facts[at] as Fact)) at++;
 		return at;
 	}
 
-	/** The facts as they may be committed, once what was held of their deltas is released. */
+	/** Returns the facts that may be committed, after releasing the held parts of their deltas. */
 	#admitNew(facts: readonly Fact[]): MaybePromise<readonly Fact[]> {
 		return after(this.#admitting.facts(facts, stepOf(this.#run)), (admitted) =>
 			this.#flushed(facts, admitted),
@@ -168,12 +168,12 @@ export class RunAdmission {
 		return this.#admitting.deltas !== undefined;
 	}
 
-	/** Emits a delta, or what of it may be emitted now. A promise while an interceptor needs time. */
+	/** Emits a delta, or the part of it that may be emitted now. Returns a promise while an interceptor needs time. */
 	emit(delta: Delta, release: (delta: Delta) => void = this.#release): MaybePromise<void> {
 		return this.#admitting.deltas?.push(delta, release);
 	}
 
-	/** Emits what was held of an answer that never finishes. Never rejects. */
+	/** Emits the held parts of an answer that never finishes. Never rejects. */
 	async cutOff(release: (delta: Delta) => void): Promise<void> {
 		try {
 			await this.#untilCut(Promise.resolve(this.#admitting.deltas?.flush({ model: true }, release)));
@@ -187,7 +187,7 @@ export class RunAdmission {
 		if (run.watched) run.emit({ ...delta, ...run.at });
 	};
 
-	/** The run was stopped: interceptors that do not answer hold it up for a while only. */
+	/** The run was stopped: interceptors that do not answer can delay it only for a limited time. */
 	stopped(): void {
 		const { stopReason } = this.#run;
 		if (this.#cut === undefined || stopReason === undefined || this.#callOff !== undefined) return;
@@ -221,7 +221,7 @@ export class RunAdmission {
 	}
 }
 
-/** A source whose text is complete when the fact exists. */
+/** Returns the source of deltas whose text is complete when the fact exists. */
 function endedWith(fact: Fact): DeltaSource | undefined {
 	if (fact.kind === "tool.settled") return { toolCallId: fact.callId };
 	return fact.kind === "assistant" ? { model: true } : undefined;

@@ -8,7 +8,7 @@ export class RunInputs {
 	readonly #run: Run;
 	readonly #recorder: Recorder;
 	readonly #read: RunOptions["readInput"];
-	/** In their order, by their ids. */
+	/** Inputs in order, by id. */
 	#offered: Map<string, RunInput> | undefined;
 	#taken: Set<string> | undefined;
 
@@ -18,7 +18,7 @@ export class RunInputs {
 		this.#read = readInput;
 	}
 
-	/** Whether inputs were offered and not taken yet. */
+	/** Whether inputs were offered but not taken yet. */
 	get any(): boolean {
 		return this.#offered !== undefined;
 	}
@@ -27,7 +27,7 @@ export class RunInputs {
 		return this.#taken?.has(inputId) === true;
 	}
 
-	/** Puts an input before the run; it is taken in at the next boundary. */
+	/** Offers an input to the run, which takes it at its next boundary. */
 	offer(input: RunInput): void {
 		const { inputId } = input;
 		if (this.took(inputId) || this.#offered?.has(inputId) === true) return;
@@ -35,7 +35,7 @@ export class RunInputs {
 		this.#offered.set(inputId, input);
 	}
 
-	/** Takes what was offered into the conversation. True when there was something. */
+	/** Adds the offered inputs to the conversation. Returns true if there were any. */
 	async take(placement: Placement): Promise<boolean> {
 		const offered = this.#offered;
 		if (offered === undefined) return false;
@@ -54,14 +54,14 @@ export class RunInputs {
 		return true;
 	}
 
-	/** Answers of others to its calls, in the order in which they were accepted. */
+	/** Returns outside answers to the run's calls, in the order in which they were accepted. */
 	async answers(): Promise<readonly StoredInput[]> {
 		const { runId } = this.#run;
 		const inbox = await this.#recorder.inbox();
 		return inbox.filter((input) => input.kind === "tool-result" && input.runId === runId);
 	}
 
-	/** Offers all that waits in the inbox for the run, in its order. */
+	/** Offers everything in the inbox that waits for the run, in order. */
 	async fetch(): Promise<void> {
 		const read = this.#read;
 		if (read === undefined) return;
@@ -69,7 +69,7 @@ export class RunInputs {
 		const late: string[] = [];
 		for (const input of await this.#recorder.inbox()) {
 			if (input.kind === "message" || (input.runId ?? runId) !== runId) continue;
-			// No call waits here: an answer comes too late.
+			// No call waits in this run, so an answer comes too late.
 			if (input.kind === "tool-result") late.push(input.id);
 			else this.offer(read(input));
 		}

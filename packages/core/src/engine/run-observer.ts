@@ -5,9 +5,9 @@ import type { RunEvent } from "../facts/index.ts";
 /** A model call that failed. */
 export interface FailedModelCall {
 	readonly modelId: string;
-	/** What was thrown. */
+	/** The thrown error. */
 	readonly error: unknown;
-	/** Set where the model is asked again: the number of the attempt that failed, and the milliseconds until the next. */
+	/** Set if the model is called again: the number of the failed attempt, and the milliseconds until the next. */
 	readonly retry?: { readonly attempt: number; readonly delayMs: number };
 }
 
@@ -19,7 +19,7 @@ export interface RunObserver {
 
 /** A run that is about to be driven. */
 export interface ObservedRun {
-	/** Of its session; of a sub-agent's, that of the session that its work is for. */
+	/** The key of its session; for a sub-agent, the key of the session that it works for. */
 	readonly sessionKey: string;
 	readonly runId: string;
 	readonly caller: Caller | undefined;

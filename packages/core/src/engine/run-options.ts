@@ -13,18 +13,18 @@ import type { RunObserver } from "./run-observer.ts";
 /** The destination of a run's facts: the lease of a session, or nowhere for a pure call. */
 export interface Recorder {
 	append(batch: Append): MaybePromise<AppendResult>;
-	/** Inputs that wait for this run. */
+	/** Returns the inputs that wait for this run. */
 	inbox(): MaybePromise<readonly StoredInput[]>;
-	/** Looks whether this process may still append; when not, the run is stopped. Absent: only an append finds out. */
+	/** Checks whether this process may still append, and stops the run if not. Absent: only an append can find out. */
 	check?(): void;
-	/** `nothing`: no reader will ever ask for what was committed. Default `facts`. */
+	/** `nothing`: committed facts will never be read back. Default `facts`. */
 	readonly keeps?: "facts" | "nothing";
 }
 
 /** An input that a running turn can accept. */
 export interface RunInput {
 	readonly inputId: string;
-	/** Builds the fact once it is known where the input lands. */
+	/** Builds the fact once the input's position is known. */
 	fact(placement: Placement): Fact;
 }
 
@@ -32,48 +32,49 @@ export interface RunOptions {
 	readonly agent: EngineAgent;
 	readonly runId: string;
 	readonly sessionKey?: string;
-	/** Names its session among all of this process: calls that wait for it are known by that. */
+	/** Identifies its session within this process. Calls that wait for the session are tracked under it. */
 	readonly processKey?: string;
 	readonly state: SessionState;
 	readonly recorder: Recorder;
 	readonly watchers?: readonly Watcher[] | undefined;
-	/** Turns an input of the store's inbox into one of this run. */
+	/** Converts an input from the store's inbox for this run. */
 	readonly readInput?: (input: StoredInput) => RunInput;
 	/** The tool call in which the agent itself runs, when it is a sub-agent. */
 	readonly parentContext?: ToolContext | undefined;
-	/** The interceptors of its stages. */
+	/** The interceptors of the run's stages. */
 	readonly interceptors?: DrivenStages | undefined;
-	/** The admission of its facts and deltas before they are committed and emitted. */
+	/** Admits its facts and deltas before they are committed and emitted. */
 	readonly admitting?: Admitting | undefined;
-	/** Called with each state at the end of a step. Must not throw. */
+	/** Called with the state at the end of each step. Must not throw. */
 	readonly afterStep?: ((state: AgentState) => void) | undefined;
 	/** Keeps records of the run in addition to its journal. */
 	readonly ledger?: Ledger | undefined;
 	/**
-	 * Milliseconds for which deltas are gathered before they are kept for those who follow with offsets. Default: they
-	 * are not kept.
+	 * Milliseconds for which deltas are collected before they are stored for followers that read by offset. Default:
+	 * deltas are not stored.
 	 */
 	readonly keepDeltasMs?: number | undefined;
-	/** Absent: nothing comes from outside while the run is under way. */
+	/** Absent: no outside answers are possible while the run is in progress. */
 	readonly answers?: OutsideAnswers | undefined;
 	/** Whether the inbox held answers when the run was resumed. */
 	readonly hasAnswers?: boolean;
 	/** Whether calls may wait for outside answers: the run is recorded and can continue later. Default: they may not. */
 	readonly mayWait?: boolean;
-	/** Whether the model is asked for whole answers, also where it can stream them. Default `"streamed"`. */
+	/** Whether the model returns complete answers even if it can stream them. Default `"streamed"`. */
 	readonly asks?: "whole" | "streamed";
-	/** Sees its events, and what its model throws. */
+	/** Observes its events and its model's errors. */
 	readonly observer?: RunObserver | undefined;
-	/** How it waits where the provider of its model cannot be reached. Default: it does not, and fails. */
+	/** How the run waits if its model's provider cannot be reached. Default: it does not wait, and fails. */
 	readonly modelWait?: ModelWait | undefined;
 }
 
 /** Accepts outside answers for some calls of a run while others of the same round are still running. */
 export interface OutsideAnswers {
-	/** Called when calls are shown that wait, before the fact is committed. Must not throw. */
+	/** Called before the fact that shows waiting calls is committed. Must not throw. */
 	shown(fact: ToolsPending): void;
 	/**
-	 * Takes the answers that are in the store's inbox. `shown`: what is committed before the first of them. False: there was none.
+	 * Applies the answers in the store's inbox. `shown` is committed before the first of them. Returns false if there
+	 * were none.
 	 */
 	take(run: Run, shown: ToolsPending | undefined): Promise<boolean>;
 }

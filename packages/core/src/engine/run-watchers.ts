@@ -4,9 +4,9 @@ import type { BoundaryEvent, RunEvent, Watcher } from "../facts/index.ts";
 
 export class RunWatchers {
 	readonly #all: Watcher[];
-	/** How many of them may be full. */
+	/** The number of watchers that can be full. */
 	#bounded = 0;
-	/** How many of them may have something to do about events. */
+	/** The number of watchers that may have asynchronous work per event. */
 	#settling = 0;
 	/** Whether an event is being delivered. */
 	#isEmitting = false;
@@ -17,18 +17,18 @@ export class RunWatchers {
 		this.#all = [...given];
 	}
 
-	/** Whether there is any. */
+	/** Whether there are any watchers. */
 	get any(): boolean {
 		return this.#all.length > 0;
 	}
 
-	/** One that never leaves. */
+	/** Adds a watcher that never leaves. */
 	keep(watcher: Watcher, place: "first" | "last"): void {
 		if (place === "first") this.#all.unshift(watcher);
 		else this.#all.push(watcher);
 	}
 
-	/** Adds a watcher; returns the way to leave. */
+	/** Adds a watcher; returns a function that removes it. */
 	add(watcher: Watcher): () => void {
 		this.#all.push(watcher);
 		if (watcher.full !== undefined) this.#bounded++;
@@ -42,21 +42,21 @@ export class RunWatchers {
 		};
 	}
 
-	/** Settles when each has room, or has seen what was emitted; undefined when they have. */
+	/** Settles when every watcher has room, or has seen what was emitted; undefined if that is already the case. */
 	ready(what: "full" | "heard"): Promise<unknown> | undefined {
 		if (this.#bounded === 0) return undefined;
 		const waiting = this.#all.flatMap((watcher) => watcher[what]?.() ?? []);
 		return waiting.length === 0 ? undefined : Promise.all(waiting);
 	}
 
-	/** Settles when they are done with what was emitted; undefined when they are. */
+	/** Settles when the watchers have finished handling what was emitted; undefined if they already have. */
 	unsettled(): Promise<unknown> | undefined {
 		if (this.#settling === 0) return undefined;
 		const settling = this.#all.flatMap((watcher) => watcher.settled?.() ?? []);
 		return settling.length === 0 ? undefined : Promise.all(settling);
 	}
 
-	/** Whether one of them may hold the run at its next boundary. */
+	/** Whether a watcher may hold the run at its next boundary. */
 	mayHold(): boolean {
 		return this.#all.some(
 			(watcher) => watcher.mayHold?.() ?? (watcher.passed ?? watcher.settled) !== undefined,
@@ -78,7 +78,7 @@ export class RunWatchers {
 		if (this.#answers !== undefined) this.#emitAnswers();
 	}
 
-	/** All of one commit: they are in the state already, and what answers them has a later address. */
+	/** Emits all events of one commit: the state already contains them, and events in reaction get a later position. */
 	emitAll(events: readonly RunEvent[]): void {
 		this.#isEmitting = true;
 		try {
@@ -89,7 +89,7 @@ export class RunWatchers {
 		if (this.#answers !== undefined) this.#emitAnswers();
 	}
 
-	/** Emits a boundary; a promise while one of them has not asked for what comes after it. */
+	/** Emits a boundary. Returns a promise while a watcher has not requested the next event. */
 	pass(event: BoundaryEvent): Promise<unknown> | undefined {
 		let waiting: Promise<unknown> | undefined;
 		this.#isEmitting = true;

@@ -46,44 +46,44 @@ export class Run {
 	readonly processKey: string | undefined;
 	state: SessionState;
 	readonly mayWait: boolean;
-	/** Whether the model is asked to stream its answers, where it can. */
+	/** Whether the model is asked to stream its answers if it can. */
 	readonly streams: boolean;
 	readonly modelWait: ModelWait | undefined;
-	/** Failures of its model in a row, and after how many answers; only where it waits in place. */
+	/** Consecutive failures of its model, and the number of answers before them; only set if the run waits in place. */
 	modelFailures: (ModelFailures & { readonly cycles: number | undefined }) | undefined;
 	readonly parentContext: ToolContext | undefined;
-	/** Records in addition to the journal. */
+	/** Records kept in addition to the journal. */
 	readonly ledger: Ledger | undefined;
 	readonly afterStep: RunOptions["afterStep"];
 	readonly observer: RunObserver | undefined;
 	readonly interceptors: DrivenStages;
-	/** Set where facts are looked at before they are committed. */
+	/** Set if facts are admitted before they are committed. */
 	readonly admission: RunAdmission | undefined;
 	readonly #recorder: Recorder;
 	readonly #fold: FoldOptions;
-	/** The inputs to it. */
+	/** The run's inputs. */
 	readonly inputs: RunInputs;
 	readonly #watchers: RunWatchers;
 	readonly #controller = new AbortController();
 	#stopReason: StopReason | undefined;
 	#cut: ((error: Stopped) => void) | undefined;
 	#sub = 0;
-	/** Events that wait for the ledger to have what was committed last, and when they are emitted. */
+	/** Events that wait until the ledger has the last commit, and a promise of their emission. */
 	#recording: { readonly pending: RunEvent[]; readonly emitted: Promise<unknown> } | undefined;
-	/** The round of calls that has shown what waits; it takes answers while it is not over. */
+	/** The round of calls that has shown waiting calls. It accepts answers until it ends. */
 	round: ToolRound | undefined;
 	/** Outside answers to calls while others run; undefined if none are possible. */
 	readonly answers: OutsideAnswers | undefined;
-	/** Whether the inbox held answers when it was resumed, and they have not been taken. */
+	/** Whether the inbox had answers when the run was resumed that have not been taken yet. */
 	hasAnswers: boolean;
-	lastWords: string | undefined; // of the strategy, when the run ends now
-	/** The run's result after policy, once it is recorded; `asked` from the time policy was asked. */
+	lastWords: string | undefined; // the strategy's final text, if the run ends now
+	/** The run's result after policy, once it is recorded; `asked` from the moment policy is asked. */
 	left: GenerateResult | "asked" | undefined;
 	#traces: TraceCollector | undefined;
 	#chunks: ChunkRecorder | undefined;
-	/** Characters that tools have streamed: of its session, with what is under way. */
+	/** The number of characters that tools of the session have streamed, including the current calls. */
 	#streamed: number;
-	/** Boundaries that wait for something to be committed with; undefined where nothing is kept. */
+	/** Boundaries that wait to be committed with the next entry; undefined if nothing is stored. */
 	readonly #marks: PendingMarks | undefined;
 
 	constructor(options: RunOptions) {
@@ -116,7 +116,7 @@ export class Run {
 		this.#watchers.keep(this.#chunks, "first");
 	}
 
-	/** Fires when the run is asked to stop; handed to models and tools. */
+	/** Fires when the run is asked to stop. Models and tools receive it. */
 	get signal(): AbortSignal {
 		return this.#controller.signal;
 	}
@@ -132,18 +132,18 @@ export class Run {
 		return this.#traces;
 	}
 
-	/** Whether deltas are kept with the session. */
+	/** Whether deltas are stored with the session. */
 	get keepsDeltas(): boolean {
 		return this.#chunks !== undefined;
 	}
 
-	/** A tool streams so many characters more; gives how many it is in all. */
+	/** Adds streamed characters of a tool; returns the new total. */
 	toldMore(characters: number): number {
 		this.#streamed += characters;
 		return this.#streamed;
 	}
 
-	/** The traces finished since the last time. */
+	/** Returns the traces finished since the last call. */
 	takeTraces(): readonly SubagentExecutionTrace[] {
 		return this.#traces?.take() ?? noTraces;
 	}
@@ -152,17 +152,17 @@ export class Run {
 		return this.#stopReason;
 	}
 
-	/** Whether anybody looks on, or will read of it. */
+	/** Whether the run has watchers or will have readers. */
 	get watched(): boolean {
 		return this.#watchers.any || this.#marks !== undefined;
 	}
 
-	/** Adds a watcher; returns the way to leave. */
+	/** Adds a watcher; returns a function that removes it. */
 	watch(watcher: Watcher): () => void {
 		return this.#watchers.add(watcher);
 	}
 
-	/** Asks the run to stop. The first reason counts, except that a lost lease or a kill outranks a request. */
+	/** Asks the run to stop. The first reason wins, except that a lost lease or a kill outranks a request. */
 	stop(reason: StopReason): void {
 		if (this.#stopReason !== undefined && (reason === "interrupt" || reason === "suspend")) return;
 		this.#stopReason = reason;
@@ -187,19 +187,19 @@ export class Run {
 		);
 	}
 
-	/** A process that was paused may have been overtaken: asked before something begins. */
+	/** A paused process may have lost its lease, so this is checked before work begins. */
 	checkLease(): void {
 		this.#recorder.check?.();
 	}
 
-	/** Throws when the run was asked to stop. */
+	/** Throws if the run was asked to stop. */
 	checkStopped(): void {
 		if (this.#stopReason !== undefined) throw new Stopped(this.#stopReason);
 	}
 
 	/**
-	 * The promise's outcome, or `Stopped` as soon as the run is asked to stop, even if the promise never settles (keeps
-	 * I8).
+	 * Returns the promise's outcome. Rejects with `Stopped` as soon as the run is asked to stop, even if the promise
+	 * never settles (keeps I8).
 	 */
 	untilStopped<T>(given: T | PromiseLike<T>): Promise<T> {
 		const promise = Promise.resolve(given);
@@ -215,8 +215,8 @@ export class Run {
 	}
 
 	/**
-	 * Admits facts, commits and folds them, then emits them. False when inputs wait and `onlyIfNothingWaits` was asked.
-	 * Throws `CommitFailed` for a store that refused, else what an interceptor threw: then nothing is committed.
+	 * Admits, commits, folds and emits facts. Returns false if `onlyIfNothingWaits` is set and inputs wait. Throws
+	 * `CommitFailed` if the store refused; throws an interceptor's own error, and then nothing is committed.
 	 */
 	commit(facts: readonly Fact[], options?: CommitOptions): MaybePromise<boolean> {
 		const { admission } = this;
@@ -224,16 +224,16 @@ export class Run {
 		return admission.commit(facts, options);
 	}
 
-	/** Commits what has no content that policy could object to, or was admitted. */
+	/** Commits facts that are already admitted or have no content that policy could reject. */
 	commitAsIs(facts: readonly Fact[], options?: CommitOptions): MaybePromise<boolean> {
-		// Events emitted before do not ride on facts that may be refused.
+		// Earlier events are not committed together with facts that may be refused.
 		if (options?.onlyIfNothingWaits) this.#keepChunks();
 		return this.#append(this.#batchOf(facts, options));
 	}
 
 	/**
-	 * Commits the last answer and the end of the run in one append, with the end of the step between them; where inputs wait
-	 * only the answer, in an append of its own. True when the run has ended.
+	 * Commits the last answer and the end of the run in one append, with the end of the step between them. If inputs
+	 * wait, commits only the answer, in its own append. Returns true if the run has ended.
 	 */
 	commitLast(answer: Fact, ended: Fact): MaybePromise<boolean> {
 		const batch = this.#batchOf([answer, { ...ended, marks: stepEnds }]);
@@ -246,7 +246,7 @@ export class Run {
 	}
 
 	/**
-	 * Whether the end of a step can be committed with the following facts: it is stored, and no one may hold the run
+	 * Whether the end of a step can be committed with the following facts: it is stored, and no watcher may hold the run
 	 * there.
 	 */
 	get passesStepEnd(): boolean {
@@ -283,7 +283,7 @@ export class Run {
 		return this.#committed(batch, appended);
 	}
 
-	/** Commits chunks since the last facts. If the store refuses them, it refuses the next facts too. */
+	/** Commits the chunks since the last facts. If the store refuses them, it will refuse the next facts too. */
 	#keepChunks(): void {
 		const chunks = this.#chunks?.take() ?? [];
 		if (chunks.length === 0) return;
@@ -303,7 +303,7 @@ export class Run {
 		const before = result.seq - batch.facts.length;
 		let seq = before;
 		for (const fact of batch.facts) {
-			// Those of the first were emitted before the commit.
+			// The marks of the first fact were emitted before the commit.
 			if (seq > before) for (const mark of fact.marks ?? noMarks) this.#passed(mark);
 			seq++;
 			const entry: Entry = { seq, at: batch.at, runId: this.runId, fact };
@@ -316,7 +316,7 @@ export class Run {
 		return true;
 	}
 
-	/** Emits a recorded boundary where no one holds the run. */
+	/** Emits a recorded boundary at which no watcher holds the run. */
 	#passed(mark: BoundaryMark): void {
 		this.#watchers.pass(boundaryOf(mark, this.at, this.state));
 	}
@@ -327,7 +327,7 @@ export class Run {
 		this.interceptors.committed?.(entry);
 	}
 
-	/** Folds what was committed, and emits it when the ledger has it too. */
+	/** Folds what was committed, and emits it once the ledger has it too. */
 	#recorded(ledger: Ledger, batch: Append, lastSeq: number): Promise<boolean> {
 		const facts: CommittedFact[] = [];
 		const pending: RunEvent[] = [];
@@ -354,22 +354,25 @@ export class Run {
 		return emitted;
 	}
 
-	/** Has the ledger remember a point of the run. */
+	/** Makes the ledger record a point of the run. */
 	mark(mark: Mark): MaybePromise<void> {
 		return this.ledger?.mark(mark, this.state.seq)?.catch(commitFailed);
 	}
 
-	/** Settles when every watcher has room, or has seen what was emitted; undefined when they have. A stop does not end it. */
+	/**
+	 * Settles when every watcher has room, or has seen what was emitted; undefined if that is already the case. A stop
+	 * does not end it.
+	 */
 	ready(what: "full" | "heard"): Promise<unknown> | undefined {
 		return this.#watchers.ready(what);
 	}
 
-	/** The address of the next event that has no entry of its own. */
+	/** The position of the next event that has no entry of its own. */
 	get at(): { seq: number; sub: number } {
 		return { seq: this.state.seq, sub: ++this.#sub };
 	}
 
-	/** The next `sub`, for the places where an object each would cost too much. */
+	/** Returns the next `sub`, for callers where creating a position object each time would be too expensive. */
 	nextSub(): number {
 		return ++this.#sub;
 	}
@@ -380,7 +383,7 @@ export class Run {
 		else this.#recording.pending.push(event);
 	}
 
-	/** Emits a boundary; a promise while a synchronised watcher has not asked for what comes after it. */
+	/** Emits a boundary. Returns a promise while a synchronized watcher has not requested the next event. */
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
 		if (this.#recording !== undefined) return this.#recording.emitted.then(() => this.boundary(event));
 		const settling = this.#watchers.unsettled();

@@ -22,7 +22,7 @@ import { commit, stepOf } from "./end-run.ts";
 import type { Run } from "./run.ts";
 import { untilAnswered } from "./until-answered.ts";
 
-/** A run that passes so many steps without a limit is reported: it may never end. */
+/** A run without a limit that reaches this number of steps causes a warning, because it may never end. */
 const manySteps = 100;
 const noneHeld: Fact[] = [];
 
@@ -31,7 +31,7 @@ export function beginTurn(run: Run): MaybePromise<boolean> {
 	const state = run.state.run;
 	if (state === undefined) return false;
 	if (state.attempt > 1) {
-		// Watchers have not seen the end of the step that the last fact belongs to, unless the run waited after it.
+		// Watchers have not seen the end of the last fact's step, unless the run waited after it.
 		const { last, unsettled, wait } = state;
 		const answered = last.kind === "results" || (last.kind === "assistant" && unsettled === 0);
 		const ended = wait === undefined && (last.endsStep === true || (answered && !stepContinues(state)));
@@ -189,7 +189,10 @@ async function isStopAsked(run: Run): Promise<boolean> {
 	return stop !== undefined && (await run.untilStopped(stop(state))) === true;
 }
 
-/** What `onStepEnd` gets. The turn is built when it is looked at, for it costs its length (keeps I5). */
+/**
+ * Returns what `onStepEnd` receives. The turn is built on access, because building it takes time proportional to its
+ * length (keeps I5).
+ */
 function stepResult(state: SessionState): GenerateResult {
 	let turn: Turn | undefined;
 	return {

@@ -26,11 +26,11 @@ export class CommitFailed extends Error {
 /** Thrown inside the drive with an error that ends the run. Carries the facts to commit with the end, in one append. */
 export class CutShort extends Error {
 	override readonly cause: unknown;
-	/** Facts that go before the end. */
+	/** Facts to commit before the end. */
 	readonly facts: readonly Fact[];
 	/** The partial text of an answer that never finished. */
 	readonly partial: AssistantMessage | undefined;
-	/** Ids of the calls whose start is on record, and whose functions were never called. */
+	/** Ids of the calls that are recorded as started but whose functions never ran. */
 	readonly neverRan: readonly string[];
 	constructor(
 		cause: unknown,
@@ -60,7 +60,7 @@ export class Waits extends Error {
  */
 export class ChildWaits extends Error {
 	readonly child: Omit<WaitingChild, "callId">;
-	/** Ends the sub-agent's work: the run of the call ends first. */
+	/** Ends the sub-agent's work, for when the run of the call ends first. */
 	readonly end: () => Promise<void>;
 	constructor(child: Omit<WaitingChild, "callId">, end: () => Promise<void>) {
 		super("the sub-agent waits");

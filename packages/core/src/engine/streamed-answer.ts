@@ -6,7 +6,7 @@ import type { CallIds } from "./call-ids.ts";
 import type { Run } from "./run.ts";
 import type { RunAdmission } from "./run-admission.ts";
 
-/** After so many events the event loop gets its chance. */
+/** The event loop gets a turn after this number of events. */
 const eventsBetweenPauses = 64;
 
 export class StreamedAnswer {
@@ -15,12 +15,12 @@ export class StreamedAnswer {
 	readonly #tag: string;
 	readonly #said = new PartialAnswer();
 	readonly #ids: () => CallIds;
-	/** The calls by their indexes: a provider's id is one call's only until another index has it. */
+	/** The calls by index. A provider's id identifies a call only until another index uses the same id. */
 	readonly #calls = new Map<number, { readonly given: string; readonly id: string }>();
 	readonly #given = new Set<string>();
 	#count = 0;
 
-	/** `ids` names its calls. */
+	/** `ids` assigns ids to its calls. */
 	constructor(run: Run, step: number, tag: string, ids: () => CallIds) {
 		this.#ids = ids;
 		this.#run = run;
@@ -28,13 +28,13 @@ export class StreamedAnswer {
 		this.#tag = tag;
 	}
 
-	/** The answer never finishes: returns its partial text; undefined before the first piece. */
+	/** Called if the answer never finishes. Returns its partial text; undefined before the first piece. */
 	async cutOff(): Promise<AssistantMessage | undefined> {
 		await this.#run.admission?.cutOff(this.#released);
 		return this.#said.message();
 	}
 
-	/** A delta as policy lets it out. */
+	/** Emits a delta that policy has released. */
 	readonly #released = (delta: Delta): void => {
 		if (delta.type === "model") this.#said.add(delta.event);
 		if (this.#run.watched) this.#run.emit({ ...delta, ...this.#run.at });
@@ -42,14 +42,14 @@ export class StreamedAnswer {
 
 	/** Reads the stream to its end, or until the run is stopped. */
 	async read(stream: LLMStreamResult): Promise<LLMResponse> {
-		stream.response.catch(() => {}); // it is awaited below; until then a failure must not count as unhandled
+		stream.response.catch(() => {}); // awaited below; until then a rejection must not count as unhandled
 		const events = stream[Symbol.asyncIterator]();
-		// Little is alive while it waits: each event costs what has to be put away and fetched again.
+		// Few variables are alive across the await, because each one must be saved and restored for every event.
 		for (;;) {
 			const next = await events.next();
 			if (next.done === true) break;
 			if (this.#run.stopReason !== undefined) {
-				// The answer is no longer needed; the provider's stream gets a chance to clean up.
+				// The answer is no longer needed; lets the provider's stream clean up.
 				events.return?.().catch(() => {});
 				break;
 			}
@@ -59,11 +59,11 @@ export class StreamedAnswer {
 		return stream.response;
 	}
 
-	/** The event with the id under which its call is known. */
+	/** Returns the event with our id of its call. */
 	#named(event: StreamEvent): StreamEvent {
 		const given = event.delta.toolCallId;
 		if (given === undefined || given === "") return event;
-		// The index of an execution is not that of a block.
+		// The index of an execution is not a block index.
 		const isExecution = event.type === "tool_execution_start" || event.type === "tool_execution_end";
 		const toolCallId = isExecution ? this.#ids().ours(given) : this.#idOf(event.index, given);
 		return toolCallId === given ? event : { ...event, delta: { ...event.delta, toolCallId } };
@@ -79,7 +79,7 @@ export class StreamedAnswer {
 		return id;
 	}
 
-	/** A promise where the next event must wait. */
+	/** Returns a promise if the next event must wait. */
 	#emit(event: StreamEvent): Promise<unknown> | undefined {
 		const run = this.#run;
 		const pause = ++this.#count % eventsBetweenPauses === 0 ? run.agent.fairness.pause() : undefined;
@@ -102,7 +102,7 @@ export class StreamedAnswer {
 		event: StreamEvent,
 		pause: Promise<void> | undefined,
 	): Promise<unknown> | undefined {
-		// Where none of it is emitted, what it came to is a fact, and admitted as a whole.
+		// If no deltas are emitted, the resulting fact is admitted as a whole.
 		if (!admission.letsOut) this.#said.add(event);
 		const emitted = admission.emit(
 			{ type: "model", step: this.#step, tag: this.#tag, event },

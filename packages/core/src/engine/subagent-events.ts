@@ -25,8 +25,8 @@ export function executionTrace(execution: Partial<ToolExecution> | null): ToolEx
 }
 
 /**
- * The trace of an execution, from its first and last event. Anyone's tool reports these, so what is out of shape is put
- * right or left out: a trace must never be what makes a state unreadable.
+ * Builds the trace of an execution from its first and last event. Any tool may report these, so malformed parts are
+ * corrected or left out: a trace must never make a state unreadable.
  */
 function traceOf(start: SubagentStartEvent | undefined, end: SubagentEndEvent): SubagentExecutionTrace {
 	const endTime = instantOf(end.timestamp, Date.now());
@@ -86,7 +86,7 @@ export class TraceCollector {
 		this.#started.delete(event.subagentId);
 	}
 
-	/** The running sub-agents are no longer awaited: they count as failed for this reason. */
+	/** Stops waiting for the running sub-agents and marks them as failed for this reason. */
 	cut(reason: string): void {
 		for (const start of this.#started.values()) {
 			const end = { success: false, error: reason, timestamp: Date.now() } as const;
@@ -95,7 +95,7 @@ export class TraceCollector {
 		this.#started.clear();
 	}
 
-	/** The traces finished since the last time. */
+	/** Returns the traces finished since the last call. */
 	take(): readonly SubagentExecutionTrace[] {
 		if (this.#finished.length === 0) return this.#finished;
 		const finished = this.#finished;

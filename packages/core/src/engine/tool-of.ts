@@ -9,7 +9,10 @@ export function toolOf(agent: Pick<EngineAgent, "tools">, call: ToolCall): Engin
 	return call.approvalId === undefined ? agent.tools.get(call.toolName) : asking(call.toolName);
 }
 
-/** To run it is to say yes, which the provider gets with the next call of the model: then it runs the tool itself. */
+/**
+ * Running it grants the permission, which the provider receives with the next model call; the provider then runs the tool
+ * itself.
+ */
 const yes = normaliseTools([
 	{
 		name: "approve",

@@ -25,19 +25,19 @@ export class ToolRound implements ShowsChildren {
 	readonly #run: Run;
 	readonly #step: number;
 	readonly #name: string;
-	/** The decision that follows from the result of the single call: it shares the append. */
+	/** The decision that follows from the result of the only call; it shares the append. */
 	readonly #concludes: ToolsAction["concludes"] | undefined;
 	readonly #calls: CallInRound[];
 	readonly #cyclic: ReadonlyMap<string, string>;
 	#left: number;
 	#closed = false;
-	/** Calls whose functions are started next, while some are being started. */
+	/** The next calls to start while others are being started. */
 	#starting: CallInRound[] | undefined;
-	/** Whether a waiting call has not been announced. */
+	/** Whether there is a waiting call that has not been shown. */
 	#hidesPending = false;
 	readonly #end = new RoundEnd();
 
-	/** `name` is the round's own within the run, and the same after a crash. */
+	/** `name` identifies the round within the run, and is the same after a crash. */
 	constructor(
 		run: Run,
 		step: number,
@@ -64,30 +64,30 @@ export class ToolRound implements ShowsChildren {
 	}
 
 	/**
-	 * The calls left for others to settle, once every other call has its result; a promise until then. Throws or rejects
-	 * if a commit or hook failed.
+	 * Returns the calls left for others to settle once every other call has its result; a promise until then. Throws or
+	 * rejects if a commit or hook failed.
 	 */
 	finished(): MaybePromise<LeftOver> {
 		return this.#end.get();
 	}
 
-	/** The same calls in their recorded state. */
+	/** Returns a new round of the same calls in their recorded state. */
 	again(): ToolRound {
 		const calls = this.#run.state.run?.calls ?? [];
 		return new ToolRound(this.#run, this.#step, this.#name, calls, this.#concludes);
 	}
 
-	/** Starts calls that may start. Their origin, and the facts before it, are committed with them if necessary. */
+	/** Starts the calls that may start. Commits their origin, and the facts before it, with them if necessary. */
 	begin(asked: readonly Fact[]): MaybePromise<void> {
 		const facts: Fact[] = [];
-		facts.push(...asked); // a copy would have room for these alone
+		facts.push(...asked); // appended in place: a copy would have no spare capacity
 		const pending: [CallInRound, Promise<CheckedCall>][] = [];
 		const launches: CallInRound[] = [];
 		for (const each of this.#calls) {
 			if (each.phase !== "waiting" || each.waitsFor.size > 0) continue;
 			const prepared = this.#prepare(each);
 			if (prepared instanceof Promise) {
-				prepared.catch(() => {}); // followed after the commit; a failure until then must not count as unhandled
+				prepared.catch(() => {}); // handled after the commit; until then a rejection must not count as unhandled
 				pending.push([each, prepared]);
 			} else this.#decide(each, prepared, facts, launches);
 		}
@@ -100,7 +100,7 @@ export class ToolRound implements ShowsChildren {
 		return after(facts.length > 0 ? this.#run.commit(facts) : true, begun);
 	}
 
-	/** Gives every call without a result this one: the run was asked to stop. Late outcomes are ignored. */
+	/** Gives this result to every call without one, because the run was asked to stop. Late outcomes are ignored. */
 	close(outcome: ToolCallOutcome, result: string): Fact[] {
 		this.#closed = true;
 		this.#run.traces.cut(result);
@@ -119,13 +119,13 @@ export class ToolRound implements ShowsChildren {
 		return facts;
 	}
 
-	/** Ends the sub-agents that wait, before the run ends for which they work. */
+	/** Ends the waiting sub-agents before the run that they work for ends. */
 	async endChildren(): Promise<void> {
 		const waiting = this.#calls.filter(({ phase, child }) => phase === "pending" && child !== undefined);
 		await Promise.allSettled(waiting.map(({ child }) => child?.end()));
 	}
 
-	/** Ignores later outcomes; the calls stay open in the journal. Gives those whose functions never ran. */
+	/** Ignores later outcomes; the calls stay open in the journal. Returns the ids of those whose functions never ran. */
 	abandon(): readonly string[] {
 		this.#closed = true;
 		for (const each of this.#calls) each.context?.close();
@@ -133,8 +133,8 @@ export class ToolRound implements ShowsChildren {
 	}
 
 	/**
-	 * Accepts outside answers while other calls run: facts of waiting calls. Accepts nothing if the round has ended, or
-	 * `options` require an empty inbox and it is not. Rejects if they cannot be recorded.
+	 * Accepts outside answers, given as facts of waiting calls, while other calls run. Accepts nothing if the round has
+	 * ended, or if `options` require an empty inbox and it is not empty. Rejects if they cannot be recorded.
 	 */
 	async answered(given: readonly Fact[], options?: CommitOptions): Promise<"taken" | "over" | "inputs-wait"> {
 		if (this.#isOver) return "over";
@@ -155,7 +155,7 @@ export class ToolRound implements ShowsChildren {
 		return isTaken ? "taken" : "inputs-wait";
 	}
 
-	/** Continues calls whose sub-agents have progressed. False: the round has ended. */
+	/** Continues calls whose sub-agents have progressed. Returns false if the round has ended. */
 	async childrenMoved(callIds: ReadonlySet<string>): Promise<boolean> {
 		if (this.#isOver) return false;
 		const moved = this.#calls.filter((each) => each.phase === "pending" && each.child !== undefined);
@@ -171,7 +171,7 @@ export class ToolRound implements ShowsChildren {
 		void this.#continue([]);
 	}
 
-	/** Continues calls that waited, and those that waited for them. */
+	/** Continues calls that waited, and the calls that waited for those. */
 	async #continue(waited: readonly CallInRound[]): Promise<void> {
 		if (this.#closed) return;
 		const facts: Fact[] = [];
@@ -203,7 +203,7 @@ export class ToolRound implements ShowsChildren {
 		return prepareCall(this.#run, each, this.#cyclic.get(each.call.toolCallId));
 	}
 
-	/** Turns what was found into a fact: the call starts, or it has its result. */
+	/** Converts the outcome of a check to a fact: the call starts, or it has its result. */
 	#decide(each: CallInRound, prepared: CheckedCall, facts: Fact[], launches: CallInRound[]): void {
 		if (prepared.kind === "pending") {
 			each.phase = "pending";
@@ -224,10 +224,10 @@ export class ToolRound implements ShowsChildren {
 		launches.push(each);
 	}
 
-	/** One more call has its result: calls that waited only for it may be prepared. */
+	/** Another call has its result: calls that waited only for it may be prepared. */
 	#settledOne(settled: CallInRound, facts: Fact[], launches: CallInRound[]): void {
 		this.#left--;
-		if (this.#run.stopReason !== undefined) return; // nothing starts any more
+		if (this.#run.stopReason !== undefined) return; // no further call starts
 		for (const each of this.#calls) {
 			if (
 				!each.waitsFor.delete(settled.call.toolCallId) ||
@@ -239,7 +239,9 @@ export class ToolRound implements ShowsChildren {
 		}
 	}
 
-	/** Shows the calls that wait with what is committed, where others still run. Else the end of the round shows them. */
+	/**
+	 * Shows the waiting calls with the next commit if other calls still run. Otherwise the end of the round shows them.
+	 */
 	#show(facts: Fact[]): void {
 		const run = this.#run;
 		if (!this.#hidesPending || !this.#isUnderWay || run.stopReason !== undefined) return;
@@ -259,7 +261,7 @@ export class ToolRound implements ShowsChildren {
 		return this.#closed || this.#end.isOver || this.#run.stopReason !== undefined;
 	}
 
-	/** A call whose checking takes time joins the others when it is through. */
+	/** Adds a call whose check takes time once the check is complete. */
 	#follow(each: CallInRound, prepared: Promise<CheckedCall>): void {
 		prepared
 			.then(async (found) => {
@@ -275,7 +277,7 @@ export class ToolRound implements ShowsChildren {
 			.catch((error) => this.#failed(error));
 	}
 
-	/** Starts the functions of calls whose start is on record and was emitted. */
+	/** Starts the functions of calls whose start is recorded and emitted. */
 	#launch(launches: CallInRound[]): void {
 		if (launches.length === 0) return;
 		const heard = this.#run.ready("heard");
@@ -283,13 +285,13 @@ export class ToolRound implements ShowsChildren {
 		else heard.then(() => this.#startFunctions(launches)).catch((error) => this.#end.failed(error));
 	}
 
-	/** A call that settles at once may let others start: they do after it, and not inside it. */
+	/** A call that settles at once may allow others to start: they start after it and not nested inside it. */
 	#startFunctions(launches: CallInRound[]): void {
 		if (this.#starting !== undefined) {
 			this.#starting.push(...launches);
 			return;
 		}
-		// The list is not shared, and may grow.
+		// The list is not shared, so it may grow.
 		const starting = launches;
 		this.#starting = starting;
 		try {
@@ -331,7 +333,7 @@ export class ToolRound implements ShowsChildren {
 					: this.#afterCall(each, tool, outcome);
 			if (recorded instanceof Promise) recorded.catch((error) => this.#failed(error));
 		} catch (error) {
-			this.#failed(error); // a store that answers at once throws at once
+			this.#failed(error); // a synchronous store throws synchronously
 		}
 	}
 
@@ -362,13 +364,13 @@ export class ToolRound implements ShowsChildren {
 		result: unknown,
 		attached: Attached,
 	): MaybePromise<void> {
-		// A tool that gave up because the run was suspended did not fail: it is left open, to be run again.
+		// A tool that gave up because the run was suspended did not fail: it stays open to be run again.
 		if (outcome === "error" && this.#run.stopReason !== undefined && this.#run.stopReason !== "interrupt")
 			return;
 		each.phase = "settled";
 		const notes = traceNotes(this.#run, this.#step);
 		const settled = this.#settledFact(each, outcome, result, attached);
-		// A list that grew has room for sixteen more.
+		// A list that has grown has capacity for sixteen more items.
 		const facts: Fact[] = notes.length === 0 ? [settled] : [...notes, settled];
 		const launches: CallInRound[] = [];
 		this.#settledOne(each, facts, launches);

@@ -3,7 +3,7 @@
 import { type AnyMessage, type Message, type TokenUsage, type ToolCall, wellFormed } from "@holdfast/upp";
 import type { Fact } from "../facts/index.ts";
 
-/** The members that are checked, by kind. */
+/** The members that are checked, by kind of fact. */
 interface Outside {
 	"run.started": "agentName" | "caller" | "parent";
 	input: "inputId" | "message" | "spent";
@@ -13,7 +13,7 @@ interface Outside {
 	"run.ended": "error" | "partial";
 }
 
-/** The others: numbers, and words of the runtime. */
+/** The remaining members: numbers, and words of the runtime. */
 interface Ours {
 	"run.started": "runKind" | "agentId" | "fingerprint";
 	input: "placement" | "shape" | "wrapped";
@@ -30,7 +30,9 @@ type Unlisted = {
 	>;
 }[keyof Outside];
 
-/** Fails to compile where a fact has a member that neither list names: `isWellFormed` has to check it, or it is ours. */
+/**
+ * Fails to compile if a fact has a member in neither list: `isWellFormed` must check it, or it must be listed as ours.
+ */
 true satisfies [Unlisted] extends [never] ? true : Unlisted;
 
 /** Returns the facts with `U+FFFD` in place of each lone surrogate; the same list if there is none. */
@@ -80,7 +82,7 @@ function isMessage(given: Message): boolean {
 	}
 }
 
-/** Names of members that nearly every answer has. They are ours, and need no check. */
+/** Member names that nearly every answer has. They are ours and need no check. */
 const ourNames: ReadonlySet<string> = new Set([
 	"toolCallId",
 	"toolName",

@@ -38,18 +38,18 @@ const insteadOfSessionOptions = {
 /** The initial content of a session. */
 export interface AgentContext<Tools extends ToolSet = ToolSet> {
 	readonly systemPrompt?: string;
-	/** Copied; never changed. Default: none. */
+	/** Copied; never modified. Default: none. */
 	readonly messages?: readonly SessionMessage[];
-	/** One without a function is remote: the run waits for its result. Default: none. */
+	/** A tool without a function is remote: the run waits for its result. Default: none. */
 	readonly tools?: Tools;
 }
 
 /** Options of an execution. They also apply to all later executions of the session. */
 export interface ExecuteOptions {
 	readonly model?: AgentOptions["model"];
-	/** Sampling temperature, as the provider takes it. Default: the provider's. */
+	/** Sampling temperature, as defined by the provider. Default: the provider's. */
 	readonly temperature?: number;
-	/** Tokens an answer may have. Default: the provider's limit. */
+	/** Maximum number of tokens of an answer. Default: the provider's limit. */
 	readonly maxTokens?: number;
 	/** Ends the execution when it fires. */
 	readonly signal?: AbortSignal;
@@ -58,9 +58,9 @@ export interface ExecuteOptions {
 /** Options of a session. */
 export interface PromptOptions<Schema extends OutputSchema = OutputSchema>
 	extends Omit<ExecuteOptions, "signal"> {
-	/** Where the session is kept. Default: in memory, for the life of this object. */
+	/** Where the session is stored. Default: in memory, for the lifetime of this object. */
 	readonly host?: Host;
-	/** US dollars for a million tokens, by model id. Default: none. */
+	/** US dollars per million tokens, by model id. Default: none. */
 	readonly prices?: AgentOptions["prices"];
 	/** Policy around every execution, as in the options of an agent. Default: none. */
 	readonly middleware?: AgentOptions["middleware"];
@@ -68,22 +68,25 @@ export interface PromptOptions<Schema extends OutputSchema = OutputSchema>
 	readonly plugins?: AgentOptions["plugins"];
 	/**
 	 * The schema of the answers: a Standard Schema or JSON Schema, as in the options of an agent. It is not stored with
-	 * the session: pass it again when the session is restored. Default: any text.
+	 * the session: pass it again when you restore the session. Default: any text.
 	 */
 	readonly output?: Schema;
-	/** How often in a row a wrong answer goes back to the model. Default 2. */
+	/** How many times in a row an invalid answer is returned to the model. Default 2. */
 	readonly outputRepairs?: number;
-	/** How many steps an execution may take, over all its suspensions. Default: no limit; `Infinity`: no warning either. */
+	/**
+	 * Maximum number of steps of an execution, including all its suspensions. Default: no limit, with a warning;
+	 * `Infinity`: no limit and no warning.
+	 */
 	readonly maxSteps?: number;
 	/** Milliseconds that a call of a remote tool may wait for its result. Default: no limit. */
 	readonly remoteToolTimeoutMs?: number;
-	/** How an execution waits where the model cannot be reached, as in the options of an agent. */
+	/** How an execution waits if the model cannot be reached, as in the options of an agent. */
 	readonly modelWait?: AgentOptions["modelWait"];
-	/** Gets warnings, as in the options of an agent. */
+	/** Receives warnings, as in the options of an agent. */
 	readonly onWarning?: AgentOptions["onWarning"];
-	/** How many events may wait unread before the model's stream waits. Default 1,000. */
+	/** Number of unread events at which the model's stream waits. Default 1,000. */
 	readonly bufferLimit?: number;
-	/** Time and ids. Default: the system's. */
+	/** The sources of time and ids. Default: the system's. */
 	readonly ports?: AgentOptions["ports"];
 }
 
@@ -92,19 +95,19 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 	/** Never present: carries the types of the session's output and events. */
 	declare readonly "~types"?: { readonly output: Output; readonly event: Event };
 	readonly id: string;
-	/** Settles when the session was restored, or found to be new; `execute` waits for it. Rejects with what went wrong. */
+	/** Settles when the session is restored or known to be new; `execute` waits for it. Rejects if restoring failed. */
 	readonly ready: Promise<void>;
 	readonly #host: Host;
 	readonly #session: ExecuteSession;
 	readonly #view: SessionView;
 	readonly #context: AgentContext;
 	readonly #options: PromptOptions;
-	/** Whether the host has it. */
+	/** Whether the session exists in the host. */
 	#isMade = false;
 	#status: SessionStatus = "idle";
 	#waiting: SessionWait | undefined;
 	#messages: readonly SessionMessage[];
-	/** The model an execution was given. */
+	/** The model that an execution was given. */
 	#model: AgentOptions["model"];
 	#unwatch: (() => void) | undefined;
 
@@ -121,14 +124,14 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		this.#session = new ExecuteSessions(sessions).session(id);
 		this.#view = this.#session.view();
 		this.ready = this.#restore();
-		this.ready.catch(() => {}); // executions hear of it
+		this.ready.catch(() => {}); // executions report the error
 	}
 
 	get status(): SessionStatus {
 		return this.#status;
 	}
 
-	/** Id of the model that was used last, else of the one that will be; empty without a model. */
+	/** Id of the last used model, or of the model to be used next; empty without a model. */
 	get model(): string {
 		return modelIdOf(this.#model) ?? this.#view.model ?? modelIdOf(this.#options.model) ?? "";
 	}
@@ -138,30 +141,33 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		return this.#messages;
 	}
 
-	/** US dollars of all answers whose price is known. */
+	/** Total cost in US dollars of all answers whose price is known. */
 	get totalCost(): number {
 		return this.#view.totalCost;
 	}
 
-	/** The wait of the current execution, other than for outside results; undefined while it does not wait. */
+	/** What the current execution waits for, other than outside results; undefined while it does not wait. */
 	get waiting(): SessionWait | undefined {
 		return this.#waiting;
 	}
 
-	/** The calls that wait for a result from outside; undefined while nothing waits. */
+	/** The calls that wait for an outside result; undefined if none do. */
 	get pendingToolCalls(): readonly PendingSessionCall[] | undefined {
 		return this.#status === "awaiting_tool_execution" ? this.#view.pendingToolCalls : undefined;
 	}
 
-	/** The calls of tasks in the background that wait for an answer: `execute` takes it. The session does not wait for them. */
+	/**
+	 * Returns the calls of background tasks that wait for an answer, which you can pass to `execute`. The session does
+	 * not wait for them.
+	 */
 	async backgroundToolCalls(): Promise<readonly PendingSessionCall[]> {
 		await this.ready;
 		return this.#isMade ? this.#session.backgroundCalls() : [];
 	}
 
 	/**
-	 * Ends the execution that runs or waits: its calls without a result get one that reports this. Resolves when this is
-	 * recorded: false without an execution.
+	 * Ends the execution that is running or waiting; its calls without a result get one that reports this. Resolves when
+	 * this is recorded; resolves with false if there is no execution.
 	 */
 	async stop(): Promise<boolean> {
 		await this.ready;
@@ -187,7 +193,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		const isExpected = this.#status !== "running" && Array.isArray(input) === (wanted === "answers");
 		if (isExpected) this.#status = "running";
 		this.#execute(events, input, options).catch(async (error) => {
-			if (isExpected) await this.#look().catch(() => {}); // it is as it was
+			if (isExpected) await this.#look().catch(() => {}); // a failure leaves the session unchanged
 			events.fail(error);
 		});
 		return events;
@@ -217,7 +223,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		if (signal?.aborted) stop();
 		else signal?.addEventListener("abort", stop, { once: true });
 		const { outcome, error, pending = [], wait } = await run.result();
-		// One that waits for calls, and was stopped in that moment, ends, too.
+		// An execution that waits for calls and was stopped at that moment also ends.
 		if (outcome === "waiting" && (isStopped || continuesByItself(pending, wait))) {
 			await this.#look();
 			await this.#afterWait(events);
@@ -245,7 +251,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		this.#isMade = (await this.#session.setup()) !== undefined;
 		if (!this.#isMade) return;
 		await this.#look();
-		if (this.#mayChange) await this.#session.resume().catch(() => {}); // without a model nothing can resume
+		if (this.#mayChange) await this.#session.resume().catch(() => {}); // without a model the session cannot resume
 	}
 
 	async #make(model: AgentOptions["model"]): Promise<void> {
@@ -260,7 +266,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		this.#isMade = true;
 	}
 
-	/** A run that a dead process left comes first; nothing happens where another owner works on the session. */
+	/** A run that a dead process left is finished first. Nothing happens if another owner works on the session. */
 	async #finish(): Promise<void> {
 		await this.#view.refresh();
 		if (this.#view.status !== "running" || this.#session.isBusy) return;
@@ -332,7 +338,7 @@ export function createSession<
 		of: "The context of createSession()",
 		instead: { instructions: "Write `systemPrompt`.", system: "Write `systemPrompt`." },
 	});
-	// The agent of the session checks the others.
+	// The session's agent validates the other options.
 	const misplaced = Object.entries(options).filter(([name]) => Object.hasOwn(insteadOfSessionOptions, name));
 	checkOptionNames(Object.fromEntries(misplaced), new Set(), {
 		of: "createSession()",
@@ -357,7 +363,7 @@ export function execute<Output, Event>(
 	return session.execute(input, options) as ExecuteStream<Output, Event>;
 }
 
-/** @throws HoldfastError `invalid_input` for what is no plain data. */
+/** @throws HoldfastError `invalid_input` if the messages are not plain data. */
 function copied(messages: readonly SessionMessage[]): readonly SessionMessage[] {
 	try {
 		return structuredClone(messages);
@@ -370,7 +376,7 @@ function invalidBufferLimit(): HoldfastError {
 	return new HoldfastError("invalid_option", "The option `bufferLimit` must be a whole number above 0.");
 }
 
-/** All tools of the session are kept with it, and their functions bound by name. */
+/** All tools of the session are stored with it, and their functions are bound by name. */
 function sessionsOf({ tools }: AgentContext, options: PromptOptions): ExecuteSessionsOptions {
 	const { host = memoryHost(), model, temperature, maxTokens, bufferLimit: _, ...rest } = options;
 	if (typeof host?.journal !== "object")

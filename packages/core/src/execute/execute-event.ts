@@ -7,17 +7,17 @@ import type { SessionMessage, SessionToolCall } from "./session-message.ts";
 
 /** A tool call that waits for an outside result. */
 export interface PendingSessionCall extends SessionToolCall {
-	/** Set where the call waits to be let run, and not for its result. */
+	/** Set if the call waits for approval, not for its result. */
 	readonly approval?: true;
-	/** The run an approval is for. */
+	/** The run that an approval is for. */
 	readonly runId?: string;
-	/** Milliseconds since the epoch, after which the call has failed. */
+	/** Milliseconds since the epoch. The call fails after this time. */
 	readonly deadline?: number;
-	/** Of a call of a sub-agent: the delegations that lead to it. It is in no message of this session. */
+	/** For a call of a sub-agent: the delegations that lead to it. No message of this session contains the call. */
 	readonly path?: readonly CallPathStep[];
-	/** Set where an approval may change the arguments. */
+	/** Set if an approval may change the arguments. */
 	readonly mayEdit?: true;
-	/** Of a call of a task in the background: the id of the task. The session does not wait for it. */
+	/** For a call of a background task: the id of the task. The session does not wait for it. */
 	readonly taskId?: string;
 }
 
@@ -33,24 +33,24 @@ export type SessionStatus =
 /** A run waits for something other than answers to its calls. */
 export interface SessionWait {
 	/**
-	 * `model`: the provider of its model is busy or cannot be reached. `strategy`: its strategy waits. `subagent`: a sub-agent
-	 * has other work first.
+	 * `model`: the model's provider is busy or cannot be reached. `strategy`: the run's strategy waits. `subagent`: a
+	 * sub-agent has other work first.
 	 */
 	readonly reason: "model" | "strategy" | "subagent";
-	/** The strategy's name for what it waits for; `model` for the provider. */
+	/** The strategy's name for the wait; `model` for a provider. */
 	readonly tag: string;
 	/**
-	 * Milliseconds since the epoch, when the run continues by itself. A message that enters the run ends the wait earlier.
+	 * Milliseconds since the epoch at which the run continues by itself. A message to the run ends the wait earlier.
 	 * Absent: a message or the sub-agent ends it.
 	 */
 	readonly until?: number;
-	/** Code of the provider's last error. */
+	/** Code of the provider's latest error. */
 	readonly code?: string;
-	/** How often the provider has failed in a row. */
+	/** Number of consecutive failures of the provider. */
 	readonly attempt?: number;
 }
 
-/** One of these tools begins. */
+/** The start of one of these tools. */
 type ExecutionStart<Tool extends KnownTool> = Tool extends KnownTool
 	? {
 			readonly type: "tool_execution_start";
@@ -63,22 +63,22 @@ type ExecutionStart<Tool extends KnownTool> = Tool extends KnownTool
 /** One event of an execution. */
 export type ExecuteEvent<Tools = unknown> =
 	| { readonly type: "session_start"; readonly sessionId: string }
-	/** `messages`: those of this execution. */
+	/** `messages`: the messages of this execution. */
 	| { readonly type: "session_end"; readonly sessionId: string; readonly messages: readonly SessionMessage[] }
 	| {
 			readonly type: "awaiting_tool_execution";
 			readonly sessionId: string;
 			readonly toolCalls: readonly PendingSessionCall[];
 	  }
-	/** Calls wait while others of the execution still run: they can be answered, and the execution continues. */
+	/** Calls wait while others of the execution still run. They can be answered, and the execution continues. */
 	| {
 			readonly type: "tools_pending";
 			readonly sessionId: string;
 			readonly toolCalls: readonly PendingSessionCall[];
 	  }
 	/**
-	 * The execution waits. It continues by itself, and its events follow, unless `awaiting_tool_execution` comes next: then it
-	 * waits for somebody outside, too.
+	 * The execution waits. It continues by itself, and its events follow, unless `awaiting_tool_execution` comes next:
+	 * then it also waits for outside answers.
 	 */
 	| ({ readonly type: "waiting"; readonly sessionId: string } & SessionWait)
 	/** The execution continues after a wait. */
@@ -94,8 +94,8 @@ export type ExecuteEvent<Tools = unknown> =
 	| { readonly type: "thinking_delta"; readonly delta: string }
 	| { readonly type: "thinking_end"; readonly thinking: string }
 	/**
-	 * `index`: position of the call among those of its message, from 0. `id` and `name`: those of the call, where the
-	 * model's stream has them before its arguments.
+	 * `index`: position of the call among the calls of its message, from 0. `id` and `name`: those of the call, if the
+	 * model's stream contains them before its arguments.
 	 */
 	| {
 			readonly type: "toolcall_start";
