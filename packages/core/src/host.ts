@@ -1,6 +1,6 @@
-// Entry `holdfast/host`: the parts of a host, for authors and inspectors of one: its ports, their in-memory
-// implementations, how facts are stored and folded to the state of a session, and the errors and rules that all journals
-// share.
+// Entry point `holdfast/host`: the parts of a host, for authors and inspectors of hosts: its ports, their in-memory
+// implementations, how facts are stored and folded into the state of a session, and the errors and rules that all
+// journals share.
 export { agentOfCheckpoint } from "./checkpoint/checkpoint-store.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./facts/codec.ts";
 export type { Committed } from "./facts/committed.ts";

@@ -1,10 +1,10 @@
-// A host that becomes available later: an agent's plugins may choose the location of its sessions, or the code that
+// A host that becomes available later, because an agent's plugins may choose where sessions are stored, or the code that
 // creates its journal is still loading. Every call waits for it, and calls reach it in order.
 import { type Host, journalHost } from "./host-port.ts";
 import type { Journal, MaybePromise } from "./journal.ts";
 import type { SessionValues, ValueStore } from "./values.ts";
 
-/** The known parts of the host. */
+/** The parts of the host that are already known. */
 export interface AwaitedHostOptions {
 	/** Name of the journal. Default: `awaited`. */
 	readonly name?: string;
@@ -13,8 +13,9 @@ export interface AwaitedHostOptions {
 }
 
 /**
- * A host over a journal that becomes available later and must have the same `workerId`. When `known` rejects, every call
- * except `close` rejects with its error. Each call asks it until the journal is available, and must get the same promise.
+ * Creates a host over a journal that becomes available later and must have the same `workerId`. If `known` rejects, every
+ * call except `close` rejects with its error. Each call invokes `known` until the journal is available, and must get the
+ * same promise.
  */
 export function awaitedHost(
 	workerId: string,
@@ -65,7 +66,7 @@ export function awaitedHost(
 	return journalHost(awaited, values === undefined ? {} : { values });
 }
 
-/** Values in a store to come. */
+/** Creates values in a store that becomes available later. */
 export function awaitedValues(known: () => Promise<ValueStore>): ValueStore {
 	return {
 		values(sessionKey, owner) {

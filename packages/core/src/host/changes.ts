@@ -1,5 +1,5 @@
-// The port of changes: everything that happens in a store, to any session, in any process, in one order. Its positions
-// only grow; a follower stores the last one, and continues after it. Implementations: memory-changes.ts and
+// The port of changes: everything that happens in a store, to any session, in any process, in one order. Positions only
+// increase; a follower stores the last one, and continues after it. Implementations: memory-changes.ts and
 // sqlite/sqlite-changes.ts; `hostContract` of @holdfast/testing keeps them equal.
 import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { MaybePromise } from "./journal.ts";
@@ -7,11 +7,11 @@ import type { MaybePromise } from "./journal.ts";
 const watchAllNames = optionNames<WatchAllOptions>({ after: true, until: true, signal: true });
 
 /**
- * Something was committed to a session. Several commits to one may be one change, that of the last of them. Deltas between
- * two entries are not among them: to get those, follow the session.
+ * A commit to a session. Several commits to one session may be merged into one change, that of the last of them. Deltas
+ * between two entries are not included: to get those, follow the session.
  */
 export interface Change {
-	/** Grows with every change of the store, with gaps. */
+	/** Increases with every change of the store, with gaps. */
 	readonly position: number;
 	readonly key: string;
 	readonly incarnation: string;
@@ -19,12 +19,12 @@ export interface Change {
 	readonly seq: number;
 	/**
 	 * `appended`: entries were added. `changed`: anything else, such as its creation, a fork, an input, a fold.
-	 * `deleted`: the session is gone.
+	 * `deleted`: the session no longer exists.
 	 */
 	readonly kind: "appended" | "changed" | "deleted";
 }
 
-/** Which changes to read. */
+/** Selects the changes to read. */
 export interface ReadChangesOptions {
 	/** Only changes after this position. Default 0: the last change of every existing session. */
 	readonly after?: number;
@@ -34,33 +34,34 @@ export interface ReadChangesOptions {
 
 /** The changes of a store. */
 export interface ChangeLog {
-	/** The position of the last change, after which only future changes follow. */
+	/** Returns the position of the last change, after which only future changes follow. */
 	position(): MaybePromise<number>;
 	/**
-	 * Changes in the order of their positions. Only an empty result means that there are no more. Rejects with
-	 * `changes_expired` if deletions after that position are no longer known: start from 0 then.
+	 * Returns changes in the order of their positions. Only an empty result means that there are no more. Rejects with
+	 * `changes_expired` if the store no longer knows the deletions after that position: in that case, start from 0.
 	 */
 	read(options?: ReadChangesOptions): MaybePromise<readonly Change[]>;
-	/** Calls `changed` soon after anything was committed to any session, by anyone in any process. Returns the way to stop. */
+	/** Calls `changed` soon after a commit to any session, in any process. Returns a function that stops it. */
 	watch(changed: () => void): () => void;
 }
 
-/** How many deletions a store remembers at least. */
+/** The minimum number of deletions that a store remembers. */
 export const rememberedDeletions = 1_000;
 /** The default number of changes per read. */
 export const changesAtOnce = 500;
 
-/** The start and the end of a follower. */
+/** Where a follower starts and ends. */
 export interface WatchAllOptions {
 	/** Only changes after this position; `now` for future ones. Default 0: all existing sessions, then future changes. */
 	readonly after?: number | "now";
-	/** `caught-up`: ends when there is nothing more to read. Default `never`. */
+	/** `caught-up`: ends when there are no more changes to read. Default `never`. */
 	readonly until?: "caught-up" | "never";
 	readonly signal?: AbortSignal;
 }
 
 /**
- * Every change of a store, as it happens, until the signal fires or as `until` defines. Rejects as `ChangeLog.read` does.
+ * Yields every change of a store as it happens, until the signal fires or as `until` defines. Rejects as `ChangeLog.read`
+ * does.
  * @example
  * ```ts
  * import { memoryHost } from "holdfast";
@@ -112,7 +113,7 @@ export async function* watchAll(
 	}
 }
 
-/** The error for changes that the store no longer remembers. */
+/** Creates the error for changes that the store no longer remembers. */
 export function changesExpired(after: number): HoldfastError {
 	return new HoldfastError(
 		"changes_expired",

@@ -4,60 +4,60 @@
 import { HoldfastError, HoldfastTypeError } from "@holdfast/upp";
 import type { MaybePromise } from "./journal.ts";
 
-/** A file at a glance. */
+/** A file's name, size and time. */
 export interface FileInfo {
 	readonly name: string;
 	/** In bytes. */
 	readonly size: number;
-	/** When it was written, in milliseconds since the epoch. */
+	/** Time of the write, in milliseconds since the epoch. */
 	readonly at: number;
 }
 
-/** Which bytes of a file to read. */
+/** Selects the bytes of a file to read. */
 export interface ByteRange {
-	/** The first byte. Default 0. */
+	/** Offset of the first byte. Default 0. */
 	readonly start?: number;
-	/** The byte after the last one. Default: the end of the file. */
+	/** Offset after the last byte. Default: the end of the file. */
 	readonly end?: number;
 }
 
-/** The source of a file: its bytes in pieces of any size, read as fast as they are stored. */
+/** The source of a file: its bytes in chunks of any size, consumed as fast as they are stored. */
 export type FileSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** The files of one owner in one session, under names. */
+/** The files of one owner in one session, by name. */
 export interface SessionFiles {
 	/**
-	 * Writes or replaces a file: readers see all of the old one until all of the new one is stored. If the source throws,
-	 * or a limit is exceeded, the old one stays. Creates a new session if needed. Rejects with `file_too_large`,
-	 * `disk_full`, and `lease_lost` if the session was removed in the meantime.
+	 * Writes or replaces a file. Readers see the whole old version until the whole new one is stored. If the source
+	 * throws, or a limit is exceeded, the old version remains. Creates the session if needed. Rejects with
+	 * `file_too_large`, `disk_full`, and with `lease_lost` if the session was removed during the write.
 	 */
 	write(name: string, source: FileSource): Promise<FileInfo>;
 	/**
-	 * The bytes of a file, in pieces; each reader sees one version of it. Rejects with `file_not_found`, and with
+	 * Yields the bytes of a file in chunks. Each reader sees a single version. Rejects with `file_not_found`, and with
 	 * `file_changed` if that version was removed before its end was read.
 	 */
 	read(name: string, range?: ByteRange): AsyncIterable<Uint8Array>;
-	/** Undefined when there is no such file. */
+	/** Returns undefined if the file does not exist. */
 	stat(name: string): MaybePromise<FileInfo | undefined>;
-	/** All of them, in the order of their names. */
+	/** Returns all files, in the order of their names. */
 	list(): MaybePromise<readonly FileInfo[]>;
-	/** Whether there was one. */
+	/** Deletes a file. Returns whether it existed. */
 	delete(name: string): MaybePromise<boolean>;
 }
 
-/** Where the files of all sessions are kept. They go with their session, in one transaction. */
+/** Stores the files of all sessions. They are deleted with their session, in one transaction. */
 export interface FileStore {
-	/** The files of a session that belong to one owner, such as a plugin. Costs nothing until it is used. */
+	/** Returns the files of a session that belong to one owner, such as a plugin. Costs nothing until it is used. */
 	of(sessionKey: string, owner: string): SessionFiles;
 }
 
-/** How large files may become. */
+/** Limits on file sizes. */
 export interface FileLimits {
-	/** Bytes of one file. Default: no limit. Larger ones reject with `file_too_large`. */
+	/** Maximum bytes per file. Default: no limit. Larger files reject with `file_too_large`. */
 	readonly maxFileBytes?: number;
 	/**
-	 * The maximum size of all files of one session, of all owners, in bytes. Default: no limit. A write beyond it rejects
-	 * with `file_too_large`.
+	 * Maximum total bytes of all files of one session, of all owners. Default: no limit. A write beyond it rejects with
+	 * `file_too_large`.
 	 */
 	readonly maxSessionBytes?: number;
 }
@@ -66,8 +66,8 @@ export interface FileLimits {
 export const pieceSize: number = 256 * 1024;
 
 /**
- * The pieces of a source, each of the size that is kept, the last one shorter. A piece is good until the one after the next
- * is asked for: copy it to keep it.
+ * Splits a source into pieces of the stored size; the last one may be shorter. A piece is valid only until the one after
+ * the next is requested: copy it to keep it.
  */
 export async function* piecesOf(source: FileSource): AsyncGenerator<Uint8Array, void, void> {
 	let [piece, other] = [new Uint8Array(pieceSize), new Uint8Array(pieceSize)];
@@ -89,7 +89,7 @@ export async function* piecesOf(source: FileSource): AsyncGenerator<Uint8Array, 
 	if (filled > 0) yield piece.subarray(0, filled);
 }
 
-/** A byte range within a file of a given size. @throws RangeError for an invalid range. */
+/** Returns a byte range within a file of a given size. @throws RangeError for an invalid range. */
 export function rangeIn(
 	size: number,
 	{ start = 0, end = Number.POSITIVE_INFINITY }: ByteRange,
@@ -102,7 +102,7 @@ export function rangeIn(
 	return { start: Math.min(start, last), end: last };
 }
 
-/** The error of a file that is not there. */
+/** Creates the error for a file that does not exist. */
 export function fileNotFound(name: string): HoldfastError {
 	return new HoldfastError(
 		"file_not_found",
@@ -113,7 +113,7 @@ export function fileNotFound(name: string): HoldfastError {
 	);
 }
 
-/** The error of a file that was removed or replaced while it was read. */
+/** Creates the error for a file that was removed or replaced while it was read. */
 export function fileChanged(name: string): HoldfastError {
 	return new HoldfastError(
 		"file_changed",
@@ -122,7 +122,7 @@ export function fileChanged(name: string): HoldfastError {
 	);
 }
 
-/** The error of a file that is larger than a limit. */
+/** Creates the error for a file that exceeds a limit. */
 export function fileTooLarge(name: string, limit: keyof FileLimits, bytes: number): HoldfastError {
 	return new HoldfastError(
 		"file_too_large",

@@ -1,5 +1,4 @@
-// A host: the location of an agent's sessions and of the data stored with them. Each port is a small interface of its
-// own.
+// A host: stores an agent's sessions and the data that belongs to them. Each port is a small interface.
 import type { ChangeLog } from "./changes.ts";
 import type { FileStore } from "./files.ts";
 import type { Journal } from "./journal.ts";
@@ -10,44 +9,44 @@ import type { TimerStore } from "./timers.ts";
 import { memoryValues, type ValueStore } from "./values.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-/** The capabilities of a host besides storage. */
+/** The capabilities of a host in addition to storage. */
 export interface ExecutionCapabilities {
 	/**
-	 * Whether sub-agents may work in the background: `durable` when their runs survive the process, `in-process` when they
-	 * live as long as it does. Absent: they may not, and the model is offered blocking delegation only.
+	 * Whether sub-agents may work in the background: `durable` if their runs survive the process, `in-process` if they
+	 * end with it. Absent: they may not, and the model is offered blocking delegation only.
 	 */
 	readonly backgroundSubagents?: "durable" | "in-process";
 }
 
 /**
- * Where sessions live. Made by `memoryHost()` or, from `holdfast/sqlite`, by `sqliteHost(path)`, which offer every port.
- * A host over a bare session store has a journal and values.
+ * Stores sessions. Created by `memoryHost()` or, from `holdfast/sqlite`, by `sqliteHost(path)`, which offer every port. A
+ * host over a bare session store has only a journal and values.
  */
 export interface Host {
 	readonly journal: Journal;
-	/** Its capabilities besides storing sessions. Default: background work that lives as long as the process. */
+	/** Its capabilities in addition to storing sessions. Default: background work that ends with the process. */
 	readonly capabilities?: ExecutionCapabilities;
-	/** Small values under a name, of a session and an owner such as a plugin. */
+	/** Small named values of a session and an owner, such as a plugin. */
 	readonly values: ValueStore;
-	/** Small values of no session, replaced by compare-and-swap, several in one transaction. */
+	/** Small values that belong to no session, replaced by compare-and-swap, several in one transaction. */
 	readonly records?: RecordSpace;
-	/** Bytes under a name, of a session and an owner, streamed in and out. */
+	/** Named files of a session and an owner, streamed in and out. */
 	readonly files?: FileStore;
-	/** Timers of sessions that survive the process, and are claimed by the store's supervisors. */
+	/** Timers of sessions. They survive the process, and the store's supervisors claim them. */
 	readonly timers?: TimerStore;
-	/** Everything that happens in the store, in one order. */
+	/** All changes of the store, in one order. */
 	readonly changes?: ChangeLog;
-	/** Where a run is in the journal. */
+	/** Finds the position of a run in the journal. */
 	readonly runs?: RunIndex;
 	/** Hands out due work. Absent: supervisors scan the journal. */
 	readonly queue?: WorkQueue;
-	/** Statistics for operators of the store. Rejects as the store does. */
+	/** Returns statistics for operators of the store. Rejects with errors of the store. */
 	readonly stats?: () => Promise<StoreStats>;
-	/** Finishes pending commits and closes the journal. Calling it twice is harmless. */
+	/** Finishes pending commits and closes the journal. Further calls have no effect. */
 	close(): Promise<void>;
 }
 
-/** A host of one journal, with values in memory unless others are given. */
+/** Creates a host from one journal, with values in memory unless others are given. */
 export function journalHost(
 	journal: Journal,
 	{

@@ -3,26 +3,26 @@
 import type { MaybePromise } from "@holdfast/upp";
 import type { Chunk, Committed, Entry, Fact, SourcePage, StoredChunk } from "../facts/index.ts";
 
-/** A store that need not wait answers at once; the engine awaits only real promises. */
+/** A store that can answer synchronously does so; the engine awaits only real promises. */
 export type { MaybePromise };
 
 /** An input to a session from outside. It may be submitted at any time, without a lease (keeps I4). */
 export interface Input {
 	readonly id: string;
 	/**
-	 * `message` starts a run, the others concern one that exists; a `notice` without a run waits for the next one, and
+	 * A `message` starts a run; the others affect an existing one. A `notice` without a run waits for the next one and
 	 * starts none.
 	 */
 	readonly kind: "message" | "steer" | "stop" | "edit" | "tool-result" | "approval" | "timer" | "notice";
-	/** The run that a `message` will start, or that any other kind is for; absent: the active one. */
+	/** The run that a `message` will start, or that any other kind is for. Absent: the active one. */
 	readonly runId?: string;
-	/** Two inputs of one session with the same key are one input, even if an append started with one. */
+	/** Two inputs of one session with the same key count as one, even if the first was accepted directly by an append. */
 	readonly dedupeKey?: string;
-	/** The worker whose caller waits for it; while that worker lives, it starts the run. */
+	/** The worker whose caller waits for it. While that worker is alive, it starts the run. */
 	readonly workerId?: string;
 	/**
-	 * The requester: the input is accepted only while that run is open or, without a run, that session exists, else
-	 * `lease_lost`; with an incarnation, only for the same incarnation. Not stored with the input.
+	 * The requester: the input is accepted only while that run is open or, without a run, while that session exists;
+	 * otherwise `lease_lost`. With an incarnation, the session must still have it. Not stored with the input.
 	 */
 	readonly askedBy?: { readonly key: string; readonly runId?: string; readonly incarnation?: string };
 	/** JSON-safe value (see upp's encodeValue). */
@@ -35,27 +35,27 @@ export interface StoredInput extends Omit<Input, "askedBy"> {
 	readonly at: number;
 }
 
-/** A session at a glance. */
+/** The status of a session. */
 export interface SessionHead {
 	readonly key: string;
-	/** A new value whenever the session is created, also after a deletion: it identifies the incarnation. */
+	/** A new value whenever the session is created, including after a deletion: it identifies the incarnation. */
 	readonly incarnation: string;
 	readonly epoch: number;
-	/** Seq of the last entry; 0 if absent. */
+	/** Seq of the last entry; 0 if there is none. */
 	readonly seq: number;
-	/** The run that was started and has not ended. */
+	/** The run that started and has not ended. */
 	readonly openRunId?: string;
-	/** The open run was parked: it continues only after a release. */
+	/** Set if the open run is parked: it continues only after a release. */
 	readonly parked?: true;
-	/** The worker that holds the open run's lease, and whether it still lives. */
+	/** The worker that holds the open run's lease, and whether it is alive. */
 	readonly holder?: { readonly workerId: string; readonly alive: boolean };
 	readonly createdAt: number;
 	readonly updatedAt: number;
-	/** Inputs waiting in the inbox. */
+	/** Number of inputs waiting in the inbox. */
 	readonly waiting: number;
 }
 
-/** Which chunks to read. */
+/** Selects the chunks to read. */
 export interface ReadChunks {
 	/** Only those after this position. */
 	readonly after: { readonly seq: number; readonly sub: number };
@@ -77,34 +77,37 @@ export interface Append {
 	readonly at: number;
 	readonly runId: string;
 	readonly facts: readonly Fact[];
-	/** Text emitted since the last entry; it precedes these facts, which may be empty. */
+	/** Text emitted since the last entry. It precedes these facts, which may be empty. */
 	readonly chunks?: readonly Chunk[];
 	/**
-	 * Key of the input that these facts start with, if it does not come from the inbox: an existing one rejects with
-	 * `duplicate_input`.
+	 * Key of the input that these facts start with, if it does not come from the inbox. A key that already exists rejects
+	 * with `duplicate_input`.
 	 */
 	readonly dedupeKey?: string;
 	/**
 	 * Initial values of the session, stored in the same transaction if the host's values `comeWithAppend`, and ignored
-	 * otherwise. Rejects with `session_exists` if the session has entries, or one of the values already.
+	 * otherwise. Rejects with `session_exists` if the session already has entries or one of the values.
 	 */
 	readonly values?: readonly FirstValue[];
 	/**
-	 * Ids of inputs that these facts accepted; they leave the inbox in the same transaction. If one is missing:
-	 * `lease_lost`.
+	 * Ids of inputs that these facts accepted. They are removed from the inbox in the same transaction. If one is
+	 * missing: `lease_lost`.
 	 */
 	readonly drain?: readonly string[];
 	/**
-	 * The one fact, of kind `folded`, replaces all entries up to this seq, which must be that of a `run.ended` or of an
-	 * earlier such fact. Rejects with `history_unsettled` if it is not, or while a run is open; with `fold_unsupported`
-	 * if the journal does not fold. `runId` and `at` are those of the replaced entry.
+	 * The one fact, of kind `folded`, replaces all entries up to this seq, which must be that of a `run.ended` or an
+	 * earlier `folded` fact. Rejects with `history_unsettled` if it is not, or while a run is open, and with
+	 * `fold_unsupported` if the journal does not fold. `runId` and `at` are those of the replaced entry.
 	 */
 	readonly replaces?: number;
-	/** Commit only if no input for this run (`steer`, `edit`, `tool-result`, `approval`, `timer`, `stop`, `notice`; a run id of its own or none) is waiting. */
+	/**
+	 * Commit only if no input for this run (`steer`, `edit`, `tool-result`, `approval`, `timer`, `stop`, `notice`; with
+	 * its run id or none) is waiting.
+	 */
 	readonly onlyIfNothingWaits?: true;
 }
 
-/** The position of the append, or the reason why it was refused. */
+/** The position of the append, or the reason it was refused. */
 export type AppendResult =
 	| { readonly ok: true /** Seq of the last fact. */; readonly seq: number }
 	| { readonly ok: false; readonly reason: "inputs-waiting" };
@@ -116,33 +119,38 @@ export type AppendResult =
  */
 export interface Lease {
 	readonly key: string;
-	/** The epoch this lease appends under; a forecast until its first append. */
+	/** The epoch under which this lease appends; a prediction until its first append. */
 	readonly epoch: number;
 	/** Seq of the last entry when the lease was taken. */
 	readonly seq: number;
-	/** Run that was open when the lease was taken: a run to recover. */
+	/** The run that was open when the lease was taken and has to be recovered. */
 	readonly openRunId?: string;
-	/** Whether it was released, or the store has noticed a newer epoch. */
+	/** Whether it was released, or the store has detected a newer epoch. */
 	readonly isLost: boolean;
-	/** Calls `notify`, once, when the store notices that another epoch is current. One listener; undefined takes it away. */
+	/**
+	 * Calls `notify` once, when the store detects that another epoch is current. There is one listener; undefined removes
+	 * it.
+	 */
 	whenLost(notify: (() => void) | undefined): void;
 	/**
 	 * Checks whether the epoch is still current; if not, `whenLost` is notified before this returns. For stores that can
-	 * know at once: a process that was paused checks before it starts anything without a prior append. Must not throw.
+	 * check synchronously: a process that was paused checks before it starts anything without a prior append. Must not
+	 * throw.
 	 */
 	check?(): void;
 	/**
-	 * Appends in call order. Rejects with `lease_lost` when the epoch was raised, `duplicate_input`, `disk_full` when there is no room,
-	 * `journal_failed` for any other failure of the store; nothing of the batch is committed then.
+	 * Appends in call order. Rejects with `lease_lost` if the epoch was raised, `duplicate_input`, `disk_full` if there
+	 * is no space left, and `journal_failed` for any other failure of the store. In these cases nothing of the batch is
+	 * committed.
 	 */
 	append(batch: Append): MaybePromise<AppendResult>;
-	/** Inputs waiting for this session, in order. */
+	/** Returns the inputs waiting for this session, in order. */
 	inbox(): MaybePromise<readonly StoredInput[]>;
-	/** Gives the session up. Harmless when it is lost already. */
+	/** Releases the session. Has no effect if the lease is already lost. */
 	release(): MaybePromise<void>;
 }
 
-/** A lease, or its current holder. `inbox`: the session's queued inputs, if they were read with it. */
+/** A lease, or its current holder. `inbox`: the session's waiting inputs, if they were read with it. */
 export type AcquireResult =
 	| { readonly ok: true; readonly lease: Lease; readonly inbox?: readonly StoredInput[] }
 	| { readonly ok: false; readonly heldBy: string };
@@ -164,77 +172,80 @@ export interface ListOptions {
 	/** The maximum number. Default: all. */
 	readonly limit?: number;
 	/**
-	 * `open`: a run is unfinished. `orphaned`: a run is unfinished, not parked and without a live owner, or there is no
+	 * `open`: a run is unfinished. `orphaned`: a run is unfinished, not parked and without a live owner; or there is no
 	 * run, but a `message` of a dead worker waits, or a `steer` that a worker submitted and no run accepted. `waiting`:
-	 * the last entry says that a run waits for an outside answer; such runs have no owner, and are not `orphaned`.
+	 * according to the last entry, a run waits for an outside answer; such runs have no owner, and are not `orphaned`.
 	 */
 	readonly state?: "any" | "open" | "orphaned" | "waiting";
-	/** Only those that changed at this time or after it, by their writer's clock, in milliseconds since the epoch. */
+	/** Only sessions changed at or after this time, by their writer's clock, in milliseconds since the epoch. */
 	readonly changedSince?: number;
-	/** With `waiting`: only those with a call whose deadline is not after this, in milliseconds since the epoch. */
+	/**
+	 * With `waiting`: only sessions with a call whose deadline is at or before this time, in milliseconds since the
+	 * epoch.
+	 */
 	readonly dueBy?: number;
 }
 
-/** The port that a store of sessions implements: entries, leases, inboxes. */
+/** The port that a session store implements: entries, leases, inboxes. */
 export interface Journal {
-	/** A word for messages: `memory`, `sqlite`. */
+	/** A name for messages: `memory`, `sqlite`. */
 	readonly name: string;
-	/** Set if nothing outlives the process. */
+	/** Set if nothing survives the process. */
 	readonly volatile?: true;
-	/** Whether settled entries can be folded into one (`Append.replaces`). Absent: they cannot. */
+	/** Whether settled entries can be folded into one (`Append.replaces`). Absent: no. */
 	readonly folds?: boolean;
-	/** Names this holder among all that share the store; one a journal object. */
+	/** Identifies this holder among all that share the store. One per journal object. */
 	readonly workerId: string;
 	/**
-	 * Takes the lease when the session is idle, new, held by this worker, or its holder is dead or lapsed.
-	 * `seize` takes it from a living holder too, by raising the epoch (kill, delete).
+	 * Takes the lease if the session is idle, new, or held by this worker, or its holder is dead or its lease has lapsed.
+	 * `seize` also takes it from a live holder, by raising the epoch (kill, delete).
 	 */
 	acquire(key: string, options?: { readonly mode?: "polite" | "seize" }): MaybePromise<AcquireResult>;
 	/**
-	 * Puts an input into the session's inbox, durable when it returns. Creates a new session if needed. The `order` of a
-	 * duplicate is that of the first input; 0 if an append started with that.
+	 * Puts an input into the session's inbox; it is durable once this returns. Creates the session if needed. The `order`
+	 * of a duplicate is that of the first input, or 0 if the first was accepted directly by an append.
 	 */
 	submit(key: string, input: Input): MaybePromise<{ readonly duplicate: boolean; readonly order: number }>;
-	/** Inputs waiting for the session, in order. Needs no lease, and takes nothing. */
+	/** Returns the inputs waiting for the session, in order. Needs no lease, and does not change the inbox. */
 	inbox(key: string): MaybePromise<readonly StoredInput[]>;
 	/**
-	 * Entries in order. If the oldest were folded, the `folded` fact comes first. Rejects with `events_expired` if
-	 * `after` is among the folded entries, because the following ones no longer exist.
+	 * Returns entries in order. If the oldest were folded, the `folded` fact comes first. Rejects with `events_expired`
+	 * if `after` is among the folded entries, because the entries that follow it no longer exist.
 	 */
 	read(key: string, options?: ReadOptions): MaybePromise<readonly Entry[]>;
-	/** Chunks in order; they go with the entries that are folded. Absent: the journal keeps none, and ignores them. */
+	/** Returns chunks in order. They are deleted with the entries that are folded. Absent: the journal ignores chunks. */
 	readChunks?(key: string, options: ReadChunks): MaybePromise<readonly StoredChunk[]>;
 	/**
-	 * Entries after a position and the chunks up to the last of them, with a limit for each, and their session: one
-	 * consistent snapshot. Undefined if the session does not exist. Rejects as `read` does. Absent: followers request
+	 * Returns entries after a position and the chunks up to the last of them, with a limit for each, and their session:
+	 * one consistent snapshot. Undefined if the session does not exist. Rejects as `read` does. Absent: followers request
 	 * each separately.
 	 */
 	readPage?(key: string, options: Pick<ReadChunks, "after" | "limit">): MaybePromise<SourcePage | undefined>;
 	head(key: string): MaybePromise<SessionHead | undefined>;
 	list(options?: ListOptions): MaybePromise<readonly SessionHead[]>;
-	/** Whether that worker still lives: an input whose worker is dead is anyone's to start. Unknown workers are dead. */
+	/** Whether that worker is alive: any worker may start an input of a dead one. Unknown workers count as dead. */
 	isAlive(workerId: string): MaybePromise<boolean>;
 	/**
-	 * A mark for each worker that died and is not forgotten yet, no two the same: a mark that was not there before is a
-	 * death. Absent: deaths are not reported.
+	 * Returns a unique mark for each dead worker that is still remembered; each new mark is a death. Absent: deaths are
+	 * not reported.
 	 */
 	deaths?(): MaybePromise<readonly string[]>;
 	/**
-	 * Calls `changed` after entries or inputs of the session were committed in any process. Returns a function that stops
+	 * Calls `changed` after a commit of entries or inputs of the session in any process. Returns a function that stops
 	 * it. A journal that has `readPage` may pass the commits of entries and chunks since the last call, in order, if this
 	 * worker made all of them; otherwise the commits have to be read.
 	 */
 	watch(key: string, changed: (commits?: readonly Committed[]) => void): () => void;
 	/**
-	 * Copies the entries of a session up to a seq into a new one, atomically: facts are unchanged, with their runs,
-	 * positions and times, but inputs are not copied. No run may be open there: rejects with `fork_unsettled` if one is,
-	 * or the entry does not exist, with `session_exists` if the new key is taken. Needs no lease, and the copied session
-	 * continues.
+	 * Copies the entries of a session up to a seq into a new one, atomically. Facts are unchanged, with their runs,
+	 * positions and times; inputs are not copied. Rejects with `fork_unsettled` if a run is open at that entry or the
+	 * entry does not exist, and with `session_exists` if the new key is in use. Needs no lease, and does not affect the
+	 * copied session.
 	 */
 	fork(from: string, to: string, until: number): MaybePromise<void>;
 	/**
-	 * Removes all of a session and fences its holder. Unknown keys are fine. With `seen`, only while the session is as
-	 * it was seen then: rejects with `lease_lost`, and removes nothing, when something was committed to it since.
+	 * Deletes a session and fences its holder. Unknown keys are ignored. With `seen`, deletes it only if it has not
+	 * changed since: if something was committed to it, rejects with `lease_lost` and removes nothing.
 	 */
 	delete(key: string, seen?: Pick<SessionHead, "epoch" | "seq">): MaybePromise<void>;
 	/** Finishes pending commits, releases all leases, closes the store. */

@@ -1,18 +1,21 @@
-// The parts of the process's life that concern the runtime: its end, and warnings to the operator.
+// The parts of the process's lifecycle that concern the runtime: its end, and warnings to the operator.
 import type { HoldfastError } from "@holdfast/upp";
 
 /** The end of the process. */
 export interface Lifetime {
-	/** Calls `ending` when the process ends, which then waits for nothing. A repeated registration calls it once. */
+	/**
+	 * Calls `ending` when the process ends. The process does not wait for asynchronous work. Registering a function twice
+	 * still calls it once.
+	 */
 	watchEnd(ending: () => void): void;
-	/** Removes the callback; harmless if it was not registered. */
+	/** Removes the callback. Has no effect if it was not registered. */
 	ignoreEnd(ending: () => void): void;
 }
 
-/** Receives warnings: nothing failed, but the operator should know. `code` identifies the subject. */
+/** Receives warnings: nothing failed, but the operator should be informed. `code` identifies the subject. */
 export type Warn = (warning: HoldfastError) => void;
 
-/** The parts of Node's process that the platform may have. */
+/** The parts of Node's process that a platform may have. */
 interface PlatformProcess {
 	once?(event: "exit", ending: () => void): unknown;
 	emitWarning?(warning: Error): void;
@@ -22,7 +25,7 @@ const endings = new Set<() => void>();
 let state: "unwatched" | "watched" | "ending" = "unwatched";
 
 /**
- * The end of the process, if the platform announces it. One listener for all, because a process may have thousands of
+ * The end of the process, if the platform announces it. All share one listener, because a process may have thousands of
  * agents.
  */
 export const systemLifetime: Lifetime = {
@@ -38,7 +41,7 @@ export const systemLifetime: Lifetime = {
 	ignoreEnd: (ending) => void endings.delete(ending),
 };
 
-/** A process warning if the platform has them, else a line on the console. */
+/** Emits a process warning if the platform has them, else logs a line on the console. */
 export const systemWarn: Warn = (warning) => {
 	const process = platformProcess();
 	// A process that is ending never performs deferred writes.

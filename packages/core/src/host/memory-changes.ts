@@ -1,9 +1,9 @@
-// The changes of a store in memory, read from the order in which its sessions changed last.
+// The changes of an in-memory store, derived from the order in which its sessions last changed.
 import { type ChangeLog, changesAtOnce, changesExpired } from "./changes.ts";
 import type { Changed, Deletion } from "./memory-order.ts";
 import type { Session, Store } from "./memory-store.ts";
 
-/** The changes of a store. */
+/** Returns the changes of a store. */
 export function memoryChanges(store: Store): ChangeLog {
 	const { order } = store;
 	return {
@@ -12,7 +12,7 @@ export function memoryChanges(store: Store): ChangeLog {
 			if (after > 0 && after < order.forgotten) throw changesExpired(after);
 			const found: Changed[] = [];
 			for (let at = order.latest; at !== undefined && at.position > after; at = at.older) {
-				// A reader that starts from the beginning has not seen deleted sessions.
+				// A reader that starts from the beginning has never seen the deleted sessions.
 				if (after > 0 || at.kind !== "deleted") found.push(at);
 			}
 			return found

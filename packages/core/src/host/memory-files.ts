@@ -22,7 +22,7 @@ interface Kept {
 /** The files of a session by owner and name. */
 type Files = Map<string, Map<string, Kept>>;
 
-/** The files stored with the sessions of a store. */
+/** Returns the files stored with the sessions of a store. */
 export function filesBeside(store: Store, limits: FileLimits = {}): FileStore {
 	const sessions = new Map<string, Files>();
 	store.deleted.push((key) => void sessions.delete(key));
@@ -38,7 +38,7 @@ function filesOf(
 ): SessionFiles {
 	const kept = (): Map<string, Kept> | undefined => sessions.get(key)?.get(owner);
 
-	/** Bytes that a file of that name may take. */
+	/** Checks that a file with this name may have this size. */
 	function check(name: string, size: number): void {
 		const { maxFileBytes = Number.POSITIVE_INFINITY, maxSessionBytes = Number.POSITIVE_INFINITY } = limits;
 		if (size > maxFileBytes) throw fileTooLarge(name, "maxFileBytes", maxFileBytes);

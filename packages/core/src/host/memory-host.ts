@@ -1,4 +1,4 @@
-// The host in memory: every port there is, and gone with the process.
+// The in-memory host: every port, until the process ends.
 import { checkOptionNames, optionNames } from "@holdfast/upp";
 import type { FileLimits } from "./files.ts";
 import type { Host } from "./host-port.ts";
@@ -15,11 +15,13 @@ const memoryHostNames = optionNames<MemoryHostOptions>({ files: true, clock: tru
 
 /** Options of `memoryHost`. */
 export interface MemoryHostOptions extends MemoryJournalOptions {
-	/** How large files may become. */
+	/** Limits on file sizes. */
 	readonly files?: FileLimits;
 }
 
-/** A host whose sessions live as long as this object: for tests and for agents that need not survive. */
+/**
+ * Creates a host whose sessions live as long as this object: for tests, and for agents that need not survive the process.
+ */
 export function memoryHost(options: MemoryHostOptions = {}): Required<Omit<Host, "queue" | "stats">> {
 	checkOptionNames(options, memoryHostNames, { of: "memoryHost()" });
 	const store = newStore(options.clock);

@@ -1,4 +1,4 @@
-// The journal in memory: the counterpart of the durable ones, with the same leases, epochs and inboxes (keeps I2, I4).
+// The in-memory journal: the counterpart of the durable ones, with the same leases, epochs and inboxes (keeps I2, I4).
 // Everything is synchronous and throws where a durable journal rejects. Entries are stored unchanged, without copies per
 // append (keeps I5).
 import { checkOptionNames, optionNames } from "@holdfast/upp";
@@ -31,7 +31,7 @@ const memoryJournalNames = optionNames<MemoryJournalOptions>({ clock: true, work
 
 /** Options of `memoryJournal`. */
 export interface MemoryJournalOptions {
-	/** Time of sessions and inputs, in milliseconds since the epoch. Default: the system's. */
+	/** The clock for sessions and inputs, in milliseconds since the epoch. Default: the system's. */
 	readonly clock?: { now(): number };
 	/** Name of this worker. Default: `memory`. */
 	readonly workerId?: string;
@@ -44,19 +44,19 @@ export interface MemoryJournal extends Journal {
 	inbox(key: string): readonly StoredInput[];
 	head(key: string): SessionHead | undefined;
 	list(options?: ListOptions): readonly SessionHead[];
-	/** Another worker over the same sessions, as another process would be. */
+	/** Creates another worker over the same sessions, like another process. */
 	worker(workerId: string): MemoryJournal;
-	/** From now on others take this worker for dead; its work counts until it is fenced. */
+	/** Makes other workers treat this one as dead. Its work is still accepted until it is fenced. */
 	die(): void;
 }
 
-/** A journal that lives as long as this object and answers at once. */
+/** Creates a synchronous journal that lives as long as this object. */
 export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal {
 	checkOptionNames(options, memoryJournalNames, { of: "memoryJournal()" });
 	return workerOf(newStore(options.clock), options.workerId ?? "memory");
 }
 
-/** A worker over the sessions of a store. */
+/** Creates a worker over the sessions of a store. */
 export function workerOf(store: Store, workerId: string): MemoryJournal {
 	const worker: Worker = { workerId, alive: true, closed: false };
 	store.workers.set(workerId, worker);
@@ -203,7 +203,8 @@ function isOrphaned(
 ): boolean {
 	if (entries.at(-1)?.fact.kind === "waiting") return false; // for somebody outside
 	if (openRunId !== undefined) return parked !== true && holder?.alive !== true;
-	// A message for an ended run is a turn of its own, which any process may start: the sender has the run's handle.
+	// A message for an ended run becomes a separate turn, which any process may start: the sender already has the run's
+	// handle.
 	return inbox.some(({ kind, workerId = "" }) => {
 		if (kind === "steer") return workerId !== "";
 		return kind === "message" && store.workers.get(workerId)?.alive !== true;
@@ -222,7 +223,7 @@ function listSessions(store: Store, options: ListOptions): SessionHead[] {
 	const found: Session[] = [];
 	for (const session of store.sessions.values()) {
 		const { key, openRunId, inbox = [] } = session;
-		// Most sessions are idle, and a filter for others skips them.
+		// Most sessions are idle, so a filter for other states skips them early.
 		if (state !== "any" && openRunId === undefined && (state !== "orphaned" || inbox.length === 0)) continue;
 		if (!key.startsWith(prefix) || (after !== undefined && key <= after)) continue;
 		if (session.updatedAt < changedSince) continue;

@@ -1,4 +1,4 @@
-// A lease on a session in memory: the same rules as the durable ones, answered at once (keeps I4).
+// A lease on an in-memory session: the same rules as for durable ones, but synchronous (keeps I4).
 
 import { duplicateInput, historyUnsettled, journalClosed, leaseLost } from "../facts/index.ts";
 import type { Append, AppendResult, Lease, StoredInput } from "./journal.ts";
@@ -12,7 +12,7 @@ import {
 	type Worker,
 } from "./memory-store.ts";
 
-/** The lease reads first; its first append takes over the session by raising the epoch, or finds it deleted. */
+/** The lease only reads at first. Its first append takes over the session by raising the epoch, or finds it deleted. */
 export class MemoryLease implements Holder, Lease {
 	readonly key: string;
 	readonly seq: number;
@@ -85,7 +85,7 @@ export class MemoryLease implements Holder, Lease {
 			session.dedupe.set(dedupeKey, 0);
 		}
 		session.updatedAt = Math.max(session.updatedAt, batch.at);
-		// Its former owner is notified once the takeover is committed.
+		// Its previous owner is notified once the takeover is committed.
 		before?.lose();
 		this.#store.watchers.changed(this.key);
 		return { ok: true, seq: lastSeq(session) };
@@ -111,13 +111,13 @@ export class MemoryLease implements Holder, Lease {
 
 	release(): void {
 		const session = this.#state === "taken" ? this.#session : undefined;
-		// For a session without entries, the holder means that it was taken over once.
+		// For a session without entries, having a holder only means that it was taken over once.
 		if (session?.holder === this && session.entries.length > 0) session.holder = undefined;
 		this.#state = "lost";
 		this.#notify = undefined;
 	}
 
-	/** The session as it was read, if it exists by now; or the end of this lease. */
+	/** Returns the session as it was read, if it exists now; otherwise ends this lease. */
 	#find(): Session | undefined {
 		const session = this.#store.sessions.get(this.key);
 		if (
@@ -130,7 +130,7 @@ export class MemoryLease implements Holder, Lease {
 	}
 
 	#isCurrent(session: Session): boolean {
-		// It did not exist when it was read; by now it may, but only because of an input.
+		// It did not exist when it was read. If it does now, it must be because of an input.
 		if (this.#session === undefined) return session.entries.length === 0 && session.holder === undefined;
 		if (session.epoch !== this.#epoch || session.openRunId !== this.openRunId) return false;
 		return this.#mode === "seize" || lastSeq(session) === this.seq;
@@ -158,7 +158,7 @@ function somethingWaits(session: Session | undefined, batch: Append): boolean {
 	);
 }
 
-/** Folded entries must be settled: none of them is emitted, resumed or settled afterwards. */
+/** Folded entries must be settled: none of them is emitted, resumed or settled later. */
 function checkSettled(key: string, session: Session | undefined, seq: number): void {
 	const kind = session?.entries.find((entry) => entry.seq === seq)?.fact.kind;
 	if (session?.openRunId === undefined && (kind === "run.ended" || kind === "folded")) return;
@@ -172,7 +172,7 @@ function fold(session: Session, { at, runId, facts }: Append, seq: number): void
 	entries.splice(0, count, ...facts.map((fact) => ({ seq, at, runId, fact })));
 }
 
-/** A missing inbox input was deleted with its session, or another lease has it: the session has changed. */
+/** A missing inbox input was deleted with its session or taken by another lease: either way, the session has changed. */
 function isWaiting(session: Session | undefined, ids: readonly string[]): boolean {
 	if (ids.length === 0) return true;
 	const waiting = new Set(session?.inbox?.map(({ id }) => id));

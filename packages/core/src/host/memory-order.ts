@@ -1,11 +1,11 @@
-// The order in which the sessions of a store in memory changed last: a list that a session leaves and joins at its end in
-// constant time, and the last deletions among them.
+// The order in which the sessions of an in-memory store last changed: a linked list in which a session moves to the end
+// in constant time. It includes the most recent deletions.
 import { type Change, rememberedDeletions } from "./changes.ts";
 
-/** An item in the order of its last change: a session, or the record of a deleted one. */
+/** An item in the order of last changes: a session, or the record of a deleted one. */
 export interface Changed {
 	readonly key: string;
-	/** Distinguishes it from all others of its store, including earlier ones with its key. */
+	/** Identifies it among all items of its store, including earlier ones with its key. */
 	readonly number: number;
 	/** 0 before its first change. */
 	position: number;
@@ -25,16 +25,16 @@ export interface ChangeOrder {
 	position: number;
 	/** In order, as many as are remembered. */
 	readonly deletions: Changed[];
-	/** Position of the last deletion that is no longer remembered; 0 while all are remembered. */
+	/** Position of the last deletion that is no longer remembered; 0 if all are remembered. */
 	forgotten: number;
 }
 
-/** The order of a store in which nothing happened. */
+/** Creates the order of an empty store. */
 export function newOrder(): ChangeOrder {
 	return { latest: undefined, position: 0, deletions: [], forgotten: 0 };
 }
 
-/** Something happened to a session: it is the one that changed last. */
+/** Records a change: the session is now the one that changed last. */
 export function noteChange(order: ChangeOrder, session: Changed, kind: Change["kind"]): void {
 	session.position = ++order.position;
 	session.kind = kind;
@@ -46,7 +46,7 @@ export function noteChange(order: ChangeOrder, session: Changed, kind: Change["k
 	order.latest = session;
 }
 
-/** A session was deleted. */
+/** Records the deletion of a session. */
 export function noteDeletion(order: ChangeOrder, session: Changed, seq: number): void {
 	if (order.latest === session) order.latest = session.older;
 	leave(session);
@@ -63,7 +63,7 @@ export function noteDeletion(order: ChangeOrder, session: Changed, seq: number):
 	noteChange(order, deletion, "deleted");
 	order.deletions.push(deletion);
 	if (order.deletions.length <= 2 * rememberedDeletions) return;
-	// Half of them at once, so that each deletion costs the same.
+	// Drops half of them at once, so that the amortised cost of a deletion is constant.
 	for (const forgotten of order.deletions.splice(0, rememberedDeletions)) {
 		order.forgotten = forgotten.position;
 		leave(forgotten);

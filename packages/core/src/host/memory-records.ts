@@ -1,9 +1,9 @@
-// Records in memory: stored unchanged, answered at once.
+// In-memory records: stored unchanged, answered synchronously.
 import type { RecordSpace, StoredRecord } from "./records.ts";
 
 const nothing: StoredRecord = { revision: 0, value: undefined };
 
-/** Records that live as long as this object. */
+/** Creates records that live as long as this object. */
 export function memoryRecords(): RecordSpace {
 	const shelves = new Map<string, Map<string, StoredRecord>>();
 	let revisions = 0;

@@ -1,8 +1,8 @@
-// The runs of a store in memory, read from its entries and inboxes.
+// The runs of an in-memory store, derived from its entries and inboxes.
 import type { Store } from "./memory-store.ts";
 import type { RunIndex } from "./run-index.ts";
 
-/** The runs of the sessions of a store, as a worker sees them. */
+/** Returns the runs of the sessions of a store, as a worker sees them. */
 export function memoryRuns(store: Store, ownId: string): RunIndex {
 	return {
 		locate(runId) {

@@ -1,11 +1,11 @@
-// The data of a journal in memory: plain records, and nothing per session that is not needed yet (keeps I5).
+// The data of an in-memory journal: plain records, and nothing per session that is not needed yet (keeps I5).
 import { uuid } from "@holdfast/upp";
 import type { Entry, StoredChunk } from "../facts/index.ts";
 import type { StoredInput } from "./journal.ts";
 import { type Changed, type ChangeOrder, newOrder, noteChange } from "./memory-order.ts";
 import { makeWatchers, type Watchers } from "./watchers.ts";
 
-/** State shared by the workers of one memory. */
+/** State shared by the workers of one in-memory store. */
 export interface Store {
 	readonly clock: { now(): number };
 	readonly sessions: Map<string, Session>;
@@ -14,11 +14,11 @@ export interface Store {
 	readonly order: ChangeOrder;
 	/** Called with the key of each deleted session: data stored with it is deleted too. */
 	readonly deleted: ((key: string) => void)[];
-	/** The id of the session of a number, which no other has, in this store or another. */
+	/** Returns the id of the session with a number, unique across stores. */
 	readonly incarnationOf: (number: number) => string;
 	/** How many sessions were created so far. */
 	created: number;
-	/** No deleted session had a higher epoch; new ones start above. */
+	/** The highest epoch of any deleted session; new ones start above it. */
 	highestDeletedEpoch: number;
 }
 
@@ -32,7 +32,7 @@ export interface Worker {
 /** The lease that holds a session. */
 export interface Holder {
 	readonly worker: Worker;
-	/** The session was taken from it. */
+	/** Called when the session was taken from this lease. */
 	lose(): void;
 }
 
@@ -44,15 +44,15 @@ export interface Session extends Changed {
 	epoch: number;
 	openRunId: string | undefined;
 	holder: Holder | undefined;
-	/** In order; exists once there was one. */
+	/** In order; undefined before the first one. */
 	chunks: StoredChunk[] | undefined;
-	/** The next three exist once an input has arrived. */
+	/** The next three are created when an input arrives. */
 	inbox: StoredInput[] | undefined;
 	dedupe: Map<string, number> | undefined;
 	inputs: number;
 }
 
-/** A store that has nothing. */
+/** Creates an empty store. */
 export function newStore(clock: Store["clock"] = { now: () => Date.now() }): Store {
 	return {
 		clock,
@@ -67,7 +67,7 @@ export function newStore(clock: Store["clock"] = { now: () => Date.now() }): Sto
 	};
 }
 
-/** The session of a key, made when it is new. */
+/** Returns the session with a key, and creates it if it is new. */
 export function ensureSession(store: Store, key: string): Session {
 	const found = store.sessions.get(key);
 	if (found !== undefined) return found;
@@ -76,18 +76,18 @@ export function ensureSession(store: Store, key: string): Session {
 	return session;
 }
 
-/** Ids of sessions: a random word for each store, and a number. They are made when they are asked for, which is rare. */
+/** Ids of sessions: a random part for each store, and a number. They are created on demand, which is rare. */
 function makeIncarnations(): Store["incarnationOf"] {
 	const store = uuid().slice(0, 18);
 	return (number) => `${store}-${number}`;
 }
 
-/** Seq of the last entry; 0 if absent. */
+/** Returns the seq of the last entry; 0 if there is none. */
 export function lastSeq({ entries }: Session): number {
 	return entries.at(-1)?.seq ?? 0;
 }
 
-/** Makes a session that has nothing yet. */
+/** Creates an empty session. */
 export function createSession(store: Store, key: string, at: number): Session {
 	const session: Session = {
 		key,

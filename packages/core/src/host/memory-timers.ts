@@ -1,4 +1,4 @@
-// Timers in memory: a heap by the time at which each is due, so that pending ones cost nothing.
+// In-memory timers: a heap ordered by due time, so that pending ones cost nothing.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import { ensureSession, type Store } from "./memory-store.ts";
 import { namespacePrefix } from "./session-key.ts";
@@ -12,7 +12,7 @@ interface Kept {
 	readonly body: string | undefined;
 	attempt: number;
 	claim: string | undefined;
-	/** Its place in the heap; older ones are void. */
+	/** Its entry in the heap; older entries are stale. */
 	place: Place | undefined;
 }
 
@@ -21,7 +21,7 @@ interface Place {
 	readonly timer: Kept;
 }
 
-/** The timers stored with the sessions of a store. */
+/** Returns the timers stored with the sessions of a store. */
 export function timersBeside(store: Store): TimerStore {
 	const bySession = new Map<string, Map<string, Kept>>();
 	const watchers = new Set<() => void>();
@@ -40,7 +40,7 @@ export function timersBeside(store: Store): TimerStore {
 			heap = heap.filter(isValid).sort((one, other) => one.dueAt - other.dueAt);
 	}
 
-	/** The place of the timer that is due first. */
+	/** Returns the heap entry of the timer that is due first. */
 	function first(): Place | undefined {
 		while (heap[0] !== undefined && !isValid(heap[0])) pop(heap);
 		return heap[0];

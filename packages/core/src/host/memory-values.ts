@@ -1,8 +1,8 @@
-// Values in memory that go with their sessions.
+// In-memory values that are deleted with their sessions.
 import { ensureSession, type Store } from "./memory-store.ts";
 import { memoryValues, type ValueStore } from "./values.ts";
 
-/** The values stored with the sessions of a store. Writing one creates a new session if needed. */
+/** Returns the values stored with the sessions of a store. Writing one creates the session if needed. */
 export function valuesBeside(store: Store): ValueStore {
 	const kept = memoryValues();
 	store.deleted.push((key) => void kept.deleteSession(key));
@@ -14,7 +14,7 @@ export function valuesBeside(store: Store): ValueStore {
 			return {
 				...own,
 				set(name, value) {
-					void own.set(name, value); // first, for it may refuse the value
+					void own.set(name, value); // first, because it may refuse the value
 					ensureSession(store, key);
 				},
 			};

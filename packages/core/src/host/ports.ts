@@ -1,34 +1,35 @@
-// Time, timers, ids and the event loop as ports: the engine reads none of them from the world itself (keeps I6).
+// Time, timers, ids and the event loop as ports: the engine never accesses them directly (keeps I6).
 import { startTimer, uuid } from "@holdfast/upp";
 import { type Lifetime, systemLifetime } from "./lifetime.ts";
 
-/** The source of time. */
+/** A clock. */
 export interface Clock {
-	/** Milliseconds since the epoch. */
+	/** Returns milliseconds since the epoch. */
 	now(): number;
-	/** Milliseconds that never go backwards, for durations. */
+	/** Returns milliseconds that never decrease, for durations. */
 	monotonic(): number;
 }
 
-/** Where ids come from. */
+/** Generates ids. */
 export interface Ids {
-	/** A new UUIDv4. */
+	/** Returns a new UUIDv4. */
 	uuid(): string;
 }
 
-/** The source of delays. */
+/** Starts delays. */
 export interface Timers {
 	/**
-	 * Calls `wake` once, after the given number of milliseconds. Returns a function that cancels it; harmless afterwards.
+	 * Calls `wake` once, after the given number of milliseconds. Returns a function that cancels it and has no effect
+	 * afterwards.
 	 */
 	after(milliseconds: number, wake: () => void): () => void;
 }
 
-/** The other work of the process: timers, input and output. */
+/** Yields to the other work of the process: timers, input and output. */
 export interface EventLoop {
-	/** Calls `passed` once, when it has been through that, and keeps the process alive until then. */
+	/** Calls `passed` once, after one turn of the event loop, and keeps the process alive until then. */
 	nextTurn(passed: () => void): void;
-	/** The same, but a process with nothing else to do may end before. */
+	/** Like `nextTurn`, but does not keep the process alive. */
 	whenTurned(passed: () => void): void;
 }
 
@@ -58,13 +59,13 @@ interface Immediate {
 }
 type Soon = (passed: () => void) => Immediate | undefined;
 
-/** The fastest turn of the event loop on the platform, determined on first use. */
+/** The fastest way to wait for a turn of the event loop on this platform, determined on first use. */
 let soon: Soon = (passed) => {
 	soon = quickest();
 	return soon(passed);
 };
 
-/** `setTimeout` is the last choice: asked for again and again, it waits for milliseconds. */
+/** `setTimeout` is the last choice: repeated calls wait for milliseconds. */
 function quickest(): Soon {
 	const { setImmediate, MessageChannel } = globalThis as Partial<typeof globalThis>;
 	if (setImmediate !== undefined) return (passed) => setImmediate(passed);

@@ -1,11 +1,11 @@
 // Records: small values under a shelf and a name, each with a revision, replaced by compare-and-swap. Everything that a
-// host stores in addition to its journal is here, so that one transaction covers it, in memory and in files alike.
+// host stores in addition to its journal is here, so that one transaction covers it, both in memory and in files.
 import type { MaybePromise } from "./journal.ts";
 import { systemPorts } from "./ports.ts";
 
 /** A record with its revision. */
 export interface StoredRecord {
-	/** A new number for every write of any record, never reused; 0 for a missing record. */
+	/** A new number for every write of any record, never reused. 0 for a missing record. */
 	readonly revision: number;
 	/** Undefined if it does not exist. */
 	readonly value: unknown;
@@ -14,13 +14,13 @@ export interface StoredRecord {
 /** The address of a record. */
 interface RecordAddress {
 	readonly shelf: string;
-	/** The records of a shelf are in the order of their names. */
+	/** The records of a shelf are ordered by name. */
 	readonly name: string;
 }
 
 /** A change of one record. */
 export interface RecordWrite extends RecordAddress {
-	/** Undefined takes the record away. */
+	/** Undefined deletes the record. */
 	readonly value: unknown;
 }
 
@@ -43,11 +43,11 @@ export interface RecordSpace {
 		shelf: string,
 		options?: ListRecords,
 	): MaybePromise<readonly (StoredRecord & { readonly name: string })[]>;
-	/** Writes all or nothing: false, and nothing is written, when a record is not as expected. */
+	/** Writes all or nothing. Returns false and writes nothing if a record does not have the expected revision. */
 	commit(expected: readonly RecordExpectation[], writes: readonly RecordWrite[]): MaybePromise<boolean>;
 }
 
-/** A view of the records that keeps its writes to itself until they are committed. */
+/** A view of the records that buffers its writes until they are committed. */
 export class RecordDraft {
 	readonly #space: RecordSpace;
 	readonly #seen = new Map<string, RecordExpectation & { readonly value: unknown }>();
@@ -57,7 +57,7 @@ export class RecordDraft {
 		this.#space = space;
 	}
 
-	/** The value as this draft has left it; undefined if absent. */
+	/** Returns the value including this draft's writes; undefined if absent. */
 	async get(shelf: string, name: string): Promise<unknown> {
 		const address = addressOf(shelf, name);
 		const written = this.#writes.get(address);
@@ -74,7 +74,7 @@ export class RecordDraft {
 		this.#writes.set(addressOf(shelf, name), { shelf, name, value });
 	}
 
-	/** The values of a shelf by name. Records that others add concurrently are no conflict. */
+	/** Returns the values of a shelf by name. Records that others add concurrently do not conflict. */
 	async list(shelf: string, options: ListRecords = {}): Promise<readonly (readonly [string, unknown])[]> {
 		const { after = "", limit = Number.POSITIVE_INFINITY } = options;
 		const own = [...this.#writes.values()].filter((write) => write.shelf === shelf && write.name > after);
@@ -89,25 +89,25 @@ export class RecordDraft {
 		return entries.length > limit ? entries.slice(0, limit) : entries;
 	}
 
-	/** False if a read value has changed in the meantime: nothing is written then. */
+	/** Commits the writes. Returns false and writes nothing if a value read by this draft has changed since. */
 	async commit(): Promise<boolean> {
 		if (this.#writes.size === 0) return true;
 		return await this.#space.commit([...this.#seen.values()], [...this.#writes.values()]);
 	}
 }
 
-/** Runs `work` on a draft until it is committed. If `work` throws, nothing changes. */
+/** Runs `work` on a draft and repeats it until it is committed. If `work` throws, nothing changes. */
 export async function onDraft<T>(space: RecordSpace, work: (draft: RecordDraft) => Promise<T>): Promise<T> {
 	for (let attempt = 1; ; attempt++) {
 		const draft = new RecordDraft(space);
 		const result = await work(draft);
 		if (await draft.commit()) return result;
-		// A store in memory answers before anything else has its turn.
+		// An in-memory store answers synchronously, so this lets other work run.
 		if (attempt % 10 === 0) await new Promise<void>(systemPorts.eventLoop.nextTurn);
 	}
 }
 
-/** A number as a name that sorts like the number. */
+/** Encodes a number as a name that sorts numerically. */
 export function numbered(position: number): string {
 	return String(position).padStart(12, "0");
 }

@@ -1,22 +1,22 @@
-// The store key of a session. A key without a namespace is its own store key; every other store key begins with NUL, so
-// that no key chosen by a caller, however hostile, is another session's store key.
+// The store key of a session. A key without a namespace is its own store key. Every other store key begins with NUL, so
+// that no key chosen by a caller, however malicious, is another session's store key.
 
 const mark = "\u0000";
 
-/** Under which keys an agent's sessions are in the store. One session key has one store key, and the other way round. */
+/** Maps an agent's session keys to store keys. The mapping is one-to-one. */
 export interface SessionKeys {
 	storeKeyOf(sessionKey: string): string;
-	/** Undefined for sessions of others. */
+	/** Returns undefined for sessions of others. */
 	keyOf(storeKey: string): string | undefined;
 }
 
-/** The store key of a caller's key. The same namespace and key give the same store key after reconstruction. */
+/** Returns the store key of a caller's key. The same namespace and key always produce the same store key. */
 export function storeKeyOf(namespace: string | undefined, key: string): string {
 	if (namespace !== undefined) return `${mark}ns${mark}${namespace.length}${mark}${namespace}${mark}${key}`;
 	return key.startsWith(mark) ? `${mark}key${mark}${key}` : key;
 }
 
-/** The prefix of the store keys of all child sessions of a session; without a session, of all child sessions. */
+/** Returns the prefix of the store keys of all child sessions of a session; without a session, of all child sessions. */
 export function childPrefix(parentStoreKey?: string): string {
 	const prefix = `${mark}sub${mark}`;
 	return parentStoreKey === undefined
@@ -24,12 +24,12 @@ export function childPrefix(parentStoreKey?: string): string {
 		: `${prefix}${parentStoreKey.length}${mark}${parentStoreKey}${mark}`;
 }
 
-/** The store key of a child session: always inside its parent's and sub-agent's scope, for every suffix. */
+/** Returns the store key of a child session. It is always within its parent's and sub-agent's scope, for every suffix. */
 export function childStoreKey(parentStoreKey: string, subagent: string, suffix: string): string {
 	return `${childPrefix(parentStoreKey)}${subagent.length}${mark}${subagent}${mark}${suffix}`;
 }
 
-/** The key of a store key that `storeKeyOf` returned for this namespace; undefined for others. */
+/** Returns the key from which `storeKeyOf` created a store key in this namespace; undefined for others. */
 function sessionKeyOf(namespace: string | undefined, storeKey: string): string | undefined {
 	const prefix = storeKeyOf(namespace, "");
 	if (namespace !== undefined) return storeKey.startsWith(prefix) ? storeKey.slice(prefix.length) : undefined;
@@ -38,7 +38,7 @@ function sessionKeyOf(namespace: string | undefined, storeKey: string): string |
 	return storeKey.startsWith(escaped) ? storeKey.slice(escaped.length) : undefined;
 }
 
-/** The key and namespace of a store key; child sessions are known by their store key. */
+/** Returns the key and namespace of a store key. Child sessions are identified by their store key. */
 export function readStoreKey(storeKey: string): { readonly key: string; readonly namespace?: string } {
 	const start = `${mark}ns${mark}`;
 	const namespace = storeKey.startsWith(start) ? readCounted(storeKey, start.length) : undefined;
@@ -47,8 +47,8 @@ export function readStoreKey(storeKey: string): { readonly key: string; readonly
 }
 
 /**
- * How the store keys of a namespace differ from others: they have it as a prefix or, for sessions in no namespace (null),
- * do not.
+ * Returns how to recognise the store keys of a namespace: by a prefix that they have or, for sessions without a namespace
+ * (null), do not have.
  */
 export function namespacePrefix(namespace: string | null): {
 	readonly prefix: string;
@@ -59,7 +59,7 @@ export function namespacePrefix(namespace: string | null): {
 		: { prefix: storeKeyOf(namespace, ""), begins: true };
 }
 
-/** The parts of a store key made by `childStoreKey`; undefined for others. */
+/** Returns the parts of a store key created by `childStoreKey`; undefined for others. */
 export function readChildStoreKey(
 	storeKey: string,
 ): { readonly parentStoreKey: string; readonly subagent: string; readonly suffix: string } | undefined {
@@ -87,7 +87,7 @@ function readCounted(
 	return storeKey[end] === mark ? { text: storeKey.slice(at + 1, end), end: end + 1 } : undefined;
 }
 
-/** The keys of agents of one namespace, or of none. */
+/** Returns the keys of agents in one namespace, or in none. */
 export function keysOf(namespace: string | undefined): SessionKeys {
 	return {
 		storeKeyOf: (sessionKey) => storeKeyOf(namespace, sessionKey),
@@ -95,7 +95,7 @@ export function keysOf(namespace: string | undefined): SessionKeys {
 	};
 }
 
-/** The namespace of a store key; for a child session, that of its root. */
+/** Returns the namespace of a store key; for a child session, that of its root. */
 export function namespaceOf(storeKey: string): string | undefined {
 	const child = readChildStoreKey(storeKey);
 	return child === undefined ? readStoreKey(storeKey).namespace : namespaceOf(child.parentStoreKey);

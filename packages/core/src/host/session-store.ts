@@ -1,11 +1,11 @@
-// The port of a bare session store: opaque states under keys, replaced by compare-and-swap. Nothing of leases, runs or
-// time is asked of it.
+// The port of a bare session store: opaque states under keys, replaced by compare-and-swap. It needs no notion of leases,
+// runs or time.
 
 /** The stored data of a key. */
 export interface StoredSession {
-	/** Opaque, JSON-safe. Changing the returned value does not change the stored one. */
+	/** Opaque and JSON-safe. Changing the returned value does not change the stored one. */
 	readonly state: unknown;
-	/** Minted by the store for this state alone; never used again, not even after `delete`. */
+	/** Created by the store for this state only, and never reused, not even after `delete`. */
 	readonly version: string;
 }
 
@@ -15,21 +15,21 @@ export type CommitResult =
 	| { readonly ok: false; readonly reason: "conflict" };
 
 /**
- * A place for sessions that knows three operations. Write one for any database that can replace a value on condition;
- * `sessionStoreContract` of `@holdfast/testing` holds it to this contract.
+ * A session store with three operations. You can implement it on any database that supports conditional replacement;
+ * `sessionStoreContract` of `@holdfast/testing` tests an implementation against this contract.
  */
 export interface SessionStore {
-	/** The data of the key; null if there is none. */
+	/** Returns the data of the key; null if there is none. */
 	load(key: string): Promise<StoredSession | null>;
 	/**
-	 * Replaces the state, or with `expectedVersion: null` creates it. A conflict if the stored version is not the
-	 * expected one; the stored state then stays.
+	 * Replaces the state or, with `expectedVersion: null`, creates it. If the stored version is not the expected one,
+	 * returns a conflict and leaves the stored state unchanged.
 	 */
 	commit(
 		key: string,
 		next: { readonly state: unknown },
 		options: { readonly expectedVersion: string | null },
 	): Promise<CommitResult>;
-	/** Deletes the data of the key. A missing key is fine. */
+	/** Deletes the data of the key. Has no effect if the key is missing. */
 	delete(key: string): Promise<void>;
 }

@@ -1,8 +1,8 @@
 // The whole content of a store, table by table, in a form that each kind of store can export and import, to move it to
 // another store or to examine it. Keys, ids and names are in stored form (`toStored`), bodies are JSON text. Workers,
-// leases and claims belong to a location and are not included, nor are the positions of changes.
+// leases, claims and the positions of changes are not included, because they belong to one store.
 
-/** The rows of the tables in every store's dump. Sessions and files have the numbers of their store. */
+/** The rows of the tables in every store's dump. Sessions and files have their store's numbers. */
 export interface DumpTables {
 	readonly sessions: {
 		readonly id: number;
@@ -12,11 +12,11 @@ export interface DumpTables {
 		readonly openRun: string | null;
 		/** The time when a waiting or parked run is next due. */
 		readonly lookAt: number | null;
-		/** Seq of the entry that represents those before it; else 0. */
+		/** Seq of the entry that replaces those before it; otherwise 0. */
 		readonly firstSeq: number;
 		readonly seq: number;
 		readonly lastKind: string | null;
-		/** How many inputs have come, and how many of them wait. */
+		/** How many inputs have arrived, and how many of them wait. */
 		readonly inputs: number;
 		readonly waiting: number;
 		readonly createdAt: number;
@@ -44,7 +44,7 @@ export interface DumpTables {
 		readonly kind: string;
 		readonly run: string | null;
 		readonly dedupeKey: string | null;
-		/** The worker that accepted it, which is dead by the time it is read elsewhere. */
+		/** The worker that accepted it, which counts as dead by the time another store reads it. */
 		readonly worker: string | null;
 		readonly at: number;
 		readonly body: string;
@@ -83,7 +83,7 @@ export interface DumpTables {
 /** A table of a dump. */
 export type DumpTable = keyof DumpTables;
 
-/** The tables in the order in which their rows come. */
+/** The tables in the order of their rows in a dump. */
 export const dumpTables: readonly DumpTable[] = [
 	"sessions",
 	"entries",
@@ -102,15 +102,15 @@ export type DumpBatch = {
 	[Table in DumpTable]: { readonly table: Table; readonly rows: readonly DumpTables[Table][] };
 }[DumpTable];
 
-/** One moment of a store. */
+/** A snapshot of a store. */
 export interface StoreDump {
-	/** Sessions to come have higher epochs. */
+	/** New sessions get higher epochs. */
 	readonly highestDeletedEpoch: number;
-	/** Rows in batches of a bounded size, table by table; of one session, entries in their order. */
+	/** Yields rows in batches of a bounded size, table by table. The entries of a session are in order. */
 	rows(): AsyncIterable<DumpBatch>;
 }
 
-/** How many rows there are of a table, and how many bytes their bodies have. */
+/** The number of rows of a table, and the bytes of their bodies. */
 export interface TableSize {
 	readonly rows: number;
 	readonly bytes: number;
@@ -148,7 +148,7 @@ function byteLength(text: string): number {
 	return encoder.encode(text).length;
 }
 
-/** The first table in which two sizes differ; undefined if they are equal. */
+/** Returns the first table in which two sizes differ; undefined if they are equal. */
 export function differsIn(one: StoreSize, other: StoreSize): DumpTable | undefined {
 	return dumpTables.find(
 		(table) => one[table].rows !== other[table].rows || one[table].bytes !== other[table].bytes,

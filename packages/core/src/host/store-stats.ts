@@ -4,14 +4,15 @@
 export interface StoreStats {
 	/** Due sessions without an owner in the whole store, counted up to 100,000. */
 	readonly queued: number;
-	/** Milliseconds for which the oldest of them has been due; 0 without one. */
+	/** Milliseconds for which the oldest of them has been due; 0 if there is none. */
 	readonly oldestDueMs: number;
-	/** Sessions whose lease this process has. */
+	/** Number of sessions whose lease this process holds. */
 	readonly leases: number;
 	/**
-	 * Runs that this process has taken over from a worker that was dead, or disconnected for too long, since it started.
+	 * Number of runs that this process has taken over since it started, from a worker that was dead or disconnected for
+	 * too long.
 	 */
 	readonly takeovers: number;
-	/** Transactions of sessions that this process has committed since it started. */
+	/** Number of session transactions that this process has committed since it started. */
 	readonly commits: number;
 }

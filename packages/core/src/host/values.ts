@@ -1,9 +1,9 @@
-// Small values stored with a session: a port of four methods, and its in-memory implementation. Deleting a session
+// Small values stored with a session: a port with four methods, and its in-memory implementation. Deleting a session
 // deletes its values.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import type { MaybePromise } from "./journal.ts";
 
-/** A value and its name. */
+/** A value with its name. */
 export interface NamedValue {
 	readonly name: string;
 	readonly value: unknown;
@@ -12,30 +12,30 @@ export interface NamedValue {
 /** The named values of one session. Values are plain data, and each `get` returns a copy. */
 export interface SessionValues {
 	get(name: string): MaybePromise<unknown>;
-	/** Resolves when the value is kept as safely as the session itself. */
+	/** Resolves once the value is stored as durably as the session itself. */
 	set(name: string, value: unknown): MaybePromise<void>;
-	/** Whether there was one. */
+	/** Deletes a value. Returns whether it existed. */
 	delete(name: string): MaybePromise<boolean>;
-	/** All of them, in the order of their names. */
+	/** Returns all values, in the order of their names. */
 	list(): MaybePromise<readonly NamedValue[]>;
 }
 
-/** Where the values of all sessions are kept. */
+/** Stores the values of all sessions. */
 export interface ValueStore {
-	/** The values of a session that belong to one owner, such as a plugin. Costs nothing until it is used. */
+	/** Returns the values of a session that belong to one owner, such as a plugin. Costs nothing until it is used. */
 	values(sessionKey: string, owner: string): SessionValues;
 	/**
-	 * Whether values are removed with their session, in one transaction. Others then must not remove them: a session
-	 * recreated in the meantime keeps its own.
+	 * Whether values are removed with their session, in one transaction. In that case, don't remove them separately: a
+	 * session recreated since then keeps its own.
 	 */
 	readonly goWithSession?: true;
 	/** Whether the journal of their host stores `Append.values`, in the transaction of the append. */
 	readonly comeWithAppend?: true;
-	/** Forgets all values of a session, of all owners. */
+	/** Deletes all values of a session, of all owners. */
 	deleteSession(sessionKey: string): MaybePromise<void>;
 }
 
-/** Values that live as long as this object. */
+/** Creates values that live as long as this object. */
 export function memoryValues(): ValueStore {
 	/** Values as text by session, owner and name. */
 	const sessions = new Map<string, Map<string, Map<string, string>>>();

@@ -1,4 +1,4 @@
-// The watchers of sessions. Shared by the journals.
+// The watchers of sessions, shared by the journals.
 import type { Committed } from "../facts/index.ts";
 
 /** Called after a change, with its commits if they are known. */
@@ -6,33 +6,33 @@ type Changed = (commits?: readonly Committed[]) => void;
 
 /** Watchers by session key. */
 export interface Watchers {
-	/** Adds one; returns the way to take it away. */
+	/** Adds a watcher. Returns a function that removes it. */
 	add(key: string, changed: Changed): () => void;
-	/** Adds one of all sessions; returns the way to take it away. */
+	/** Adds a watcher of all sessions. Returns a function that removes it. */
 	addToAll(changed: () => void): () => void;
 	/**
-	 * Reports a commit of the session: its watchers are called soon, once for all commits until then. `commits` returns
+	 * Reports a commit of the session. Its watchers are called soon, once for all commits until then. `commits` returns
 	 * the commits, and is called only if there are watchers. Default: they have to be read.
 	 */
 	changed(key: string, commits?: () => readonly Committed[]): void;
-	/** Something was committed in an unknown session: the watchers of all sessions are called soon. */
+	/** Reports a commit to an unknown session. The watchers of all sessions are called soon. */
 	somethingChanged(): void;
 	has(key: string): boolean;
 	/** The watched keys. */
 	keys(): Iterable<string>;
 	readonly size: number;
-	/** Whether anybody watches all of them. */
+	/** Whether there is a watcher of all sessions. */
 	readonly hasAny: boolean;
 }
 
-/** Makes an empty set of watchers. Most stores never have one. */
+/** Creates an empty set of watchers. Most stores never need one. */
 export function makeWatchers(): Watchers {
 	return new WatcherSet();
 }
 
 class WatcherSet implements Watchers {
 	readonly #byKey = new Map<string, Set<Changed>>();
-	/** Keys, and the commits if all of them are known. */
+	/** Keys, with the commits if all of them are known. */
 	#awaiting: Map<string, Committed[] | undefined> | undefined;
 	#ofAll: Set<() => void> | undefined;
 	#allAwait = false;
@@ -41,7 +41,7 @@ class WatcherSet implements Watchers {
 		const byKey = this.#byKey;
 		const watchers = byKey.get(key) ?? new Set();
 		byKey.set(key, watchers);
-		// A wrapper of its own, so that one function given twice is two watchers.
+		// A separate wrapper, so that one function given twice is two watchers.
 		const own: Changed = (commits) => changed(commits);
 		watchers.add(own);
 		return () => {

@@ -1,27 +1,28 @@
 // A work queue: a store that hands out the sessions with due work, so that no scan is needed.
 
-/** A taker of work. */
+/** A consumer of work. */
 export interface WorkTaker {
-	/** Sessions at most that are handed to it at once. */
+	/** The maximum number of sessions handed out to it at once. */
 	readonly atOnce: number;
-	/** Whether this process handles the session with that key; others are left to other processes. */
+	/** Whether this process handles the session with this key. Others are left to other processes. */
 	isOurs(key: string): boolean;
 	/**
-	 * Runs the due work of a session. The queue hands out no more than `atOnce` until this settles; when it rejects, the
-	 * session is handed out again later, and less and less often. `not-ours`: the session is for other processes, which
-	 * its key alone did not show.
+	 * Runs the due work of a session. The queue hands out no more than `atOnce` sessions until this settles. If it
+	 * rejects, the session is handed out again later, with increasing delays. `not-ours`: other processes handle the
+	 * session, which could not be determined from its key alone.
 	 */
 	work(key: string): Promise<"not-ours" | undefined>;
 }
 
 /**
- * Hands out sessions: those with a new input that no worker waits for, with a passed deadline, that were released, or
- * whose worker died. At least once each time; a session without due work is harmless.
+ * Hands out sessions with due work: those with a new input that no worker waits for, those with a passed deadline, those
+ * that were released, and those whose worker died. Each is handed out at least once, so a session may turn out to have no
+ * due work.
  */
 export interface WorkQueue {
-	/** Starts taking work, and resolves when new work is handed out. Rejects as the store does. */
+	/** Starts taking work. Resolves when new work is handed out. Rejects with errors of the store. */
 	take(taker: WorkTaker): Promise<{
-		/** Takes no more work, and resolves when everything handed out is settled. */
+		/** Stops taking work. Resolves when everything handed out is settled. */
 		stop(): Promise<void>;
 	}>;
 }
