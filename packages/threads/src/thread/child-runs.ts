@@ -100,7 +100,7 @@ async function runOf(
 	}
 }
 
-/** The result of a failed call. */
+/** Returns the result of a failed call. */
 export function failure(error: string): ToolResult {
 	return { status: "error", error };
 }

@@ -1,4 +1,4 @@
-// A thread as a decider: whose step it is follows from the fold alone (keeps I1, I6).
+// A thread as a decider: which side acts next is derived from the fold alone (keeps I1, I6).
 import { HoldfastError } from "holdfast";
 import { type Action, type DecidingStrategy, type QuestionContext, strategy } from "holdfast/execution";
 import type { Entry } from "holdfast/host";
@@ -6,15 +6,15 @@ import { type BeginAnswer, type Flow, type FlowRules, initialFlow, queuedTag, to
 
 /** The parts of the thread that a decider needs. */
 export interface DeciderParts extends FlowRules {
-	/** The flow of an execution after one more entry: `evolveFlow` by these rules. */
+	/** Returns the flow of an execution after one more entry: `evolveFlow` with these rules. */
 	flowAfter(flow: Flow, entry: Entry): Flow;
-	/** Which agent acts, and whether it may. */
+	/** Returns which agent acts, and whether it may. */
 	begin(context: QuestionContext): Promise<BeginAnswer>;
-	/** Reports the end of the session to the thread that asked for it. Done again it changes nothing. */
+	/** Reports the end of the session to the thread that requested it. Repeating it changes nothing. */
 	report(context: QuestionContext): Promise<unknown>;
 }
 
-/** The strategy of all threads of a project. */
+/** Returns the strategy of all threads of a project. */
 export function threadStrategy(parts: DeciderParts): DecidingStrategy {
 	return strategy<Flow>({
 		name: "thread",
@@ -44,7 +44,7 @@ function next(parts: DeciderParts, flow: Flow): Action {
 	return { kind: "model", tag: flow.side, step: "next" };
 }
 
-/** The error of a thread whose agent the project does not have. */
+/** Returns the error of a thread whose agent is not in the project. */
 export function agentIsGone(name: string): HoldfastError {
 	return new HoldfastError(
 		"agent_not_found",

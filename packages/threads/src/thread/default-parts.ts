@@ -15,25 +15,25 @@ export interface DefaultPartsOptions {
 	readonly env: EnvGiven | undefined;
 	/** Values of a user's account. */
 	readonly userEnv: ((userId: string) => EnvGiven | undefined | Promise<EnvGiven | undefined>) | undefined;
-	/** The thread of an id. */
+	/** Returns the thread with an id. */
 	place(threadId: string): Promise<ThreadPlace | undefined>;
 	readonly effects: ThreadParts["effects"];
-	/** Whether a variable stays in a thread, by a definition of its agent or its tools. */
+	/** Whether a variable stays in a thread, according to a definition of its agent or its tools. */
 	isScoped(thread: ThreadPlace, name: string): boolean;
 }
 
-/** Marks the key-values among the values stored with a session. */
+/** Marks the key-value pairs among the values stored with a session. */
 export const valuesOwner = "thread-values";
 
-/** Milliseconds after which a value that another process has set is masked, if the thread does not read it before. */
+/** Milliseconds after which a value that another process has set is masked, if the thread does not read it earlier. */
 const redactionStaleMs = 1_000;
 
-/** Makes them. */
+/** Creates the default parts. */
 export function defaultParts(options: DefaultPartsOptions): ThreadParts {
 	const { host, ports, env, userEnv } = options;
 	const newId = (): string => ports.ids.uuid();
 	const redactions = new Redactions();
-	/** Counts reads and writes here: a cached redaction includes all values read and set before it. */
+	/** Counts reads and writes here: a cached redaction includes all values that were read and set before it. */
 	let uses = 0;
 	const used = <T>(value: Promise<T>): Promise<T> => value.finally(() => uses++);
 	const environmentOf: ThreadParts["environment"] = (thread, scope) => {

@@ -15,9 +15,9 @@ export interface EffectsOptions {
 	readonly host: Host;
 	readonly ports: Ports;
 	project(): Project;
-	/** Of the threads of this project. */
+	/** Namespace of the threads of this project. */
 	readonly namespace: string | undefined;
-	/** The thread whose session has a key in the store, or undefined. */
+	/** Returns the thread whose session has a key in the store, or undefined. */
 	threadOf(storeKey: string): Promise<ThreadRecord | undefined>;
 	system(): ThreadSystem;
 }
@@ -48,7 +48,10 @@ export class EffectsOfThreads {
 		});
 	}
 
-	/** The effects of a thread, as code of a namespace means them by name. @throws HoldfastError `host_without_timers`. */
+	/**
+	 * Returns the effects of a thread, with names resolved in the namespace of the calling code. @throws HoldfastError
+	 * `host_without_timers`.
+	 */
 	of(
 		{ storeKey }: Pick<ThreadPlace, "storeKey">,
 		namespace: NamespaceContext = { type: "global" },
@@ -69,7 +72,7 @@ export class EffectsOfThreads {
 		});
 	}
 
-	/** The effect methods of a thread. */
+	/** Returns the effect methods of a thread. */
 	part(thread: ThreadPlace, namespace?: NamespaceContext): EffectsPart {
 		const effects = (): ThreadEffects => this.of(thread, namespace);
 		return {
@@ -89,7 +92,7 @@ export class EffectsOfThreads {
 		this.#worker?.start();
 	}
 
-	/** Their part in the life of threads; `release` is the threads' own. */
+	/** Handles the lifecycle of threads; `release` is the threads' own. */
 	life(release: () => Promise<void>): OwnLife {
 		return {
 			start: () => this.start(),
@@ -99,7 +102,7 @@ export class EffectsOfThreads {
 		};
 	}
 
-	/** Starts no more effects, and waits a while for the running ones. */
+	/** Starts no more effects, and waits some time for the running ones. */
 	async stop(): Promise<void> {
 		const { timers } = this.#options.ports;
 		let callOff = (): void => {};
@@ -126,7 +129,7 @@ export class EffectsOfThreads {
 		await (schema === null ? handler(state) : handler(state, args));
 	}
 
-	/** An error message without the thread's secrets. */
+	/** Returns an error message without the thread's secrets. */
 	async #shown(record: ThreadRecord | undefined, message: string): Promise<string> {
 		if (record === undefined) return message;
 		const { index, parts, place } = this.#options.system();

@@ -1,4 +1,4 @@
-// Everything that can be called in a project, as tools of the engine: which of it a call means is known when it is carried out.
+// Declares all callables of a project as tools of the engine: which one a call refers to is resolved when the call runs.
 import type { AnyTool, ToolContext } from "holdfast";
 import { executeCall } from "./execute-call.ts";
 import type { ProjectIndex } from "./project-index.ts";
@@ -6,7 +6,7 @@ import type { ThreadSystem } from "./system.ts";
 
 const anyArguments = { type: "object", properties: {}, additionalProperties: true };
 
-/** Makes them. Calls run one at a time, in the order in which the model made them. */
+/** Creates the tools. Calls run one at a time, in the order in which the model made them. */
 export function engineTools(system: ThreadSystem, index: ProjectIndex): readonly AnyTool[] {
 	return [...index.callNames()].map(([name, retryPolicy]) => ({
 		name,

@@ -24,7 +24,7 @@ export interface CallParts {
 	readonly live: LiveRun | undefined;
 }
 
-/** Carries out a call of the model. */
+/** Executes a call of the model. */
 export async function executeCall(
 	system: ThreadSystem,
 	live: LiveRun,
@@ -94,14 +94,14 @@ function carriedOut(
 	return after(offered, call);
 }
 
-/** Another agent takes over the thread. */
+/** Hands the thread over to another agent. */
 async function handOff(system: ThreadSystem, live: LiveRun, agent: string): Promise<ToolResult> {
 	await system.records.change(live.threadId, () => ({ agentId: agent }));
 	live.signalled({ handoff: agent });
 	return { status: "success", result: `The agent "${agent}" takes over.` };
 }
 
-/** A tool by the name that a call has of it. */
+/** Returns a tool by the name that a call uses for it. */
 function visibleTool(
 	{ index }: LiveRun,
 	namespace: NamespaceContext,
@@ -146,7 +146,7 @@ export async function runTool(
 		const tool = { namespace: item.namespace, uses: definition.uses, env: config.env };
 		const state = known ?? (await system.state(record, { live, tool }));
 		live?.states.set(callable, state);
-		// Without `tenvs` a definition has null there.
+		// For a definition without `tenvs`, the value is null.
 		if (definition.variables.length > 0 || definition.tenvs) {
 			const missing = await missingValue(definition, state);
 			if (missing !== undefined) return failure(`The tool "${name}" cannot run: ${missing}`);
@@ -173,7 +173,7 @@ async function readArguments(
 	return { error: issues.join("; ") };
 }
 
-/** The environment value that a tool requires and that is not set. */
+/** Returns the environment value that a tool requires and that is not set. */
 async function missingValue(
 	{ tenvs, variables }: ProjectItem<"tool">["definition"],
 	state: ThreadState,
@@ -195,7 +195,7 @@ async function missingValue(
 	return undefined;
 }
 
-/** The value that a tool returned, if it is a result. */
+/** Returns the value that a tool returned, if it is a result. */
 function readToolResult(given: unknown, name: string): ToolResult {
 	const { status, result, error, stack, attachments } = (given ?? {}) as Partial<ToolResult>;
 	if (status !== "success" && status !== "error")
@@ -283,7 +283,7 @@ async function callPrompt(
 	}
 }
 
-/** Has the call wait for the provider that is busy, where the thread waits for its models. */
+/** Makes the call wait for a busy provider, if the thread waits for its models. */
 function throwWait(context: ToolContext, error: unknown): void {
 	const waiting = context as Partial<{ waitForModel(error: unknown): Error | undefined }>;
 	const wait = waiting.waitForModel?.(error);

@@ -53,7 +53,7 @@ export function executionState(live: LiveRun, later: (signals: CallSignals) => v
 	} as ExecutionState;
 }
 
-/** The messages of this execution, as copies: changing them has no effect elsewhere. */
+/** Returns the messages of this execution as copies: changing them has no effect elsewhere. */
 function historyOf({ view, runId }: LiveRun): readonly Message[] {
 	const { rows } = view;
 	let from = rows.length;

@@ -1,5 +1,6 @@
-// The flow of an execution: a pure fold of the facts of its run (keeps I2, I6). A turn is one side finishing; an execution of an
-// `ai_human` agent is one turn, one of a `dual_ai` agent as many as it takes until a stop condition ends the session.
+// The flow of an execution: a pure fold of the facts of its run (keeps I2, I6). A turn ends when one side finishes. An
+// execution of an `ai_human` agent is one turn; an execution of a `dual_ai` agent has as many turns as it takes until a
+// stop condition ends the session.
 import type { ToolCall } from "@holdfast/upp";
 import type { Entry } from "holdfast/host";
 import type { AgentDefinition, AttachmentRef, SessionToolConfig, SideConfig } from "../types/index.ts";
@@ -18,11 +19,11 @@ export interface SessionOutcome {
 
 /** The flow of an execution. */
 export interface Flow {
-	/** Whether the execution knows its agent. */
+	/** Whether the agent of the execution is known. */
 	readonly isBegun: boolean;
-	/** The reason why it must not act, if any. */
+	/** The reason why the agent must not act, if any. */
 	readonly refusal?: string;
-	/** Whether its end is to be reported to the thread that asked for it. */
+	/** Whether its end is to be reported to the thread that requested it. */
 	readonly reports: boolean;
 	readonly isReported: boolean;
 	readonly agent: string;
@@ -31,18 +32,18 @@ export interface Flow {
 	readonly steps: Readonly<Record<Side, number>>;
 	/** Model calls of the turn. */
 	readonly turnSteps: number;
-	/** Turns finished. */
+	/** Finished turns. */
 	readonly turns: number;
 	/** Seq of the entry that started the turn. */
 	readonly turnSeq: number;
 	/** Whether nothing is left to do until a new message arrives. */
 	readonly isOver: boolean;
-	/** The text of the turn that ended last. */
+	/** The text of the last finished turn. */
 	readonly response: string;
 	readonly outcome?: SessionOutcome;
 	readonly queue: readonly QueuedCall[];
 	readonly stoppedBy?: Side;
-	/** Set if the runtime's own limit ended the turn, until this is recorded. */
+	/** Set if the runtime's own limit ended the turn, until that is recorded. */
 	readonly isCapped: boolean;
 	/** The calls whose results are awaited, and the results so far. */
 	readonly calls: readonly ToolCall[];
@@ -70,15 +71,15 @@ export const topics = { begin: "threads.begin", report: "threads.report", cap: "
 /** The tag of a queued call's message. */
 export const queuedTag = "queued";
 
-/** The context of a flow besides the facts. */
+/** What a flow depends on in addition to the facts. */
 export interface FlowRules {
-	/** The definition of an agent; undefined if it no longer exists. */
+	/** Returns the definition of an agent; undefined if it no longer exists. */
 	agent(name: string): AgentDefinition | undefined;
-	/** Model calls after which a turn without a limit of its own ends. */
+	/** Model calls after which a turn without its own limit ends. */
 	readonly stepCap: number;
 }
 
-/** Before the first fact. */
+/** The flow before the first fact. */
 export const initialFlow: Flow = {
 	isBegun: false,
 	reports: false,
@@ -98,7 +99,7 @@ export const initialFlow: Flow = {
 	isQueued: false,
 };
 
-/** The flow of an execution after one more fact. */
+/** Returns the flow of an execution after one more fact. */
 export function evolveFlow(rules: FlowRules, flow: Flow, { seq, fact }: Entry): Flow {
 	switch (fact.kind) {
 		case "input":
@@ -168,14 +169,14 @@ function turnBegins(flow: Flow, seq: number, side: Side): Flow {
 	return { ...flow, side, turnSteps: 0, turnSeq: seq };
 }
 
-/** A reply without calls. */
+/** Applies a reply without calls. */
 function replied(rules: FlowRules, flow: Flow, seq: number, text: string): Flow {
 	const { config } = sideOf(rules, flow);
 	if (config?.stopOnResponse !== false) return turnOver(rules, { ...flow, response: text }, seq);
 	return limited(rules, { ...flow, response: text }, seq);
 }
 
-/** All calls of a reply have their results. */
+/** Applies the end of a round: all calls of a reply have their results. */
 function roundOver(rules: FlowRules, flow: Flow, seq: number): Flow {
 	let next: Flow = { ...flow, calls: [], results: [] };
 	const { config } = sideOf(rules, flow);
@@ -209,7 +210,7 @@ function limited(rules: FlowRules, flow: Flow, seq: number): Flow {
 	return turnOver(rules, { ...flow, isCapped: flow.isCapped || isCapped }, seq);
 }
 
-/** A side has finished: either the session ends, or the other side takes its turn. */
+/** Applies the end of a turn: either the session ends, or the other side takes its turn. */
 function turnOver(rules: FlowRules, flow: Flow, seq: number): Flow {
 	const turns = flow.turns + 1;
 	const agent = rules.agent(flow.agent);
@@ -218,7 +219,7 @@ function turnOver(rules: FlowRules, flow: Flow, seq: number): Flow {
 	return turnBegins({ ...flow, turns }, seq, flow.side === "a" ? "b" : "a");
 }
 
-/** The configuration of the side that acts. */
+/** Returns the configuration of the acting side. */
 export function sideOf(
 	rules: FlowRules,
 	{ agent: name, side }: Pick<Flow, "agent" | "side">,
@@ -227,7 +228,7 @@ export function sideOf(
 	return { agent, config: side === "a" ? agent?.sideA : agent?.sideB };
 }
 
-/** The response that a turn-ending tool's result provides. */
+/** Returns the response that a turn-ending tool's result provides. */
 export function stopResponse(result: StoredResult, property: string | undefined): string {
 	const whole = resultText(result);
 	if (property === undefined) return whole;
@@ -236,12 +237,12 @@ export function stopResponse(result: StoredResult, property: string | undefined)
 	return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** The name of a tool that a session is bound to. */
+/** Returns the name of a tool that a session is bound to. */
 export function boundName(binding: SessionToolConfig | undefined): string | undefined {
 	return typeof binding === "object" ? binding.name : binding;
 }
 
-/** The text of a bound call, if the result is one. */
+/** Returns the text of a bound call, if the result is one. */
 export function boundText(
 	binding: SessionToolConfig,
 	{ arguments: args }: ToolCall,
@@ -265,7 +266,7 @@ function outcomeOf(
 	return { status, text: boundText(binding, call, result), attachments: attachmentsOf(given) };
 }
 
-/** Files as a call names them: references, or paths. */
+/** Returns the files that a call names: as references, or as paths. */
 export function attachmentsOf(given: unknown): AttachmentRef[] {
 	const list = given === undefined ? [] : Array.isArray(given) ? given : [given];
 	return list.flatMap((each): AttachmentRef[] => {

@@ -1,4 +1,4 @@
-// The messages of a request, from those of the thread: as one side sees them, with calls and results in pairs. Each
+// Builds the messages of a request from those of the thread: as one side sees them, with calls and results in pairs. Each
 // message is converted once; the only further cost of a request is traversing the list when the provider reads it (keeps
 // I5).
 import type { AssistantMessage } from "@holdfast/upp";
@@ -16,21 +16,21 @@ import type {
 import type { Side } from "./message-data.ts";
 import type { Row } from "./row.ts";
 
-/** How the history is seen. */
+/** Options for viewing the history. */
 export interface HistoryView {
 	readonly side: Side;
 	readonly isDual: boolean;
-	/** Whether calls of earlier turns are shown. */
+	/** Whether calls of earlier turns are included. */
 	readonly includePastTools: boolean;
 	/** Seq of the entry that started the turn. */
 	readonly turnSeq: number;
-	/** The tools whose results were the response of the other side's turn, and the property that was it. */
+	/** Returns the response of the other side's turn, if a result of a turn-ending tool contains it. */
 	response(row: Row): string | undefined;
-	/** The bytes of a file in base64; undefined if it is shown as text. */
+	/** Returns the bytes of a file in base64; undefined if it is shown as text. */
 	image(file: AttachmentRef): string | undefined;
 }
 
-/** The messages as a provider gets them. */
+/** Returns the messages in the form that a provider receives. */
 export function providerHistory(rows: readonly Row[], view: HistoryView): ProviderMessage[] {
 	const made: ProviderMessage[] = [];
 	for (const [at, row] of rows.entries()) {
@@ -58,12 +58,12 @@ export function providerHistory(rows: readonly Row[], view: HistoryView): Provid
 					: { role: "user", content },
 			);
 		}
-		// A result without its preceding call would be refused: include both or neither.
+		// A provider would refuse a result without its call, so both or neither are included.
 	}
 	return made;
 }
 
-/** The results that follow a message, the first of each call: providers repeat the ids of calls. */
+/** Returns the results that follow a message, the first for each call: providers repeat the ids of calls. */
 function resultsOf(rows: readonly Row[], at: number): ReadonlyMap<string, Row> {
 	const results = new Map<string, Row>();
 	for (let next = at + 1; rows[next]?.message.role === "tool"; next++) {
@@ -158,7 +158,7 @@ export function isImage({ mimeType }: Pick<AttachmentRef, "mimeType">): boolean 
 	return mimeType.startsWith("image/");
 }
 
-/** Messages in the form that hooks see, with the data that only the provider uses carried along. */
+/** Converts messages to the form that hooks see, and carries along the data that only the provider uses. */
 export function llmMessages(messages: readonly ProviderMessage[]): LLMMessage[] {
 	return messages.map((message): LLMMessage => {
 		switch (message.role) {
@@ -239,7 +239,7 @@ function textOf(content: { type: "text"; text: string } | { type: "error"; error
 	return content.type === "error" ? content.error : content.text;
 }
 
-/** The calls of a message, as it has them. */
+/** Returns the calls of a message. */
 export function readCalls(text: string | null | undefined): HookToolCall[] {
 	if (text === null || text === undefined) return [];
 	try {
@@ -252,7 +252,7 @@ export function readCalls(text: string | null | undefined): HookToolCall[] {
 	}
 }
 
-/** The arguments of a call; empty if they are not a JSON object. */
+/** Returns the arguments of a call; empty if they are not a JSON object. */
 export function readArguments(text: string): Record<string, unknown> {
 	try {
 		const value: unknown = JSON.parse(text);

@@ -14,21 +14,21 @@ import type { Flow } from "./flow.ts";
 import type { ThreadLogger } from "./logs.ts";
 import type { ProjectIndex } from "./project-index.ts";
 
-/** Whose hooks are called, and with which state. */
+/** Whose hooks to call, and with which state. */
 export interface HookScope {
 	readonly index: ProjectIndex;
 	readonly flow: Pick<Flow, "agent" | "side">;
-	/** The running prompt, if it is not the side's. */
+	/** The running prompt, if it differs from the side's. */
 	readonly prompt?: Parameters<ProjectIndex["callables"]>[0] | undefined;
 	readonly threadId: string;
 	readonly log: ThreadLogger;
-	/** Made when the first hook is called. */
+	/** Creates the state; called for the first hook. */
 	state(): Promise<ThreadState>;
 }
 
 type Execute<Name extends HookName> = HookSignatures[Name];
 
-/** The hooks of a kind that are active, in their order. */
+/** Returns the active hooks of a kind in their order. */
 function activeHooks<Name extends HookName>(
 	{ index, flow, prompt: given }: Pick<HookScope, "index" | "flow" | "prompt">,
 	name: Name,
@@ -77,7 +77,7 @@ function report({ log, threadId }: HookScope, id: string, name: HookName, why: s
 const isRecord = (value: unknown): value is Record<string, unknown> =>
 	typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Hooks without a result. */
+/** Runs the hooks after a thread was created. */
 export async function afterThreadCreated(scope: HookScope): Promise<void> {
 	await chain(
 		scope,
@@ -88,7 +88,7 @@ export async function afterThreadCreated(scope: HookScope): Promise<void> {
 	);
 }
 
-/** Hooks of a parent once its sub-agent was made. */
+/** Runs the hooks of a parent after its sub-agent was created. */
 export async function afterSubagentCreated(
 	scope: HookScope,
 	child: () => Promise<ThreadState>,
@@ -102,7 +102,7 @@ export async function afterSubagentCreated(
 	);
 }
 
-/** The system message as hooks leave it; an empty one is one. */
+/** Applies the hooks to the system message; it may become empty. */
 export function systemMessage(scope: HookScope, text: string): Promise<string> {
 	return chain(
 		scope,
@@ -114,7 +114,7 @@ export function systemMessage(scope: HookScope, text: string): Promise<string> {
 	);
 }
 
-/** The messages that a request is assembled of. */
+/** Applies the hooks to the messages from which a request is assembled. */
 export function filterMessages(scope: HookScope, messages: Message[]): Promise<Message[]> {
 	return chain(
 		scope,
@@ -125,7 +125,7 @@ export function filterMessages(scope: HookScope, messages: Message[]): Promise<M
 	);
 }
 
-/** The messages of a request as they go out. */
+/** Applies the hooks to the messages of a request just before it is sent. */
 export function prefilterHistory(scope: HookScope, messages: LLMMessage[]): Promise<LLMMessage[]> {
 	return chain(
 		scope,
@@ -139,7 +139,7 @@ export function prefilterHistory(scope: HookScope, messages: LLMMessage[]): Prom
 	);
 }
 
-/** A message before it is stored. Its id, role and calls stay. */
+/** Applies the hooks to a message before it is stored. Its id, role and calls stay. */
 export function beforeCreateMessage(scope: HookScope, message: Message): Promise<Message> {
 	return chain(
 		scope,
@@ -156,7 +156,7 @@ export function beforeCreateMessage(scope: HookScope, message: Message): Promise
 	);
 }
 
-/** Once a message is stored. */
+/** Runs the hooks after a message was stored. */
 export async function afterCreateMessage(scope: HookScope, message: Message): Promise<void> {
 	await chain(
 		scope,
@@ -182,7 +182,7 @@ export function beforeUpdateMessage(
 	);
 }
 
-/** Once a message was changed. */
+/** Runs the hooks after a message was changed. */
 export async function afterUpdateMessage(scope: HookScope, message: Message): Promise<void> {
 	await chain(
 		scope,

@@ -1,4 +1,4 @@
-// Door of threads.
+// Entry point of threads.
 
 export type { GivenMcpTool } from "./callable.ts";
 export type { ThreadLog, ThreadLogger } from "./logs.ts";

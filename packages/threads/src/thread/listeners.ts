@@ -4,7 +4,7 @@ import type { ThreadListener } from "./threads-options.ts";
 export class ThreadListeners {
 	readonly #byThread = new Map<string, Set<ThreadListener>>();
 
-	/** Returns the way to leave. */
+	/** Adds a listener. Returns a function that removes it. */
 	add(threadId: string, listener: ThreadListener): () => void {
 		const known = this.#byThread.get(threadId) ?? new Set();
 		this.#byThread.set(threadId, known.add(listener));

@@ -30,13 +30,13 @@ export class LiveRun {
 	readonly threadId: string;
 	readonly runId: string;
 	readonly index: ProjectIndex;
-	/** State shared by the tools of this execution. */
+	/** State that the tools of this execution share. */
 	readonly context: Record<string, unknown> = {};
-	/** Names of the prompts from that of the side to the one that runs. */
+	/** Names of the prompts from the side's own to the running one. */
 	promptPath: readonly string[] = [];
 	/** Prompts whose sub-agents were started. */
 	readonly activated: Set<string> = new Set();
-	/** Whether the thread has sub-agents; undefined before that is known. */
+	/** Whether the thread has sub-agents; undefined until known. */
 	hasChildren: boolean | undefined;
 	/** The states of tools, by their list entries: created once while the thread has no sub-agents. */
 	readonly states: Map<object, ThreadState> = new Map();
@@ -49,12 +49,12 @@ export class LiveRun {
 	#place: ThreadPlace | undefined;
 	#ready: Promise<void> | undefined;
 	#waiting: Entry[] | undefined = [];
-	/** Whether it has seen the run from its start, so that no entry has to be read. */
+	/** Whether it has seen the run from its start, so that no entries have to be read. */
 	#isWhole = false;
 	/** Entries added since the list was last read. */
 	readonly #unseen: Entry[] = [];
 	#seq = 0;
-	/** That which was asked for last. */
+	/** The last requested environment. */
 	#environment:
 		| {
 				readonly agent: object | undefined;
@@ -65,7 +65,7 @@ export class LiveRun {
 	#mayHaveFiles = false;
 	/** The requests of the current call. */
 	#signals: Mutable<CallSignals> | undefined;
-	/** Running hooks for stored messages. */
+	/** Hooks that are running for stored messages. */
 	#hooks: Promise<unknown> = Promise.resolve();
 
 	constructor(system: ThreadSystem, run: PolicyRun, index: ProjectIndex) {
@@ -88,7 +88,7 @@ export class LiveRun {
 		return view;
 	}
 
-	/** Seq of the last entry that was committed. */
+	/** Seq of the last committed entry. */
 	get seq(): number {
 		return this.#seq;
 	}
@@ -98,12 +98,12 @@ export class LiveRun {
 		return this.#mayHaveFiles;
 	}
 
-	/** The thread as of the start of the execution in this process. Available once ready. */
+	/** The thread at the start of the execution in this process. Available once ready. */
 	get place(): ThreadPlace {
 		return this.#place as ThreadPlace;
 	}
 
-	/** The environment of the thread for the agent with a prompt. Available once ready. */
+	/** Returns the environment of the thread for the agent with a prompt. Available once ready. */
 	environment(prompt: ProjectItem<"prompt"> | undefined): EnvironmentPart {
 		const agent = this.index.agent(this.flow.agent);
 		const known = this.#environment;
@@ -120,7 +120,7 @@ export class LiveRun {
 		return this.index.project.hooks.size > 0 && hasHooks(this, ...names);
 	}
 
-	/** Whether a call of this execution has asked it to stop, committed or not. */
+	/** The side whose call asked this execution to stop, committed or not. */
 	get stoppedBy(): Flow["stoppedBy"] {
 		return this.flow.stoppedBy ?? this.#signals?.stop;
 	}
@@ -154,7 +154,7 @@ export class LiveRun {
 		this.#waiting = undefined;
 	}
 
-	/** One more entry of the run is committed. */
+	/** Folds one more committed entry of the run. */
 	committed(entry: Entry): void {
 		if (entry.fact.kind === "run.started") this.#isWhole = true;
 		// Folded right after the decider's fold, whose result is reused if it started from the same state.
@@ -168,7 +168,7 @@ export class LiveRun {
 		this.#unseen.push(entry);
 	}
 
-	/** A call starts: the requests it makes of the execution until its end come with its result. */
+	/** Starts a call: its requests to the execution are stored with its result. */
 	collect(): CollectedSignals {
 		const outer = this.#signals;
 		const given: Mutable<CallSignals> = {};
@@ -183,7 +183,7 @@ export class LiveRun {
 		};
 	}
 
-	/** Asks something of the execution. False outside a call: then it is an input. */
+	/** Makes a request to the execution. Returns false outside a call: then the request becomes an input. */
 	signalled(signals: CallSignals): boolean {
 		if (this.#signals === undefined) return false;
 		Object.assign(this.#signals, signals);
@@ -195,12 +195,12 @@ export class LiveRun {
 		this.#hooks = this.#hooks.then(hook).catch(() => {});
 	}
 
-	/** Resolves when hooks have finished with stored messages. */
+	/** Resolves when the hooks for stored messages have finished. */
 	hooksDone(): Promise<unknown> {
 		return this.#hooks;
 	}
 
-	/** Whose hooks are called now. */
+	/** Returns whose hooks to call now. */
 	hookScope(prompt?: HookScope["prompt"]): HookScope {
 		const { threadId, index, flow } = this;
 		let state: Promise<ThreadState> | undefined;

@@ -1,4 +1,4 @@
-// Events of threads that operators need to see in the log.
+// The log entries of threads for operators.
 
 /** An entry of the log. */
 export interface ThreadLog {
@@ -11,5 +11,5 @@ export interface ThreadLog {
 	readonly data?: unknown;
 }
 
-/** Gets them. Must not throw. */
+/** Receives the entries. Must not throw. */
 export type ThreadLogger = (entry: ThreadLog) => void;

@@ -1,4 +1,4 @@
-// A thread as its tools, hooks, effects and endpoints have it: its parts in one object.
+// Assembles a thread as its tools, hooks, effects and endpoints see it: its parts in one object.
 import { UserMessage } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type {
@@ -31,9 +31,9 @@ import type { ThreadSystem } from "./system.ts";
 
 /** The viewpoint from which a thread is seen. */
 export interface StateScope {
-	/** The execution that it is part of. */
+	/** The execution that the state belongs to. */
 	readonly live?: LiveRun | undefined;
-	/** The tool that runs. */
+	/** The running tool. */
 	readonly tool?: {
 		readonly namespace: NamespaceContext;
 		readonly uses: readonly string[] | undefined;
@@ -44,7 +44,7 @@ export interface StateScope {
 /** The function with which a thread runs code. */
 export type RunCode = ThreadState["runCode"];
 
-/** Makes the object. */
+/** Creates the object. */
 export async function threadState(
 	system: ThreadSystem,
 	record: ThreadRecord,
@@ -229,7 +229,7 @@ export async function threadState(
 	return state;
 }
 
-/** Asks something of a thread: an input like any other, which no model sees. */
+/** Sends a request to a thread: an input like any other, which no model sees. */
 export async function askControl(system: ThreadSystem, threadId: string, control: Control): Promise<void> {
 	const message = new UserMessage("", {
 		id: system.newId(),
@@ -247,7 +247,7 @@ function lazily<T>(make: () => T): () => T {
 	};
 }
 
-/** The error of a thread that accepts no more messages. */
+/** Returns the error of a thread that accepts no more messages. */
 function threadTerminated(threadId: string): HoldfastError {
 	return new HoldfastError(
 		"thread_terminated",

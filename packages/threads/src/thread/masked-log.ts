@@ -1,4 +1,4 @@
-// The log of threads as it leaves them: in order, and without the secrets of the thread that an entry is of.
+// The outgoing log of threads: in order, and without the secrets of the thread that an entry belongs to.
 import type { ThreadLog, ThreadLogger } from "./logs.ts";
 import type { ThreadSystem } from "./system.ts";
 
@@ -15,7 +15,7 @@ export class MaskedLog {
 		this.#system = system;
 	}
 
-	/** Takes an entry, which is handed on once the secrets of its thread are known. */
+	/** Accepts an entry, which is passed on once the secrets of its thread are known. */
 	readonly log: ThreadLogger = (entry) => {
 		const onLog = this.#onLog;
 		if (onLog === undefined) return;
@@ -23,7 +23,7 @@ export class MaskedLog {
 		this.#last = this.#last.then(async () => onLog(await masked)).catch(() => {});
 	};
 
-	/** Resolves when all entries so far were handed on. */
+	/** Resolves when all entries so far have been passed on. */
 	done(): Promise<void> {
 		return this.#last;
 	}

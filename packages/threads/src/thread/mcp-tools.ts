@@ -26,7 +26,7 @@ function named(mcp: GivenMcp, name: string): readonly GivenMcpTool[] {
 	return mcp.tools().filter((each) => each.server === server && (tool ?? each.toolName) === each.toolName);
 }
 
-/** The callables that a name refers to; none if the server does not exist. */
+/** Returns the callables that a name refers to; none if the server does not exist. */
 export function mcpCallables(mcp: GivenMcp | undefined, config: PromptToolConfig): McpCallable[] {
 	if (mcp === undefined) return [];
 	return named(mcp, config.name)
@@ -43,7 +43,7 @@ export function mcpCallables(mcp: GivenMcp | undefined, config: PromptToolConfig
 
 const asks = (needsApproval: unknown): boolean => needsApproval !== undefined && needsApproval !== false;
 
-/** Why names of a project mean nothing; a server that is away just now is no such reason. */
+/** Returns problems with the MCP names of a project; a server that is only disconnected is not a problem. */
 export function mcpProblems(
 	mcp: GivenMcp | undefined,
 	{ prompts }: Pick<Project, "prompts">,
@@ -108,7 +108,7 @@ interface Block {
 	readonly source?: { readonly data?: unknown };
 }
 
-/** Text is the result; pictures and documents are files of the thread; other data is JSON. */
+/** Converts a result: text is the result, pictures and documents become files of the thread, other data becomes JSON. */
 function resultOf(given: unknown): ToolResult {
 	if (typeof given === "string") return { status: "success", result: given };
 	if (!isContent(given)) return { status: "success", result: JSON.stringify(given) ?? "" };

@@ -14,10 +14,10 @@ export type Control =
 
 /** Data stored with a message. All of it is plain data. */
 export interface MessageData {
-	/** If it differs from the default of the message's kind. */
+	/** Set if it differs from the default for the message's kind. */
 	readonly role?: Message["role"];
 	readonly name?: string;
-	/** A message without text is not one with an empty text. */
+	/** Distinguishes a message without text from one with an empty text. */
 	readonly noContent?: true;
 	readonly silent?: true;
 	readonly metadata?: Record<string, unknown>;
@@ -29,7 +29,7 @@ export interface MessageData {
 	readonly columns?: Record<string, unknown>;
 	/** The side that sent it. */
 	readonly side?: Side;
-	/** The side that is to answer it. */
+	/** The side that should answer it. */
 	readonly to?: Side;
 	/** The prompt that produced it. */
 	readonly prompt?: string;
@@ -42,12 +42,12 @@ export interface MessageData {
 const dataKey = "threads";
 const none: MessageData = {};
 
-/** Reads the thread's data of a message. */
+/** Reads the thread's data from a message. */
 export function dataOf({ metadata }: EngineMessage): MessageData {
 	return (metadata?.[dataKey] as MessageData | undefined) ?? none;
 }
 
-/** The metadata of a message with these data, keeping other metadata. */
+/** Returns the metadata of a message with this data, keeping other metadata. */
 export function withData(
 	data: MessageData,
 	others: EngineMessage["metadata"] = {},
@@ -55,7 +55,7 @@ export function withData(
 	return { ...others, [dataKey]: data as Record<string, unknown> };
 }
 
-/** Plain data: undefined members are left out, and so are values that are not JSON. */
+/** Returns plain data without undefined members and values that are not JSON. */
 export function plainData(data: MessageData): MessageData {
 	return JSON.parse(JSON.stringify(data)) as MessageData;
 }

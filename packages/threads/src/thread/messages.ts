@@ -38,10 +38,10 @@ import type { Row } from "./row.ts";
 import type { ThreadSystem } from "./system.ts";
 import type { ThreadView } from "./thread-view.ts";
 
-/** The messages that the caller may see: committed ones, followed by queued ones. */
+/** Returns the messages that the caller may see: committed ones, followed by queued ones. */
 async function seen(system: ThreadSystem, threadId: string): Promise<ThreadView> {
-	// Reads the queue first: a message accepted in between then appears among the committed ones, and is never missing
-	// from both.
+	// Reads the queue first: a message that is accepted in between then appears among the committed ones, and is never
+	// missing from both.
 	const inbox = await system.host.journal.inbox(system.storeKeyOf(threadId));
 	const view = await system.view(threadId);
 	if (inbox.length === 0) return view;
@@ -97,7 +97,7 @@ export async function getMessages(
 	return { messages: page, total, hasMore: offset + page.length < total };
 }
 
-/** The message of an id, or null. */
+/** Returns the message with an id, or null. */
 export async function getMessage(
 	system: ThreadSystem,
 	threadId: string,
@@ -116,7 +116,7 @@ export interface Speaking {
 	storeAttachments(attachments: readonly ToolAttachment[]): Promise<AttachmentRef[]>;
 }
 
-/** Stores a message and starts nothing. */
+/** Stores a message without starting an execution. */
 export async function injectMessage(speaking: Speaking, input: InjectMessageInput): Promise<Message> {
 	const { system, threadId } = speaking;
 	const made = await created(speaking, input);
@@ -179,7 +179,7 @@ async function created(
 	return messageOf(stored, { ...more, ...changedData({}, extra(stored)) });
 }
 
-/** The columns of a message that are not its own. */
+/** Returns the columns of a message that are not its own. */
 function extra({ silent, metadata, status, attachments, name, ...columns }: Message): object {
 	const known: Record<string, unknown> = { ...columns };
 	if (silent === true) known.silent = true;
@@ -190,7 +190,7 @@ function extra({ silent, metadata, status, attachments, name, ...columns }: Mess
 	return known;
 }
 
-/** A stored message as the engine has it. */
+/** Converts a stored message to the engine's form. */
 function messageOf(message: Message, data: MessageData): AnyMessage {
 	const { id, role, content, created_at, tool_calls, tool_call_id } = message;
 	const timestamp = new Date(Math.floor(created_at / 1_000));
@@ -216,7 +216,7 @@ function messageOf(message: Message, data: MessageData): AnyMessage {
 	return new UserMessage(content ?? "", { id, timestamp, metadata: withData(plainData(as)) });
 }
 
-/** The message in its stored form, after the hooks have run. */
+/** Returns the message in its stored form, after the hooks have run. */
 async function announced({ system, threadId, scope }: Speaking, sourceId: string): Promise<Message> {
 	const view = await seen(system, threadId);
 	const row = view.get(sourceId) ?? view.partsOf(sourceId)[0];
@@ -259,7 +259,7 @@ export async function updateMessage(
 	return updated;
 }
 
-/** The message of the engine that a changed row is a part of. */
+/** Returns the engine's message that a changed row is a part of. */
 function changed(view: ThreadView, row: Row, after: Message): AnyMessage {
 	const { source, message: before, sourceId } = row;
 	const timestamp = new Date(Math.floor(before.created_at / 1_000));
@@ -309,7 +309,7 @@ function resultOf({ content, attachments = [] }: Message, isError: boolean): obj
 	return attachments.length === 0 ? said : { ...said, attachments };
 }
 
-/** Takes a message out, with the results of its calls. False without one. */
+/** Removes a message with the results of its calls. Returns false if there is none. */
 export async function deleteMessage({ system, threadId }: Speaking, id: string): Promise<boolean> {
 	const view = await seen(system, threadId);
 	if (view.get(id) === undefined) return false;
@@ -354,7 +354,7 @@ function requireSettled(view: ThreadView, id: string): Row {
 	return row;
 }
 
-/** Marked when it was listed: the project's own data of a message is stored with it. */
+/** The mark was set when it was listed: the project's own data of a message is stored with it. */
 function isWaiting({ source }: Row): boolean {
 	return source !== undefined && dataOf(source).metadata?.queued === true;
 }

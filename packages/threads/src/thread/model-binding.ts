@@ -13,7 +13,7 @@ import type {
 import type { EnvironmentPart } from "./parts.ts";
 import type { ProjectIndex } from "./project-index.ts";
 
-/** A model and the provider that answers for it. */
+/** A model, and the provider that answers for it. */
 export interface BoundModel {
 	readonly item: ProjectItem<"model">;
 	readonly provider: ProviderInstance;
@@ -23,10 +23,10 @@ export interface BoundModel {
 	readonly secrets: readonly string[];
 }
 
-/** The models of a project's prompts whose providers need no key. */
+/** Models of a project's prompts whose providers need no key. */
 const withoutKeys = new WeakMap<ProjectIndex, Map<ProjectItem<"prompt">, readonly BoundModel[]>>();
 
-/** The models of a prompt: its own and, in order, those that take over when it fails for now. */
+/** Returns the models of a prompt: its own and, in order, the fallbacks for transient failures. */
 export function modelsOf(
 	index: ProjectIndex,
 	prompt: ProjectItem<"prompt">,
@@ -66,7 +66,7 @@ async function bound(item: ProjectItem<"model">, env: Pick<EnvironmentPart, "fin
 	return { item, ...(await making), secrets: key === undefined || key === "" ? [] : [key] };
 }
 
-/** The provider of a model, with a key. */
+/** Creates the provider of a model with a key. */
 export function providerOf(definition: ModelDefinition, apiKey: string | undefined): ProviderInstance {
 	const { includedProviders } = definition;
 	return definition.provider({
@@ -83,7 +83,7 @@ async function make(definition: ModelDefinition, apiKey: string | undefined): Pr
 /** How long a provider may take to report a model's capabilities. */
 const patienceMs = 5_000;
 
-/** A model's capabilities: from its definition, or else from its provider, if it answers in time. */
+/** Returns a model's capabilities: from its definition, or else from its provider, if that answers in time. */
 export async function capabilitiesOf(
 	{ capabilities, model }: ModelDefinition,
 	provider: ProviderInstance,
@@ -97,20 +97,20 @@ export async function capabilitiesOf(
 		]);
 		return typeof said === "object" && said !== null ? said : undefined;
 	} catch {
-		return undefined; // it is asked all the same
+		return undefined; // the model is used nevertheless
 	} finally {
 		answered.abort();
 	}
 }
 
-/** By the definition of a model. */
+/** Request options by the definition of a model. */
 type OptionsByModel = WeakMap<ModelDefinition, Readonly<Omit<ProviderRequest, "messages">>>;
 
 const knownOptions = new WeakMap<PromptDefinition, OptionsByModel>();
 
 /**
- * The part of a request that follows from the prompt and its model. It is built once unless it contains objects, which a
- * provider could modify.
+ * Returns the part of a request that depends on the prompt and its model. It is built once unless it contains objects,
+ * which a provider could modify.
  */
 export function requestOptions(
 	prompt: PromptDefinition,
@@ -164,18 +164,18 @@ export interface Answered {
 	readonly model: BoundModel;
 }
 
-/** How models are asked one after the other. */
+/** How to call models one after the other. */
 export interface AskModels {
 	readonly models: readonly BoundModel[];
 	readonly signal: AbortSignal | undefined;
-	/** The thread's fields for the message of a model's answer. Default: only a new id. */
+	/** Returns the thread's fields for the message of a model's answer. Default: only a new id. */
 	readonly message?: (model: BoundModel) => AnswerMessage;
 	/** Builds the request for a model. */
 	request(model: BoundModel): ProviderRequest | Promise<ProviderRequest>;
 	failed(model: BoundModel, error: UPPError, isLast: boolean): void;
 }
 
-/** Asks models for a complete answer until one succeeds. */
+/** Calls models for a complete answer until one succeeds. */
 export function askWhole(asking: AskModels): Promise<Answered> {
 	return ask(
 		asking,
@@ -184,7 +184,7 @@ export function askWhole(asking: AskModels): Promise<Answered> {
 	);
 }
 
-/** Asks models for a streamed answer until one starts it; after that its error is the answer's. */
+/** Calls models for a streamed answer until one starts it; after that, its errors are returned. */
 export function askStreamed(asking: AskModels, emit: (event: StreamEvent) => void): Promise<Answered> {
 	let hasSpoken = false;
 	const said = (event: StreamEvent): void => {
@@ -207,7 +207,7 @@ type CallModel = (model: BoundModel, request: ProviderRequest) => Promise<LLMRes
 function ask(asking: AskModels, call: CallModel, hasSpoken: () => boolean): Promise<Answered> {
 	const { models, signal, request, failed } = asking;
 	const from = (at: number): Promise<Answered> => {
-		const model = models[at] as BoundModel; // a prompt has a model
+		const model = models[at] as BoundModel; // a prompt always has a model
 		const answered = (response: LLMResponse): Answered => ({ response, model });
 		const refused = (thrown: unknown): Promise<Answered> => {
 			const error = providerFailure(thrown, model.provider.name, signal);

@@ -1,39 +1,39 @@
 // The model calls of a thread. Calls of its sides are facts of its journal. Calls that prompts make as tools, and failed
-// calls, are separate records, written when they end.
+// calls, are separate records that are written when they end.
 import type { TokenUsage } from "@holdfast/upp";
 import type { Host } from "holdfast";
 import type { Entry } from "holdfast/host";
 import { queuedTag } from "./flow.ts";
 import { dataOf } from "./message-data.ts";
 
-/** A call of a model. */
+/** A model call. */
 export interface ModelCall {
 	/** The id of its message; absent if it produced none. */
 	readonly messageId?: string;
 	/** The name of the model in the project. */
 	readonly model: string;
-	/** The prompt that asked. */
+	/** The prompt that made the call. */
 	readonly prompt?: string;
 	/** When the call ended: microseconds since 1970. */
 	readonly createdAt: number;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
-	/** US dollars; absent when the price is unknown. */
+	/** US dollars; absent if the price is unknown. */
 	readonly cost?: number;
-	/** Milliseconds. */
+	/** In milliseconds. */
 	readonly duration?: number;
-	/** Why it failed. */
+	/** The error, if it failed. */
 	readonly error?: string;
 }
 
 const pageSize = 500;
 
-/** The shelf of the records of a thread. */
+/** Returns the shelf of the records of a thread. */
 export function callsShelf(storeKey: string): string {
 	return `thread-calls ${storeKey}`;
 }
 
-/** Records a call that no fact holds. */
+/** Records a call that is not contained in a fact. */
 export async function recordCall(
 	{ records }: Pick<Host, "records">,
 	storeKey: string,
@@ -44,7 +44,7 @@ export async function recordCall(
 	await records?.commit([], [{ shelf: callsShelf(storeKey), name, value: call }]);
 }
 
-/** All calls of a thread, in the order in which they were over. */
+/** Returns all calls of a thread, in the order in which they ended. */
 export async function modelCalls(
 	{ records, journal }: Pick<Host, "records" | "journal">,
 	storeKey: string,
@@ -62,7 +62,7 @@ export async function modelCalls(
 	return calls.sort((one, other) => one.createdAt - other.createdAt);
 }
 
-/** The call that an entry is of. */
+/** Returns the call that an entry contains. */
 export function callOf({ at, fact }: Entry): ModelCall | undefined {
 	if (fact.kind !== "assistant" || fact.tag === queuedTag) return undefined;
 	const { message, usage, modelId, duration } = fact;
@@ -78,7 +78,7 @@ export function callOf({ at, fact }: Entry): ModelCall | undefined {
 	};
 }
 
-/** The tokens that a call used. */
+/** Returns the tokens that a call used. */
 export function tokensOf({ inputTokens, outputTokens }: TokenUsage): {
 	inputTokens: number;
 	outputTokens: number;

@@ -11,7 +11,7 @@ import type {
 } from "../types/index.ts";
 import { capabilitiesOf, providerOf } from "./model-binding.ts";
 
-/** A model of a project, as lists show it. */
+/** A model of a project in the form that lists show. */
 export interface ModelFacts {
 	/** Its name in the project. */
 	readonly name: string;
@@ -23,13 +23,13 @@ export interface ModelFacts {
 	readonly icon?: string;
 	/** Absent if neither the definition nor the provider declares any. */
 	readonly capabilities?: ModelCapabilities;
-	/** Names of the models that take over when it fails for now. */
+	/** Names of the models that take over on transient failures. */
 	readonly fallbacks: readonly string[];
-	/** Set if the provider could not be created or asked. */
+	/** Set if the provider could not be created or did not respond. */
 	readonly failed?: true;
 }
 
-/** The models of a project. Their providers are asked with the keys in the environment of the program. */
+/** The models of a project. Their providers receive the keys in the environment of the program. */
 export class ModelLists {
 	readonly #project: () => Project;
 	readonly #env: EnvGiven | undefined;
@@ -39,7 +39,7 @@ export class ModelLists {
 		this.#env = env;
 	}
 
-	/** All models by name, with the data of their definitions and providers. */
+	/** Returns all models by name, with the data of their definitions and providers. */
 	list(): Promise<readonly ModelFacts[]> {
 		const models = [...this.#project().models.values()].sort((one, other) =>
 			one.name < other.name ? -1 : 1,
@@ -48,7 +48,7 @@ export class ModelLists {
 	}
 
 	/**
-	 * The models that the provider of a model offers, a page at a time. `limit` is 100 by default.
+	 * Returns the models that the provider of a model offers, one page at a time. `limit` is 100 by default.
 	 * @throws HoldfastError `item_not_found`; `models_not_listed` if the provider has no list or fails.
 	 */
 	async offered(name: string, query: ProviderModelsQuery = {}): Promise<ProviderModelsPage> {
@@ -91,7 +91,7 @@ export class ModelLists {
 	}
 }
 
-/** A page of a whole list. Its cursor is the number of models before it. */
+/** Returns a page of a complete list. Its cursor is the number of models before it. */
 function pageOf(
 	models: ProviderModelsPage["models"],
 	{ limit = 100, cursor = "0" }: ProviderModelsQuery,

@@ -1,14 +1,14 @@
 // Errors for threads that do not exist or accept no more work.
 import { HoldfastError } from "holdfast";
 
-/** The error of a thread that is not there. */
+/** Returns the error for a thread that does not exist. */
 export function threadNotFound(threadId: string): HoldfastError {
 	return new HoldfastError("thread_not_found", `There is no thread ${JSON.stringify(threadId)}.`, {
 		data: { threadId },
 	});
 }
 
-/** The error of a thread that was terminated. */
+/** Returns the error for a terminated thread. */
 export function threadTerminated(threadId: string): HoldfastError {
 	return new HoldfastError(
 		"thread_terminated",

@@ -1,5 +1,5 @@
-// The parts of a thread besides its session: each part is owned by a folder of its own, and threads depend only on these
-// interfaces.
+// The parts of a thread in addition to its session: each part is owned by its own folder, and threads depend only on
+// these interfaces.
 
 import type { Redaction } from "../environment/index.ts";
 import type { AttachmentRef, NamespaceContext, ThreadState, ToolAttachment } from "../types/index.ts";
@@ -8,12 +8,12 @@ import type { ThreadRecord } from "./records.ts";
 /** The thread that a part belongs to. */
 export interface ThreadPlace {
 	readonly threadId: string;
-	/** Under which key its session is in the store. */
+	/** The key of its session in the store. */
 	readonly storeKey: string;
 	readonly record: ThreadRecord;
 }
 
-/** Files. */
+/** File methods. */
 export type FileMethods = Pick<
 	ThreadState,
 	| "writeFile"
@@ -30,16 +30,16 @@ export type FileMethods = Pick<
 	| "getFileThumbnail"
 >;
 
-/** Files, and attachments of messages. */
+/** File methods, and attachments of messages. */
 export interface FilesPart extends FileMethods {
 	/** Stores attachments. */
 	storeAttachments(attachments: readonly ToolAttachment[]): Promise<AttachmentRef[]>;
 }
 
-/** Key-values. */
+/** Key-value methods. */
 export type ValuesPart = Pick<ThreadState, "getValue" | "setValue">;
 
-/** Effects. */
+/** Effect methods. */
 export type EffectsPart = Pick<
 	ThreadState,
 	"scheduleEffect" | "getScheduledEffects" | "removeScheduledEffect"
@@ -47,19 +47,19 @@ export type EffectsPart = Pick<
 
 /** The environment of a thread, as seen by one agent and one prompt. */
 export interface EnvironmentPart extends Pick<ThreadState, "env" | "envType" | "setEnv"> {
-	/** The value of a name; undefined if no source has it. */
+	/** Returns the value of a name; undefined if no source has it. */
 	find(name: string): Promise<{ readonly value: string; readonly type: "text" | "secret" } | undefined>;
-	/** The same data with every secret value masked. */
+	/** Returns the same data with every secret value masked. */
 	redact<Value>(data: Value): Value | Promise<Value>;
 	/** The same for streamed text. Default: streamed text is not changed. */
 	redaction?(): Redaction | Promise<Redaction>;
 }
 
-/** Whose environment it is: definitions come between the thread's values and those of the user. */
+/** Which definitions are included: they come between the thread's values and those of the user. */
 export interface EnvironmentScope {
 	readonly agent?: Readonly<Record<string, string>> | undefined;
 	readonly prompt?: Readonly<Record<string, string>> | undefined;
-	/** Values of the agent's other definitions: not readable by name here, but masked as well. */
+	/** Values of the agent's other definitions: not readable by name here, but masked too. */
 	readonly masked?: readonly Readonly<Record<string, string>>[] | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface EnvironmentScope {
 export interface ThreadParts {
 	files(thread: ThreadPlace): FilesPart;
 	values(thread: ThreadPlace): ValuesPart;
-	/** `namespace`: whose code asks, for the names of effects. Default: the project's own. */
+	/** `namespace`: that of the calling code, for the names of effects. Default: the project's own. */
 	effects(thread: ThreadPlace, namespace?: NamespaceContext): EffectsPart;
 	environment(thread: ThreadPlace, scope: EnvironmentScope): EnvironmentPart;
 }

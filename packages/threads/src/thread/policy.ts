@@ -1,5 +1,5 @@
-// Threads in the one list of policy: hooks see stored messages, results are stored in the threads' form, and commits are
-// followed (keeps I1).
+// Threads as an entry of the policy list: hooks see stored messages, results are stored in the threads' form, and commits
+// are followed (keeps I1).
 
 import { AssistantMessage as Assistant, type AssistantMessage, after, messageOf } from "@holdfast/upp";
 import type { Entry, Fact } from "holdfast/host";
@@ -14,7 +14,7 @@ import { hookCall, readResult, rowOf, type StoredResult } from "./row.ts";
 import type { ThreadSystem } from "./system.ts";
 import { forModelCall } from "./thread-model.ts";
 
-/** Threads as an entry of the list. */
+/** Creates the entry of threads. */
 export function threadPolicy(
 	system: ThreadSystem,
 	lives: Map<string, LiveRun>,
@@ -33,7 +33,7 @@ export function threadPolicy(
 				({ definition }) => definition.hook === "after_create_message",
 			);
 			return {
-				// Without hooks the stages call nothing of the project that could wait for the thread.
+				// Without hooks, the stages call no code of the project that could wait for the thread.
 				...(live.index.project.hooks.size === 0 ? { waits: "never" as const } : {}),
 				...(looks ? { stepBefore: async () => void (await live.hooksDone()) } : {}),
 				modelCall: (call, next) => forModelCall(live, call, next),
@@ -51,7 +51,7 @@ export function threadPolicy(
 	};
 }
 
-/** The message of an answer after the hooks. User messages passed the hooks when they were accepted. */
+/** Returns the message of an answer after the hooks. User messages passed the hooks when they were accepted. */
 async function created(live: LiveRun, fact: Fact): Promise<Admission | undefined> {
 	if (fact.kind !== "assistant") return undefined;
 	if (!live.hasHooks("before_create_message")) return undefined;
@@ -63,7 +63,7 @@ async function created(live: LiveRun, fact: Fact): Promise<Admission | undefined
 	return same ? undefined : { fact: { ...fact, message: rewritten(message, row.message, changed) } };
 }
 
-/** An assistant's message with the changes of a hook. */
+/** Applies the changes of a hook to an assistant's message. */
 function rewritten(message: AssistantMessage, before: StoredMessage, after: StoredMessage): AssistantMessage {
 	const { id, timestamp, toolCalls } = message;
 	const data = { ...dataOf(message), ...changedData(before, after) };
@@ -81,7 +81,7 @@ function rewritten(message: AssistantMessage, before: StoredMessage, after: Stor
 
 type StoredMessage = ReturnType<typeof rowOf>["message"];
 
-/** The fields of a message's data that a hook or an update changed. */
+/** Returns the fields of a message's data that a hook or an update changed. */
 export function changedData(before: object, after: object): Partial<MessageData> {
 	const known: Record<string, string> = {
 		silent: "silent",
@@ -112,7 +112,7 @@ export function changedData(before: object, after: object): Partial<MessageData>
 	return { ...(data as Partial<MessageData>), ...(Object.keys(columns).length === 0 ? {} : { columns }) };
 }
 
-/** Said by the engine of a call whose process died inside it. */
+/** The engine's message for a call whose process died inside it. */
 const unknownOutcome = /^The outcome of this call is unknown/;
 
 const resultHooks = [
@@ -121,9 +121,7 @@ const resultHooks = [
 	"before_store_tool_result",
 ] as const;
 
-/**
- * A result in its stored form: after the hooks, with files instead of bytes, without secrets.
- */
+/** Returns a result in its stored form: after the hooks, with files instead of bytes, without secrets. */
 function storedResult(
 	system: ThreadSystem,
 	live: LiveRun,

@@ -50,8 +50,8 @@ export class ProjectIndex implements FlowRules {
 	}
 
 	/**
-	 * The flow of an execution after one more entry. The decider and the executor fold each entry in turn: from the same
-	 * start it is folded once.
+	 * Returns the flow of an execution after one more entry. The decider and the executor fold each entry in turn: from
+	 * the same start it is folded only once.
 	 */
 	flowAfter(from: Flow, entry: JournalEntry): Flow {
 		const known = this.#evolved;
@@ -65,21 +65,21 @@ export class ProjectIndex implements FlowRules {
 		return this.project.agents.get(name)?.definition;
 	}
 
-	/** An agent by its qualified name. @throws HoldfastError `agent_not_found`. */
+	/** Returns an agent by its qualified name. @throws HoldfastError `agent_not_found`. */
 	agentItem(name: string): ProjectItem<"agent"> {
 		const item = this.project.agents.get(name);
 		if (item === undefined) throw agentIsGone(name);
 		return item;
 	}
 
-	/** The prompt of the side that acts. @throws HoldfastError `item_not_found`, `agent_not_found`. */
+	/** Returns the prompt of the acting side. @throws HoldfastError `item_not_found`, `agent_not_found`. */
 	promptOf({ agent, side }: Pick<Flow, "agent" | "side">): ProjectItem<"prompt"> {
 		const { definition, namespace } = this.agentItem(agent);
 		const config = side === "a" ? definition.sideA : definition.sideB;
 		return this.item(namespace, "prompt", config?.prompt ?? "");
 	}
 
-	/** An item that code of a namespace can name. @throws HoldfastError `item_not_found`. */
+	/** Returns an item that code of a namespace can name. @throws HoldfastError `item_not_found`. */
 	item<Kind extends ItemKind>(namespace: NamespaceContext, kind: Kind, name: string): ProjectItem<Kind> {
 		const found = this.project.visible(namespace, kind, name);
 		if (found !== undefined) return found;
@@ -90,12 +90,12 @@ export class ProjectIndex implements FlowRules {
 		);
 	}
 
-	/** The callables of a prompt, whether or not they are offered now. */
+	/** Returns the callables of a prompt, whether or not they are offered now. */
 	callables(prompt: ProjectItem<"prompt">): readonly Callable[] {
 		return this.#callablesOf(prompt).all;
 	}
 
-	/** The callables of a prompt under a name. */
+	/** Returns the callable of a prompt with a name. */
 	callable(prompt: ProjectItem<"prompt">, name: string): Callable | undefined {
 		return this.#callablesOf(prompt).byName.get(name);
 	}
@@ -112,13 +112,13 @@ export class ProjectIndex implements FlowRules {
 		>[];
 		const once = listed.filter((each) => !agents.includes(each as (typeof agents)[number]));
 		const all = agents.length === 0 ? once : [...once, ...lifecycle(agents)];
-		// Of two with one name the first counts.
+		// If two have the same name, the first counts.
 		const made = { all, byName: new Map(all.map((each) => [each.name, each] as const).reverse()) };
 		this.#callables.set(prompt, made);
 		return made;
 	}
 
-	/** The environments of an agent's definitions: its own, its prompts', and those of their callables. */
+	/** Returns the environments of an agent's definitions: its own, its prompts', and those of their callables. */
 	envsOf(name: string): readonly Env[] {
 		const known = this.#envs.get(name);
 		if (known !== undefined) return known;
@@ -143,18 +143,18 @@ export class ProjectIndex implements FlowRules {
 		return made;
 	}
 
-	/** A tool that code of a namespace may queue or invoke. */
+	/** Returns a tool that code of a namespace may queue or invoke. */
 	tool(namespace: NamespaceContext, name: string): Extract<Callable, { kind: "tool" }> | undefined {
 		const item = this.project.visible(namespace, "tool", name);
 		return item === undefined ? undefined : toolCallable(item, { name });
 	}
 
-	/** Why tools of MCP servers that prompts name are not offered. */
+	/** Explains which tools of MCP servers that prompts name are not offered, and why. */
 	mcpProblems(): readonly string[] {
 		return mcpProblems(this.#mcp, this.project).map(({ message }) => message);
 	}
 
-	/** Every callable name in the project, and how its calls may be retried after a crash. */
+	/** Returns every callable name in the project, and how its calls may be retried after a crash. */
 	callNames(): ReadonlyMap<string, RetryPolicy> {
 		const names = new Map<string, RetryPolicy>();
 		for (const { localName, name } of this.project.tools.values())
@@ -199,7 +199,7 @@ export class ProjectIndex implements FlowRules {
 		return { kind: "agent", name, description, parameters: this.#taskArguments(item, config), item, config };
 	}
 
-	/** The arguments of a sub-agent: those of its first prompt, plus the ones that the configuration names. */
+	/** Returns the arguments of a sub-agent: those of its first prompt, plus the ones that the configuration names. */
 	#taskArguments(item: ProjectItem<"agent">, config: SubagentToolConfig): Record<string, unknown> {
 		const { sideA } = item.definition;
 		const prompt = this.project.visible(item.namespace, "prompt", sideA.prompt);
@@ -233,12 +233,12 @@ function afterCrash(callable: Callable): RetryPolicy {
 	return ["tool", "prompt", "provider"].includes(callable.kind) ? "manual-recovery" : "idempotent";
 }
 
-/** Whether an agent's instances take further messages. */
+/** Whether an agent's instances accept further messages. */
 export function isResumable({ resumable }: SubagentToolConfig): boolean {
 	return resumable !== undefined && resumable !== false;
 }
 
-/** A name as a model may call it. */
+/** Converts a name to one that a model may call. */
 export function callName(name: string): string {
 	return name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
 }
@@ -311,7 +311,7 @@ function lifecycle(agents: readonly ResumableAgent[]): Callable[] {
 
 const schemas = new WeakMap<ToolArgs, Record<string, unknown>>();
 
-/** A schema as models and providers have it. */
+/** Converts a schema to the form of models and providers. */
 function schemaOf(schema: ToolArgs): Record<string, unknown> {
 	const known = schemas.get(schema);
 	if (known !== undefined) return known;

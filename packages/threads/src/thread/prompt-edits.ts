@@ -16,7 +16,7 @@ export interface PromptVersion {
 	readonly createdBy?: string;
 	/** ISO 8601, UTC; absent for the project's own. */
 	readonly createdAt?: string;
-	/** The project's own text applies, even after later changes, because the edit equalled it. */
+	/** Set if the edit equalled the project's own text: then that text applies, even after later changes. */
 	readonly followsProject?: true;
 }
 
@@ -32,7 +32,7 @@ export interface PromptEditsParts {
 const mark = /\{\{(include|env) ([^{}\s]+)\}\}/g;
 const longest = 100_000;
 
-/** The versions of the prompts of a project, and the way to write another. */
+/** The versions of a project's prompts, with a method to add one. */
 export class PromptEdits {
 	readonly #parts: PromptEditsParts;
 	readonly #shelf: string;
@@ -42,14 +42,14 @@ export class PromptEdits {
 		this.#shelf = parts.namespace === undefined ? "prompt-edits" : `prompt-edits:${parts.namespace}`;
 	}
 
-	/** The latest version of each prompt of the project, by name. */
+	/** Returns the latest version of each prompt of the project, by name. */
 	async list(): Promise<PromptVersion[]> {
 		const names = [...this.#parts.project().prompts.keys()].sort();
 		const found = await Promise.all(names.map((name) => this.get(name)));
 		return found.filter((version) => version !== null);
 	}
 
-	/** A version, by default the latest, or null. */
+	/** Returns a version, by default the latest, or null. */
 	async get(id: string, version?: string): Promise<PromptVersion | null> {
 		const item = this.#parts.project().prompts.get(id);
 		if (item === undefined) return null;
@@ -65,7 +65,7 @@ export class PromptEdits {
 	}
 
 	/**
-	 * Writes a version, which counts from the next call of a model on.
+	 * Adds a version, which takes effect with the next model call.
 	 * @throws HoldfastError `PROMPT_NOT_FOUND`, `PROMPT_INVALID`.
 	 */
 	async put(
@@ -100,7 +100,7 @@ export class PromptEdits {
 		}
 	}
 
-	/** The current content of a prompt, in parts if the project defines parts. */
+	/** Returns the current content of a prompt, in parts if the project defines parts. */
 	async contentOf({ name, definition }: ProjectItem<"prompt">): Promise<PromptContent> {
 		const { value } = await this.#latest(name);
 		if (value === undefined || value.followsProject === true) return definition.prompt;
@@ -113,8 +113,8 @@ export class PromptEdits {
 	}
 
 	/**
-	 * Restricts an edit to what the project's own text may do: use prompts that it can see, and values that it already
-	 * names.
+	 * Restricts an edit to what the project's own text may do: include prompts that it can see, and use values that it
+	 * already names.
 	 */
 	#check({ name, namespace, definition }: ProjectItem<"prompt">, text: string): void {
 		const problems: string[] = [];

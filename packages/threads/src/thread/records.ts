@@ -3,10 +3,10 @@ import { HoldfastError, type Host } from "holdfast";
 import type { Ports, RecordSpace, StoredRecord } from "holdfast/host";
 import { threadNotFound, threadTerminated } from "./not-found.ts";
 
-/** Whose sub-agent a thread is, and how. */
+/** The parent of a sub-agent's thread. */
 export interface ParentLink {
 	readonly threadId: string;
-	/** How the parent lists it. */
+	/** Its name in the parent's list. */
 	readonly name: string;
 	readonly title?: string;
 	readonly description: string;
@@ -14,7 +14,7 @@ export interface ParentLink {
 	readonly blocking: boolean;
 	readonly spawnGroupId?: string;
 	readonly communication: "implicit" | "explicit";
-	/** The side that messages of the parent are for. */
+	/** The side that receives messages of the parent. */
 	readonly to: "a" | "b";
 	/** Whether the end of each session is queued to the parent. */
 	readonly reports: boolean;
@@ -36,7 +36,7 @@ export interface ThreadRecord {
 	readonly name?: string;
 	/** The text of `setStatus`. */
 	readonly status?: string;
-	/** Whether the hooks of its creation are done. */
+	/** Whether the hooks of its creation have finished. */
 	readonly isReady: boolean;
 }
 
@@ -45,20 +45,20 @@ export type RecordChange = Partial<
 	Pick<ThreadRecord, "agentId" | "userId" | "tags" | "terminated" | "status" | "isReady" | "name">
 >;
 
-/** Which threads are listed. */
+/** Which threads to list. */
 export interface ListThreads {
 	/** The maximum number. Default: all. */
 	readonly limit?: number;
-	/** Only threads made before this one; its id. */
+	/** Only threads created before the thread with this id. */
 	readonly before?: string;
-	/** Default: those of no tenant. */
+	/** Default: threads without a tenant. */
 	readonly tenant?: string;
 	readonly agentId?: string;
 	readonly userId?: string;
 	readonly tag?: string;
 }
 
-/** The time in microseconds, each later than the one before. */
+/** Returns the time in microseconds, always later than the previous one. */
 export function ascending({ now }: Ports["clock"]): () => number {
 	let last = 0;
 	return () => {
@@ -81,13 +81,13 @@ export class ThreadRecords {
 		this.#shelf = namespace === undefined ? "threads" : `threads:${namespace}`;
 	}
 
-	/** A thread, or undefined. */
+	/** Returns a thread, or undefined. */
 	async get(id: string): Promise<ThreadRecord | undefined> {
 		return (await this.#read(id)).value as ThreadRecord | undefined;
 	}
 
 	/**
-	 * Creates a thread. False if one with that id exists.
+	 * Creates a thread. Returns false if one with that id exists.
 	 * @throws HoldfastError `thread_not_found`, `thread_terminated` if its parent is deleted or terminated: from then on
 	 * a parent gets no children, because its children have already been listed for deletion.
 	 */
@@ -113,7 +113,7 @@ export class ThreadRecords {
 		}
 	}
 
-	/** Changes a thread; undefined if it is unknown. `change` may be asked again. */
+	/** Changes a thread; returns undefined if it is unknown. `change` may be called again. */
 	async change(
 		id: string,
 		change: (record: ThreadRecord) => RecordChange | undefined,
@@ -129,12 +129,12 @@ export class ThreadRecords {
 		}
 	}
 
-	/** The terminated thread, since `at` unless it was terminated before. Undefined if it is unknown. */
+	/** Returns the terminated thread, since `at` unless it was terminated before. Undefined if it is unknown. */
 	terminated(id: string, at: number): Promise<ThreadRecord | undefined> {
 		return this.change(id, ({ terminated }) => (terminated === null ? { terminated: at } : undefined));
 	}
 
-	/** Takes a thread away that was terminated. One that was created with its id since remains. */
+	/** Deletes a terminated thread. A thread that was created with its id since remains. */
 	async delete(id: string): Promise<void> {
 		for (;;) {
 			const { value, revision } = await this.#read(id);
@@ -153,14 +153,14 @@ export class ThreadRecords {
 		}
 	}
 
-	/** The sub-agents of a thread, in the order of their making. */
+	/** Returns the sub-agents of a thread, in order of creation. */
 	async childrenOf(id: string): Promise<readonly ThreadRecord[]> {
 		const listed = await this.#space.list(this.#children(id));
 		const found = await Promise.all(listed.map(({ value }) => this.get(value as string)));
 		return found.filter((record) => record !== undefined);
 	}
 
-	/** Threads, the newest first. */
+	/** Returns threads, newest first. */
 	async list({
 		limit = Number.POSITIVE_INFINITY,
 		before,
@@ -197,7 +197,7 @@ export class ThreadRecords {
 	}
 }
 
-/** A name that sorts like the time of making. */
+/** Returns a name that sorts by time of creation. */
 function placeOf({ createdAt, id }: Pick<ThreadRecord, "createdAt" | "id">): string {
 	return `${String(createdAt).padStart(17, "0")}.${id}`;
 }

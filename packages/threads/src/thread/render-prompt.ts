@@ -1,4 +1,4 @@
-// The system message of a prompt: its parts in their order, with nothing between them.
+// The system message of a prompt: its parts in order, without separators.
 import { HoldfastError } from "holdfast";
 import type { ProjectItem } from "../types/index.ts";
 import type { EnvironmentPart } from "./parts.ts";
@@ -9,7 +9,7 @@ import type { PromptEdits } from "./prompt-edits.ts";
 export interface PromptParts {
 	readonly index: ProjectIndex;
 	readonly env: Pick<EnvironmentPart, "env">;
-	/** Edited prompts; if undefined, those of the project. */
+	/** Edited prompts; if undefined, the project's prompts are used. */
 	readonly prompts: Pick<PromptEdits, "contentOf"> | undefined;
 }
 

@@ -33,7 +33,8 @@ export interface RequestParts {
 }
 
 /**
- * Assembles the part that all models share; differences are added for each. A promise only if something is asynchronous.
+ * Assembles the part that all models share; differences are added for each model. A promise only if something is
+ * asynchronous.
  */
 export function assembleRequest(parts: RequestParts): Assembled | Promise<Assembled> {
 	const { live, prompt, input } = parts;
@@ -105,7 +106,7 @@ function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: Common
 
 const asItIs = { redactWithin: <Value>(data: Value): Value => data };
 
-/** Makes the request of a model. A promise only where something needs time. */
+/** Creates the request for a model. A promise only if something is asynchronous. */
 export type Assembled = (model: BoundModel) => ProviderRequest | Promise<ProviderRequest>;
 
 /** Builds the messages on first access. */
@@ -133,7 +134,7 @@ function withTools(
 	return request;
 }
 
-/** The messages that a model sees; looking at all of them costs their number. */
+/** The messages that a model sees; traversing all of them costs time. */
 interface SeenRows {
 	all(): readonly Row[];
 	last(count: number): readonly Row[];
@@ -142,7 +143,7 @@ interface SeenRows {
 const noRows: SeenRows = { all: () => [], last: () => [] };
 
 function committedRows(live: LiveRun): SeenRows {
-	// The list may grow while the model is asked: additions follow these.
+	// The list may grow during the model call: additions follow these messages.
 	const { seq } = live;
 	const all = (): readonly Row[] => {
 		const { rows } = live.view;
@@ -168,7 +169,7 @@ async function filteredRows({ live }: RequestParts, scope: HookScope): Promise<S
 	return { all: () => seen, last: (count) => (count === 0 ? [] : seen.slice(-count)) };
 }
 
-/** A copy that may be changed. Nested values are copied if there are any. */
+/** Returns a copy that may be changed. Nested values are copied if there are any. */
 function copyOf(message: Message): Message {
 	const { metadata = {}, attachments = [] } = message;
 	return {
@@ -182,7 +183,7 @@ function sameContent(one: Message, other: Message): boolean {
 	return one.content === other.content && one.tool_calls === other.tool_calls && one.role === other.role;
 }
 
-/** A message that a hook has put between those of the thread. */
+/** Returns the row for a message that a hook inserted between those of the thread. */
 function rowOfHook(message: Message, { flow, runId }: LiveRun): Row {
 	const side = message.role === "assistant" || message.role === "tool" ? flow.side : undefined;
 	return { message, source: undefined, sourceId: message.id, seq: flow.turnSeq + 1, runId, side };
@@ -211,7 +212,7 @@ function viewOf(
 
 const noImages: ReadonlyMap<string, string> = new Map();
 
-/** The images of the last messages, in base64; none for a model that sees none. */
+/** Returns the images of the last messages in base64; none for a model that does not support images. */
 function recentImages(
 	parts: RequestParts,
 	rows: SeenRows,
@@ -244,7 +245,7 @@ async function base64Of(system: ThreadSystem, place: ThreadPlace, path: string):
 const known = new WeakMap<Callable, ProviderTool>();
 const alwaysOffered = new WeakMap<readonly Callable[], readonly ProviderTool[] | "not-all">();
 
-/** The tools that the model may call now. */
+/** Returns the tools that the model may call now. */
 function offeredTools(parts: RequestParts): ProviderTool[] | Promise<ProviderTool[]> {
 	const callables = parts.live.index.callables(parts.prompt);
 	let all = alwaysOffered.get(callables);
@@ -284,7 +285,7 @@ function providerTool(callable: Callable): ProviderTool {
 	return tool;
 }
 
-/** An outgoing request, logged if requests are logged. */
+/** Returns an outgoing request, and logs it if requests are logged. */
 export function logged(
 	system: ThreadSystem,
 	threadId: string,

@@ -24,17 +24,17 @@ export interface StoredResult extends ToolResult {
 export interface Row {
 	readonly message: Message;
 	readonly source: AnyMessage | undefined;
-	/** The id of the engine's message that it is a part of. */
+	/** The id of the engine's message that contains it. */
 	readonly sourceId: string;
 	/** Seq of its entry. */
 	readonly seq: number;
 	readonly runId: string;
 	readonly side: Side | undefined;
-	/** Of a result: how it ended. */
+	/** For a result: whether the call failed. */
 	readonly isError?: boolean;
 	/** For a result: its recorded form. */
 	readonly result?: StoredResult;
-	/** Of a result: the tool call's place among those of its message. */
+	/** For a result: the position of the tool call among those of its message. */
 	readonly part?: number;
 }
 
@@ -56,7 +56,7 @@ function workOf({ providerTools, webSearches }: ProviderWork): Record<string, un
 	};
 }
 
-/** The row of a message of a user or an assistant. */
+/** Returns the row of a user or assistant message. */
 export function rowOf(source: UserMessage | AssistantMessage, { seq, runId, at }: RowOrigin): Row {
 	const data = dataOf(source);
 	const calls = source.type === "assistant" ? source.toolCalls : undefined;
@@ -88,7 +88,7 @@ export interface ResultGiven {
 	readonly side: Side | undefined;
 }
 
-/** The row of a result. */
+/** Returns the row of a result. */
 export function resultRow(
 	{ id, part, call, result, isError, side }: ResultGiven,
 	{ seq, runId, at }: RowOrigin,
@@ -136,12 +136,12 @@ export function readResult(result: unknown, isError: boolean): StoredResult {
 	return isError ? { status: "error", error: text } : { status: "success", result: text };
 }
 
-/** The text of a result for the model. */
+/** Returns the text of a result for the model. */
 export function resultText({ status, result, error }: ToolResult): string {
 	return status === "error" ? (error ?? result ?? "The tool failed.") : (result ?? "");
 }
 
-/** A call as hooks and lists have it. */
+/** Converts a call to the form that hooks and lists show. */
 export function hookCall({
 	toolCallId,
 	toolName,

@@ -5,7 +5,7 @@ import type { BeginAnswer } from "./flow.ts";
 import { withData } from "./message-data.ts";
 import type { ThreadSystem } from "./system.ts";
 
-/** Which agent acts, and whether it may. */
+/** Determines which agent acts, and whether it may. */
 export async function beginThread(
 	system: ThreadSystem,
 	{ sessionKey = "" }: QuestionContext,
@@ -14,12 +14,12 @@ export async function beginThread(
 	if (record === undefined) return { agent: "", reports: false, refusal: "There is no such thread." };
 	if (record.terminated !== null)
 		return { agent: record.agentId, reports: false, refusal: "The thread was terminated." };
-	// A process that died while it was made has left the hooks of its creation.
+	// If a process died while it created the thread, the hooks of its creation are still to run.
 	if (!record.isReady) await system.create(record);
 	return { agent: record.agentId, reports: record.parent?.reports === true };
 }
 
-/** Queues the outcome of a sub-agent's session to its parent: once, however often it is asked for. */
+/** Queues the outcome of a sub-agent's session to its parent: once, however often it is called. */
 export async function reportToParent(
 	system: ThreadSystem,
 	{ sessionKey = "", runId }: QuestionContext,
@@ -43,9 +43,9 @@ export async function reportToParent(
 	return true;
 }
 
-/** Whether a thread has a message of that id, or one waits for it. */
+/** Whether a thread has a message with that id, or one waits for it. */
 async function isSaid(system: ThreadSystem, threadId: string, id: string): Promise<boolean> {
-	// Reads the queue first: a message accepted in between then appears among the committed ones.
+	// Reads the queue first: a message that is accepted in between then appears among the committed ones.
 	const inbox = await system.host.journal.inbox(system.storeKeyOf(threadId));
 	if ((await system.view(threadId)).get(id) !== undefined) return true;
 	return inbox.some(({ body }) => (body as { message?: { id?: unknown } } | null)?.message?.id === id);

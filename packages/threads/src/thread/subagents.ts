@@ -1,5 +1,5 @@
 // Sub-agents: separate threads that another thread creates and runs. A call takes effect once, even if it is started
-// again: the child's id, its messages and its runs derive from the call (keeps I3).
+// again: the child's id, its messages and its runs are derived from the call (keeps I3).
 import type { ToolContext } from "holdfast";
 import type { ProjectItem, SubagentRegistryEntry, ThreadState, ToolResult } from "../types/index.ts";
 import type { Callable, ResumableAgent } from "./callable.ts";
@@ -120,12 +120,12 @@ async function createChild(
 	return record;
 }
 
-/** Hooks of the parent, once the child's own are done. */
+/** Runs the parent's hooks after the child's own have finished. */
 export async function childCreated(live: LiveRun, child: () => Promise<ThreadState>): Promise<void> {
 	await afterSubagentCreated(live.hookScope(), child);
 }
 
-/** Calls a sub-agent as a tool: waits for its result, or lets it work. */
+/** Calls a sub-agent as a tool: waits for its result, or lets it run in the background. */
 export async function callAgent(
 	system: ThreadSystem,
 	live: LiveRun,
@@ -159,7 +159,7 @@ export async function callAgent(
 	return waitFor(system, live, record, runId, context.signal);
 }
 
-/** Creates a sub-agent that takes further messages. */
+/** Creates a sub-agent that accepts further messages. */
 export async function createAgent(
 	system: ThreadSystem,
 	live: LiveRun,
@@ -200,7 +200,7 @@ export async function createAgent(
 	return { status: "success", result: JSON.stringify({ reference: id, name, status }) };
 }
 
-/** Sends a message to a sub-agent that was created before. */
+/** Sends a message to an existing sub-agent. */
 export async function messageAgent(
 	system: ThreadSystem,
 	live: LiveRun,
@@ -224,12 +224,12 @@ export async function messageAgent(
 	return { status: "success", result: JSON.stringify({ reference, status: "running" }) };
 }
 
-/** A child's id is that of the call that made it. */
+/** Returns a child's id: the one of the call that created it. */
 function childId({ idempotencyKey }: ToolContext): string {
 	return idempotencyKey;
 }
 
-/** Starts the sub-agents that start automatically, once for the thread, unless the prompt was activated before. */
+/** Starts the sub-agents that start automatically, once per thread, unless the prompt was activated before. */
 export async function startImmediate(
 	system: ThreadSystem,
 	live: LiveRun,
@@ -267,7 +267,7 @@ function allAgents(callables: readonly Callable[]): readonly ResumableAgent[] {
 	);
 }
 
-/** A parent's record of a sub-agent. */
+/** Returns a parent's record of a sub-agent. */
 export async function registryEntry(
 	{ host, storeKeyOf }: Pick<ThreadSystem, "host" | "storeKeyOf">,
 	{ id, parent, name, createdAt, status, terminated }: ThreadRecord,

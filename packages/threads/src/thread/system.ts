@@ -11,17 +11,17 @@ import type { PromptEdits } from "./prompt-edits.ts";
 import type { ThreadRecord, ThreadRecords } from "./records.ts";
 import type { ThreadView } from "./thread-view.ts";
 
-/** One for all threads. */
+/** The context that all threads share. */
 export interface ThreadSystem {
 	readonly host: Host;
 	readonly records: ThreadRecords;
 	readonly parts: ThreadParts;
 	readonly log: ThreadLogger;
-	/** Edited prompts, which take the place of those of the project. */
+	/** Edited prompts, which replace those of the project. */
 	readonly prompts: PromptEdits | undefined;
 	/** Whether requests are logged. */
 	readonly logsRequests: boolean;
-	/** Handles of the program, for tools that are not packed. */
+	/** Resources of the program, for tools that are not packed. */
 	readonly runtimeContext: Record<string, unknown> | undefined;
 	/** The current project; a running execution keeps the one it started with. */
 	readonly index: ProjectIndex;
@@ -31,17 +31,17 @@ export interface ThreadSystem {
 	session(threadId: string): Session;
 	storeKeyOf(threadId: string): string;
 	place(record: ThreadRecord): ThreadPlace;
-	/** The running execution of a thread in this process. */
+	/** Returns the running execution of a thread in this process. */
 	live(threadId: string): LiveRun | undefined;
-	/** The messages of a thread, with all that anybody has added. */
+	/** Returns the messages of a thread, including those that other processes added. */
 	view(threadId: string): Promise<ThreadView>;
 	/** Sends an event to the thread's watchers in this process. */
 	emit(threadId: string, event: string, data: unknown): void;
-	/** A thread as its tools and hooks see it. */
+	/** Returns a thread as its tools and hooks see it. */
 	state(record: ThreadRecord, scope?: StateScope): Promise<ThreadState>;
 	/** Creates a thread with its hooks, or returns the existing one. */
 	create(record: ThreadRecord, scope?: { readonly parent?: LiveRun }): Promise<ThreadRecord>;
-	/** Ends a thread and its sub-agents for good. */
+	/** Terminates a thread and its sub-agents permanently. */
 	terminate(threadId: string): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function keepSystem(threads: object, system: ThreadSystem): void {
 	systems.set(threads, system);
 }
 
-/** The internals of threads. @throws HoldfastError `invalid_argument` for any other object. */
+/** Returns the internals of threads. @throws HoldfastError `invalid_argument` for any other object. */
 export function systemOf(threads: object): ThreadSystem {
 	const system = systems.get(threads);
 	if (system === undefined)

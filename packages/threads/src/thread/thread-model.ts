@@ -1,4 +1,4 @@
-// The one model that the engine asks for all threads of a project: it assembles the request of the active side and asks
+// The one model that the engine calls for all threads of a project: it assembles the request of the active side and calls
 // that side's model. A queued call is answered without a model: it enters the thread as an ordinary call.
 import {
 	AssistantMessage,
@@ -30,16 +30,16 @@ interface ModelScope {
 	readonly call: InterceptedModelCall;
 }
 
-/** Calls of the model under way, by the signal of their run: a run makes one at a time. */
+/** Model calls in flight, by the signal of their run: a run makes one at a time. */
 const scopes = new WeakMap<AbortSignal, ModelScope>();
 
-/** Makes a call of the model for a thread. */
+/** Makes a model call for a thread. */
 export function forModelCall<T>(live: LiveRun, call: InterceptedModelCall, next: () => T): T {
 	scopes.set(call.signal, { live, call });
 	return next();
 }
 
-/** Makes the model. */
+/** Creates the model. */
 export function threadModel(system: ThreadSystem): ModelReference {
 	const stream = (request: LLMRequest): EventStream<LLMResponse> => {
 		const scope = request.signal && scopes.get(request.signal);
@@ -63,7 +63,7 @@ export function threadModel(system: ThreadSystem): ModelReference {
 	return createProvider({ name: "threads", version: "1", modalities: { llm: { bind } } })("thread");
 }
 
-/** The message of a call that was queued. */
+/** Returns the message of a queued call. */
 function queuedCall(system: ThreadSystem, { flow }: LiveRun): LLMResponse {
 	const [queued] = flow.queue;
 	const call: ToolCall = {
@@ -76,7 +76,7 @@ function queuedCall(system: ThreadSystem, { flow }: LiveRun): LLMResponse {
 	return { message, usage: emptyUsage(), stopReason: "tool_calls" };
 }
 
-/** Asks the model of the side that acts. */
+/** Calls the model of the acting side. */
 async function answering(
 	system: ThreadSystem,
 	scope: ModelScope,
@@ -120,7 +120,7 @@ async function answering(
 		: response;
 }
 
-/** Whose answer it is, and what it cost. */
+/** Returns which model answered, and the cost. */
 function dataOfAnswer(
 	side: Side,
 	prompt: ProjectItem<"prompt">,
@@ -133,7 +133,7 @@ function dataOfAnswer(
 	return side === "b" ? { ...counted, metadata: { side: "b" } } : counted;
 }
 
-/** Logs the work that the provider did itself for an answer, and its metadata. */
+/** Logs the provider's own work for an answer, and its metadata. */
 async function logAnswer(
 	system: ThreadSystem,
 	threadId: string,
@@ -175,7 +175,7 @@ async function logAnswer(
 	}
 }
 
-/** The message as the thread keeps it: its images are files. */
+/** Returns the message as the thread stores it: its images are files. */
 async function withImagesKept(
 	system: ThreadSystem,
 	live: LiveRun,
@@ -189,7 +189,7 @@ async function withImagesKept(
 	return new AssistantMessage(content, toolCalls, { id, timestamp, metadata: withData(data, metadata) });
 }
 
-/** The id of the message that a step's model makes: those who watch have it before there is a message. */
+/** Returns the id of the message that a step's model creates: watchers need it before there is a message. */
 export function messageIdOf(runId: string, step: number): string {
 	return `${runId}.${step}`;
 }
@@ -218,7 +218,7 @@ function extensionOf(mimeType: string): string {
 	return (mimeType.split("/")[1] ?? "bin").replace(/[^a-z0-9]/gi, "");
 }
 
-/** Records a call that gave no answer, for who looks at the calls of a thread. Must not throw. */
+/** Records a call without an answer, for the list of a thread's calls. Must not throw. */
 export async function failedCall(
 	system: ThreadSystem,
 	{ threadId }: LiveRun,
@@ -230,7 +230,7 @@ export async function failedCall(
 	await recordCall(system.host, system.storeKeyOf(threadId), system.newId(), call).catch(() => {});
 }
 
-/** US dollars; undefined where the prices are not known. */
+/** Returns US dollars; undefined if the prices are unknown. */
 export function costOf(
 	{ inputPrice, outputPrice, cachedPrice }: ModelDefinition,
 	usage: LLMResponse["usage"],

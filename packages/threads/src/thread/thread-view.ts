@@ -15,7 +15,7 @@ interface OpenCalls {
 }
 
 export class ThreadView {
-	/** Seq of the last entry that is in it. */
+	/** Seq of the last included entry. */
 	seq = 0;
 	#rows: Row[] = [];
 	#shown: Row[] = [];
@@ -24,32 +24,32 @@ export class ThreadView {
 	#last = 0;
 	#open: OpenCalls | undefined;
 
-	/** All messages, oldest first. Not to be changed. */
+	/** All messages, oldest first. Do not modify it. */
 	get rows(): readonly Row[] {
 		return this.#rows;
 	}
 
-	/** Those that are not silent. */
+	/** The messages that are not silent. */
 	get shown(): readonly Row[] {
 		return this.#shown;
 	}
 
-	/** Those with files. */
+	/** The messages with files. */
 	get withFiles(): readonly Row[] {
 		return this.#withFiles;
 	}
 
-	/** The message of an id. */
+	/** Returns the message with an id. */
 	get(id: string): Row | undefined {
 		return this.#byId.get(id);
 	}
 
-	/** The rows that are parts of one message of the engine. */
+	/** Returns the rows that are parts of one message of the engine. */
 	partsOf(sourceId: string): readonly Row[] {
 		return this.#rows.filter((row) => row.sourceId === sourceId);
 	}
 
-	/** The same list, to be continued apart. */
+	/** Returns a copy that can be continued separately. */
 	copy(): ThreadView {
 		const copy = new ThreadView();
 		copy.seq = this.seq;
@@ -59,7 +59,9 @@ export class ThreadView {
 		return copy;
 	}
 
-	/** Adds the next entry; one that is in it already changes nothing. False where entries are missing between. */
+	/**
+	 * Adds the next entry; one that is already included changes nothing. Returns false if entries in between are missing.
+	 */
 	apply(entry: Entry): boolean {
 		if (entry.seq <= this.seq) return true;
 		if (entry.seq !== this.seq + 1 && entry.fact.kind !== "folded") return false;
@@ -95,7 +97,7 @@ export class ThreadView {
 				});
 				return;
 			case "run.ended":
-				// A killed run leaves calls open: a history never holds a call without a result.
+				// A killed run leaves calls open, and a history must never contain a call without a result.
 				for (const { toolCallId } of this.#open?.calls ?? [])
 					if (this.#open?.settled.has(toolCallId) === false)
 						this.#settled(toolCallId, "The run ended before this call had a result.", true, {
@@ -175,7 +177,7 @@ export class ThreadView {
 		this.#push(resultRow({ id, part, call, result, isError, side }, { ...origin, at }));
 	}
 
-	/** A time after that of the message before. */
+	/** Returns a time after that of the previous message. */
 	#after(at: number): number {
 		this.#last = Math.max(this.#last + 1, at);
 		return this.#last;
@@ -199,7 +201,7 @@ export class ThreadView {
 			);
 			return;
 		}
-		// Results are known by their calls: one of them may have been taken out.
+		// Results are identified by their calls, because one of them may have been removed.
 		this.#replace(
 			this.#rows.flatMap((row) => {
 				if (row.sourceId !== source.id) return [row];

@@ -8,7 +8,7 @@ const mostKept = 200;
 export class ThreadViews {
 	readonly #journal: Journal;
 	readonly #storeKeyOf: (threadId: string) => string;
-	/** Those used last at the end, with the session that they are of. */
+	/** Views with the session they belong to, most recently used last. */
 	readonly #kept = new Map<string, { readonly incarnation: string; readonly view: ThreadView }>();
 	readonly #reading = new Map<string, Promise<ThreadView>>();
 
@@ -17,7 +17,7 @@ export class ThreadViews {
 		this.#storeKeyOf = storeKeyOf;
 	}
 
-	/** The messages of a thread with all that anybody has added. */
+	/** Returns the messages of a thread, including those that other processes added. */
 	get(threadId: string): Promise<ThreadView> {
 		const before = this.#reading.get(threadId) ?? Promise.resolve();
 		const reading = before.catch(() => {}).then(() => this.#read(threadId));

@@ -16,15 +16,15 @@ import type { ThreadRecord } from "./records.ts";
 export interface ThreadsOptions {
 	/** The agents of the threads. A change takes effect with the next turn. */
 	readonly project: ProjectSource;
-	/** Where they live: a host with records, such as `sqliteHost()` or `memoryHost()`. */
+	/** The host that stores them: one with records, such as `sqliteHost()` or `memoryHost()`. */
 	readonly host: Host;
-	/** Values of the environment for all threads: a text alone is a secret. Default: none. */
+	/** Values of the environment for all threads: a plain string is a secret. Default: none. */
 	readonly env?: EnvGiven;
 	/** Values of a user's account. Default: none. */
 	readonly userEnv?: (userId: string) => EnvGiven | undefined | Promise<EnvGiven | undefined>;
-	/** Model calls after which a turn ends whose side has no `maxSteps`. Default 250. */
+	/** Model calls after which a turn ends if its side has no `maxSteps`. Default 250. */
 	readonly stepCap?: number;
-	/** Gets what is worth saying: failed hooks and models, limits. Must not throw. Default: nobody does. */
+	/** Receives log entries: failed hooks and models, limits. Must not throw. Default: none. */
 	readonly onLog?: ThreadLogger;
 	/** Whether each request to a model is logged, without keys. Default false. */
 	readonly logRequests?: boolean;
@@ -34,21 +34,22 @@ export interface ThreadsOptions {
 	 * come from the project.
 	 */
 	readonly editablePrompts?: boolean;
-	/** Handles of the program, which tools find as `_notPackableRuntimeContext`. Default: none. */
+	/** Resources of the program, available to tools as `_notPackableRuntimeContext`. Default: none. */
 	readonly runtimeContext?: Record<string, unknown>;
 	/** Replaces the built-in files, key-values, environment or effects. */
 	readonly parts?: Partial<ThreadParts>;
-	/** Policy around every execution, as of any agent. */
+	/** Policy around every execution, as in the options of any agent. */
 	readonly middleware?: readonly MiddlewareEntry[];
 	readonly plugins?: readonly Plugin[];
 	/**
-	 * The MCP servers whose tools prompts may name, as `mcp:SERVER` or `mcp:SERVER.TOOL`: what `connectMcp` of `@holdfast/mcp` gave. The
-	 * program closes them. Their tools are those that they have when a project is first used. Default: none.
+	 * The MCP servers whose tools prompts may name, as `mcp:SERVER` or `mcp:SERVER.TOOL`: the result of `connectMcp` of
+	 * `@holdfast/mcp`. The program closes them. Their tools are those that they have when a project is first used.
+	 * Default: none.
 	 */
 	readonly mcp?: GivenMcp;
-	/** Keeps the threads of several projects in one store apart. Default: none. */
+	/** Separates the threads of several projects in one store. Default: none. */
 	readonly namespace?: string;
-	/** Milliseconds for which what a model says is gathered before it is kept for those who follow. Default: not kept. */
+	/** Milliseconds for which a model's output is gathered before it is stored for followers. Default: not stored. */
 	readonly keepDeltasMs?: number;
 	/**
 	 * How an execution waits if the provider is busy or unreachable, as in the options of an agent. On a durable host it waits by
@@ -63,9 +64,9 @@ export interface ThreadsOptions {
 export interface CreateThreadOptions {
 	/** Name of its agent. */
 	readonly agentId: string;
-	/** Whose it is. Default: nobody's. */
+	/** The user who owns the thread. Default: none. */
 	readonly userId?: string | null;
-	/** The tenant that owns the thread. Default: none in particular. */
+	/** The tenant that owns the thread. Default: none. */
 	readonly tenant?: string;
 	readonly tags?: readonly string[];
 	/** Default: a new UUID. */
@@ -74,7 +75,7 @@ export interface CreateThreadOptions {
 	readonly message?: string | QueueMessageInput;
 }
 
-/** Gets the events that threads send, in their order. */
+/** Receives the events that threads emit, in order. */
 export type ThreadListener = (event: {
 	readonly threadId: string;
 	readonly event: string;
@@ -96,7 +97,7 @@ const known = [
 	...["parts", "middleware", "plugins", "mcp", "namespace", "keepDeltasMs", "modelWait", "ports"],
 ];
 
-/** @throws HoldfastError `invalid_option` for options that make no sense; `mcp_tools_missing`. */
+/** @throws HoldfastError `invalid_option` for invalid options; `mcp_tools_missing`. */
 export function checkOptions(options: ThreadsOptions): void {
 	const unknown = Object.keys(options).find((name) => !known.includes(name));
 	if (unknown !== undefined)
@@ -119,7 +120,7 @@ export function checkOptions(options: ThreadsOptions): void {
 	requireMcp(mcp, "current" in project ? project.current : project);
 }
 
-/** Whether a variable stays in a thread, by a definition of its project. */
+/** Whether a variable stays in a thread, according to a definition of its project. */
 export function isScoped(index: ProjectIndex, { agentId }: ThreadRecord, name: string): boolean {
 	const { project } = index;
 	const declared = [...project.tools.values(), ...project.prompts.values()].flatMap(

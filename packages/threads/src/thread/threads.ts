@@ -1,4 +1,5 @@
-// The threads of a project over one host: sessions whose agent, prompt and model the project names. No loop or store (keeps I1).
+// The threads of a project over one host: sessions whose agent, prompt and model the project names. It has no loop or
+// store of its own (keeps I1).
 
 import { createSandbox, type Sandbox } from "@holdfast/sandbox";
 import { checkOptionNames, optionNames } from "@holdfast/upp";
@@ -61,7 +62,7 @@ export class Threads {
 	readonly host: Host;
 	/** The project's models, and what their providers offer. */
 	readonly models: ModelLists;
-	/** Versions of the project's prompts, where `editablePrompts` is set. */
+	/** Versions of the project's prompts, if `editablePrompts` is set. */
 	readonly prompts: PromptEdits | undefined;
 	readonly #system: ThreadSystem;
 	readonly #sessions: AgentSessions;
@@ -151,12 +152,12 @@ export class Threads {
 		return "current" in this.#source ? this.#source.current : this.#source;
 	}
 
-	/** The session that a thread is. */
+	/** Returns the session of a thread. */
 	session(threadId: string): Session {
 		return this.#sessions.session(threadId);
 	}
 
-	/** Under which key a thread's session is in the host's journal. */
+	/** Returns the key of a thread's session in the host's journal. */
 	storeKeyOf(threadId: string): string {
 		return storeKeyOf(this.#options.namespace, threadId);
 	}
@@ -187,18 +188,18 @@ export class Threads {
 		return this.#state(made);
 	}
 
-	/** A thread, or null. */
+	/** Returns a thread, or null. */
 	async get(threadId: string): Promise<ThreadState | null> {
 		const record = await this.#system.records.get(threadId);
 		return record === undefined ? null : this.#state(record);
 	}
 
-	/** The record of a thread, or undefined. */
+	/** Returns the record of a thread, or undefined. */
 	record(threadId: string): Promise<ThreadRecord | undefined> {
 		return this.#system.records.get(threadId);
 	}
 
-	/** The records of threads, newest first. */
+	/** Returns the records of threads, newest first. */
 	list(options?: ListThreads): Promise<readonly ThreadRecord[]> {
 		return this.#system.records.list(options);
 	}
@@ -214,8 +215,8 @@ export class Threads {
 	}
 
 	/**
-	 * Queues a message: it starts an execution, or enters the one under way before its next step. Resolves with the message once
-	 * it is durable.
+	 * Queues a message: it starts an execution, or enters the current one before its next step. Resolves with the message
+	 * once it is durable.
 	 * @throws HoldfastError `thread_not_found`, `thread_terminated`.
 	 */
 	async queueMessage(
@@ -241,13 +242,13 @@ export class Threads {
 		);
 	}
 
-	/** Ends the running execution, in any process. False if there is none. */
+	/** Ends the running execution, in any process. Returns false if there is none. */
 	async stop(threadId: string): Promise<boolean> {
 		await this.#require(threadId);
 		return stopThread(this.#system, threadId);
 	}
 
-	/** Starts an execution without saying anything. */
+	/** Starts an execution without a message. */
 	async continue(threadId: string): Promise<void> {
 		const record = await this.#require(threadId);
 		if (record.terminated === null) await askControl(this.#system, threadId, { kind: "continue" });
@@ -259,7 +260,7 @@ export class Threads {
 		await this.#terminate(threadId);
 	}
 
-	/** Removes a thread and its sub-agents with all that is kept of them. False without one. */
+	/** Deletes a thread and its sub-agents with all their data. Returns false if there is none. */
 	async delete(threadId: string): Promise<boolean> {
 		const { records, now } = this.#system;
 		const record = await records.terminated(threadId, now());
@@ -267,7 +268,7 @@ export class Threads {
 		for (const child of await records.childrenOf(threadId)) await this.delete(child.id);
 		await this.session(threadId).delete();
 		await records.delete(threadId);
-		// An earlier caller that found the thread may have sent to it since.
+		// An earlier caller that found the thread may have sent a message to it since.
 		const isSpokenTo = (await this.host.journal.head(this.storeKeyOf(threadId))) !== undefined;
 		if (isSpokenTo && (await records.get(threadId)) === undefined) await this.session(threadId).delete();
 		if (this.host.timers !== undefined) await this.effects(threadId).forget();
@@ -275,47 +276,47 @@ export class Threads {
 		return true;
 	}
 
-	/** The effects of a thread: pending and ended ones. */
+	/** Returns the effects of a thread: pending and ended ones. */
 	effects(threadId: string): ThreadEffects {
 		return this.#effects.of({ storeKey: this.storeKeyOf(threadId) });
 	}
 
-	/** The calls of models that a thread has made, in the order in which they were over. */
+	/** Returns the model calls of a thread, in the order in which they ended. */
 	modelCalls(threadId: string): Promise<readonly ModelCall[]> {
 		return modelCalls(this.host, this.storeKeyOf(threadId));
 	}
 
-	/** The key-values of a thread, in the order of their keys. */
+	/** Returns the key-value pairs of a thread, sorted by key. */
 	values(threadId: string): Promise<readonly KeyValue[]> {
 		return listValues(this.host, this.storeKeyOf(threadId));
 	}
 
-	/** Masks every secret value of a thread's environment. @throws HoldfastError `thread_not_found`. */
+	/** Returns a redaction of every secret value of a thread's environment. @throws HoldfastError `thread_not_found`. */
 	async redaction(threadId: string): Promise<Redaction> {
 		return redactionOf(this.#system, await this.#require(threadId));
 	}
 
-	/** Gets the events that a thread sends in this process. Returns the way to leave. */
+	/** Receives the events that a thread emits in this process. Returns a function that unsubscribes. */
 	subscribe(threadId: string, listener: ThreadListener): () => void {
 		return this.#listeners.add(threadId, listener);
 	}
 
-	/** Finishes, once, the executions and the effects that dead processes left. Iterate over it, or await it. */
+	/** Finishes the executions and the effects that dead processes left, once. Iterate over it, or await it. */
 	recover(options?: RecoverOptions): Recovery {
 		return this.#life.recover(options);
 	}
 
-	/** Works on what is due until the signal fires or the threads are closed. */
+	/** Runs due work until the signal fires or the threads are closed. */
 	work(options?: WorkOptions): AsyncGenerator<AgentRun, void, void> {
 		return this.#life.work(options);
 	}
 
-	/** Works in the background until the threads are closed. Resolves after the first look at what is due. */
+	/** Works in the background until the threads are closed. Resolves after the first check for due work. */
 	supervise(options?: SuperviseOptions): Promise<void> {
 		return this.#life.supervise(options);
 	}
 
-	/** Resolves when no execution is under way in this process. */
+	/** Resolves when no execution is in flight in this process. */
 	quiet(): Promise<void> {
 		return this.#sessions.quiet().then(() => this.#log.done());
 	}
@@ -333,7 +334,7 @@ export class Threads {
 		return known;
 	}
 
-	/** The same project gives the same object, so its agent is made once. */
+	/** The same project gives the same object, so its agent is created once. */
 	#turnOptions(): TurnOptions {
 		const { project } = this;
 		const made = this.#turns.get(project) ?? turnOf(this.#system, this.#index(), this.#index().stepCap);
@@ -358,10 +359,10 @@ export class Threads {
 		};
 	}
 
-	/** Makes a thread where it is not there, and runs the hooks of its creation where they were not run. */
+	/** Creates a thread if it does not exist, and runs the hooks of its creation if they have not run. */
 	async #create(given: ThreadRecord, parent: LiveRun | undefined): Promise<ThreadRecord> {
 		const { records } = this.#system;
-		await records.create(given); // false where it is there
+		await records.create(given); // false if it exists
 		const record = await this.#require(given.id);
 		if (record.isReady) return record;
 		await afterThreadCreated(this.#hookScope(record));
@@ -389,9 +390,9 @@ export class Threads {
 }
 
 /**
- * Makes the threads of a project over a host.
+ * Creates the threads of a project over a host.
  *
- * @throws HoldfastError `invalid_option` for options that make no sense; `host_without_records`, `mcp_tools_missing`.
+ * @throws HoldfastError `invalid_option` for invalid options; `host_without_records`, `mcp_tools_missing`.
  */
 export function threads(options: ThreadsOptions): Threads {
 	return new Threads(options);

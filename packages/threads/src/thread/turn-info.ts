@@ -3,7 +3,7 @@ import type { ThreadRecord } from "./records.ts";
 import { renderPrompt } from "./render-prompt.ts";
 import type { ThreadSystem } from "./system.ts";
 
-/** The instructions of a thread's agent, and what it may call. */
+/** The instructions of a thread's agent, and its callables. */
 export interface ThreadTurnInfo {
 	readonly model: string | undefined;
 	readonly system: string | undefined;
@@ -16,8 +16,8 @@ export interface ThreadTurnInfo {
 }
 
 /**
- * The next turn of side A. Changes that hooks make to the system message, and the optional tools that are offered, are
- * known only within a turn.
+ * Returns the next turn of side A. Changes that hooks make to the system message, and the optional tools that are
+ * offered, are known only within a turn.
  * @throws HoldfastError `agent_not_found`, `item_not_found`, `env_not_set`, `prompt_includes_itself`.
  */
 export async function turnInfo(

@@ -10,10 +10,12 @@ import type { ThreadSystem } from "./system.ts";
 import { threadModel } from "./thread-model.ts";
 import type { ThreadsOptions } from "./threads-options.ts";
 
-/** A call of the model with limits has a signal of its own; the model of threads finds its thread by the signal of the run. */
+/**
+ * A model call with limits has a signal of its own, but the model of threads finds its thread by the signal of the run.
+ */
 const asItIs = { silenceMs: Number.POSITIVE_INFINITY, maxAnswerCharacters: Number.POSITIVE_INFINITY };
 
-/** The options of the one agent behind all threads, independent of the project. */
+/** Returns the options of the one agent behind all threads, independent of the project. */
 export function agentOf(
 	{ host, middleware = [], plugins, namespace, keepDeltasMs, modelWait, ports }: ThreadsOptions,
 	policy: MiddlewareEntry,
@@ -32,9 +34,9 @@ export function agentOf(
 	};
 }
 
-/** The model, tools and decider of a project. */
+/** Returns the model, tools and decider of a project. */
 export function turnOf(system: ThreadSystem, index: ProjectIndex, stepCap: number): TurnOptions {
-	// Of a project that took the place of the one that was given: it is used as far as it goes.
+	// Problems of a project that replaced the given one: its valid parts are used.
 	for (const message of index.mcpProblems())
 		system.log({ threadId: "", level: "error", topic: "mcp", message });
 	return {
