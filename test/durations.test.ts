@@ -152,7 +152,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
 		...rows(["pollEveryMs"], "fromZero", (options) =>
 			remoteAgent({ url: "http://a.test", fetch: offline, ...options }),
 		),
-		...rows(["silenceMs"], "orNever", (options) =>
+		...rows(["silenceMs", "deadlineMs"], "orNever", (options) =>
 			remoteAgent({ url: "http://a.test", fetch: offline, ...options }),
 		),
 	],

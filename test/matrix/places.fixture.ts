@@ -255,7 +255,10 @@ async function inSession(deploy: Deploy, host: Host): Promise<Talk> {
 }
 
 async function inExecuteSession(deploy: Deploy, host: Host): Promise<Talk> {
-	const open = () => createSession("s", {}, { ...deploy(), host } as never);
+	const open = () => {
+		const { tools, ...options } = deploy();
+		return createSession("s", { tools } as never, { ...options, host } as never);
+	};
 	let session = open();
 	const told = async (input: Parameters<typeof execute>[1]): Promise<readonly Asked[]> => {
 		const { error, ...result } = await execute(session, input).result();

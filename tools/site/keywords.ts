@@ -19,6 +19,7 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	["guide/checkpoints", "snapshot, save state, persistence, checkpointer, restore"],
 	["guide/client", "browser SDK, fetch, API client, frontend, React Native"],
 	["guide/cloudflare", "Durable Objects, Workers, edge, serverless, wrangler"],
+	["guide/common-mistakes", "troubleshooting, why does it fail, error message, help, FAQ, gotchas"],
 	[
 		"guide/comparison",
 		"alternatives, versus, vs, benchmark, LangGraph, Mastra, Temporal, Restate, Inngest, DBOS",

@@ -23,10 +23,10 @@ export async function runProjectCommand(
 		case "unpack":
 			return await unpackProject(command, io);
 		case "pack": {
-			const { packageName, release, ...options } = command;
+			const { name: _, json, db: __, dbGiven: ___, packageName, release, ...options } = command;
 			return await packProject(
 				{
-					json: command.json,
+					json,
 					options: {
 						...options,
 						...(packageName === undefined ? {} : { name: packageName }),

@@ -69,7 +69,7 @@ export function checkModel(options: AgentOptions): void {
 		if (options[name] === undefined) continue;
 		throw new HoldfastTypeError(
 			"invalid_option",
-			`The option \`${name}\` does not go with ${kind} as \`model\`: it has ${name === "tools" || name === "toolChoice" || name === "subagents" ? "tools" : "settings"} of its own.`,
+			`The option \`${name}\` cannot be given with ${kind} as \`model\`: it has its own ${name === "tools" || name === "toolChoice" || name === "subagents" ? "tools" : "settings"}.`,
 		);
 	}
 }

@@ -7,7 +7,8 @@ const make = () => {
 	let time = 1_000_000;
 	const clock = { now: () => time };
 	const host = memoryHost({ clock });
-	const execution = journalExecution({ ...host, clock });
+	const { journal, records, runs, capabilities } = host;
+	const execution = journalExecution({ journal, records, runs, capabilities, clock });
 	return {
 		host: () => ({ ...host, ...execution, execution }),
 		advance(milliseconds: number) {
