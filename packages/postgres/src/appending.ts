@@ -1,4 +1,4 @@
-// One append of a lease on its way (keeps I3, I4).
+// One append of a lease in flight (keeps I3, I4).
 import type { HoldfastError } from "@holdfast/upp";
 import {
 	type Append,
@@ -17,7 +17,7 @@ import type { PostgresLease } from "./postgres-lease.ts";
 let leases = 0;
 const numbers = new WeakMap<PostgresLease, string>();
 
-/** A name for a lease within this process. */
+/** Returns a name for a lease within this process. */
 function numberOf(lease: PostgresLease): string {
 	const known = numbers.get(lease);
 	if (known !== undefined) return known;
@@ -26,7 +26,7 @@ function numberOf(lease: PostgresLease): string {
 	return number;
 }
 
-/** One append on its way. */
+/** One append in flight. */
 export class Appending implements Write {
 	readonly owner: PostgresLease;
 	readonly sessions: readonly string[];
@@ -151,7 +151,9 @@ export class Appending implements Write {
 	}
 }
 
-/** The effect of facts on the open run of their session: they open their own, end any, end their own, or neither. */
+/**
+ * Returns the effect of facts on the open run of their session: they open their own, end any, end their own, or neither.
+ */
 function openRunAfter(facts: Append["facts"]): "open" | "end" | "own" | "keep" {
 	let open: "open" | "end" | "own" | "keep" = "keep";
 	for (const { kind } of facts) {

@@ -8,14 +8,14 @@ import { isUnavailable } from "./postgres-errors.ts";
 import type { PostgresLease } from "./postgres-lease.ts";
 import type { SessionConnection } from "./session-connection.ts";
 
-/** The changes of one host. */
+/** Change notifications of one host. */
 export interface ChangeFeed {
 	watch(key: string, storedKey: string, changed: () => void): () => void;
-	/** Calls `changed` after anything was committed, by anyone. */
+	/** Calls `changed` after any commit, by any host. */
 	watchAll(changed: () => void): () => void;
-	/** This host committed something of the session. */
+	/** Reports a commit of this host to the session. */
 	committed(key: string): void;
-	/** Notifies others that these sessions were written to, and that leases on those of `taken` have ended. */
+	/** Notifies other hosts that these sessions were written to, and that leases on those of `taken` have ended. */
 	publish(digests: readonly string[], taken: ReadonlySet<string>): void;
 	/** Subscribes to the loss of this lease. */
 	listen(lease: PostgresLease): void;
@@ -29,30 +29,30 @@ export interface FeedParts {
 	readonly session: SessionConnection;
 	readonly schema: string;
 	readonly channel: string;
-	/** Milliseconds between two looks where notifications do not come. */
+	/** Milliseconds between two polls if notifications are unavailable. */
 	readonly pollMs: number;
 	/** The identity of this host in notifications. */
 	readonly sender: string;
-	/** Resolves when other hosts know this one, from which point they notify it. */
+	/** Resolves when other hosts know this one and therefore notify it. */
 	register(): Promise<unknown>;
 }
 
-/** Milliseconds between two looks where notifications come: one may be lost with the process that committed. */
+/** Milliseconds between two polls if notifications are available: one may be lost with the process that committed. */
 const seldom = 1_000;
-/** Milliseconds between two notifications of a host: each wakes a process of the server for every connection that listens. */
+/** Milliseconds between two notifications of a host: each wakes a server process for every listening connection. */
 const gatherMs = 5;
-/** Looks that take long, for much is watched, come so seldom that they take one part in so many of the time. */
+/** Slow polls, of many watched sessions, are spaced so that they take at most this fraction (1/n) of the time. */
 const looksTakeOneIn = 5;
-/** Characters of a digest that a notification has. */
+/** Characters of each digest in a notification. */
 const hintLength = 8;
-/** How many sessions a notification names; it may have 8,000 bytes. */
+/** The most sessions that a notification names; its limit is 8,000 bytes. */
 const hintsAtMost = 900;
 
 /** Creates the feed of a host; it connects with the first watcher. */
 export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 	const { database, session, schema, channel, sender } = parts;
 	const watchers = makeWatchers();
-	/** The watched sessions: their digest, and the version they had last; undefined before the first look. */
+	/** The watched sessions: their digests, and their last versions; undefined before the first poll. */
 	const watched = new Map<string, { readonly digest: string; version: string | undefined }>();
 	const byHint = new Map<string, Set<string>>();
 	const leases = new Set<PostgresLease>();
@@ -100,7 +100,7 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 
 	const isNeeded = (): boolean => watchers.size > 0 || leases.size > 0 || watchers.hasAny;
 
-	/** Looks at once, or again after the look that is under way. */
+	/** Polls at once, or again after the current poll. */
 	function lookSoon(): void {
 		again = true;
 		looking ??= (async () => {
@@ -142,7 +142,7 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 
 	async function compare(keys: readonly string[], held: readonly PostgresLease[]): Promise<void> {
 		const digests = [...keys.map((key) => watched.get(key)?.digest), ...held.map((lease) => lease.digest)];
-		// An array of its own query: the planner, which does not see how long it is, keeps one plan.
+		// Passed as a single array: the planner, which does not see its length, keeps one plan.
 		const rows = await database.lists<[string, string, number, number]>(
 			`SELECT replace(digest::text, '-', ''), id || ' ' || version, id, epoch FROM ${schema}.sessions
 				WHERE digest = ANY ((SELECT $1::uuid[])::uuid[])`,
@@ -153,7 +153,7 @@ export function makeChangeFeed(parts: FeedParts): ChangeFeed {
 			const entry = watched.get(key);
 			if (entry === undefined) continue;
 			const version = found.get(entry.digest)?.[1] ?? "";
-			// For an existing session, its state at the start of the watch is unknown.
+			// If the session exists, its state at the start of the watch is unknown.
 			if (version === entry.version || (entry.version === undefined && version === "")) {
 				entry.version = version;
 				continue;

@@ -1,10 +1,10 @@
-// Shared commits: what many sessions write while a batch is on its way becomes the next one, a transaction and a round trip
-// for all of them (keeps I3, I7). Writes to one session keep their order: those that touch a session which a batch under way
-// touches wait for the next one.
+// Shared commits: writes of many sessions that arrive while a batch is in flight form the next batch, with one
+// transaction and one round trip for all (keeps I3, I7). Writes to one session keep their order: a write waits if a batch
+// in flight touches its session.
 //
-// A lane sends one batch at a time. Each has a number; the database keeps the last one of a lane with its results, so that a
-// batch whose answer was lost is sent again and not applied again. A batch that fails as a whole is tried write by write, so
-// that a bad one takes no other down.
+// A lane sends one batch at a time. Each batch has a number; the database keeps a lane's last one with its results, so
+// that a batch whose answer was lost is sent again but not applied again. If a batch fails as a whole, its writes are
+// retried one by one, so that a bad one does not affect the others.
 import type { HoldfastError } from "@holdfast/upp";
 import type { Database } from "./database.ts";
 import { lockKey } from "./digest.ts";
@@ -13,7 +13,7 @@ import { isConflict, isUnavailable, postgresError } from "./postgres-errors.ts";
 /** The database's answer to a write. */
 export type WriteResult = readonly [outcome: string, ...data: unknown[]];
 
-/** Something to be written. */
+/** A write to commit. */
 export interface Write {
 	/** Digests of the sessions that it reads or writes. */
 	readonly sessions: readonly string[];
@@ -24,43 +24,43 @@ export interface Write {
 	 * wait.
 	 */
 	readonly owner?: { readonly isFirst: boolean };
-	/** Whether it ends the leases of others on its sessions, asked for before it is committed. */
+	/** Whether it ends other leases on its sessions. Read before the write is committed. */
 	readonly takes?: boolean;
-	/** The command for the database, encoded when it is sent; may throw the error that the write rejects with. */
+	/** Encodes the command for the database when it is sent; may throw the error that the write rejects with. */
 	encode(): Readonly<Record<string, unknown>>;
 	/**
-	 * The same where it may be done together with others of its kind, as the only one that writes to its session before all
-	 * others of the batch; undefined where it may not.
+	 * Returns the write in a form that the database applies together with others of its kind, before the rest of the
+	 * batch; it must be the only such write to its session. Undefined if that is not possible.
 	 */
 	plain?(): PlainAppend | undefined;
-	/** It was committed, or refused. */
+	/** Called when it was committed or refused. */
 	done(result: WriteResult): void;
 	failed(error: HoldfastError): void;
 }
 
-/** An append that is made together with others. */
+/** An append that is applied together with others. */
 export interface PlainAppend {
 	readonly session: number;
 	readonly epoch: number;
 	readonly run: string;
 	readonly at: number;
-	/** The effect on the open run of its session. */
+	/** Its effect on the open run of its session. */
 	readonly change: string;
-	/** The time when the run is next due; undefined to leave it unchanged. */
+	/** When the run is next due; undefined leaves the time unchanged. */
 	readonly look: number | null | undefined;
 	readonly only: boolean;
 	readonly facts: readonly { readonly kind: string; readonly version: number; readonly body: string }[];
 	readonly chunks: readonly (readonly [sub: number, body: string])[];
-	/** About how many bytes it has. */
+	/** Its approximate size in bytes. */
 	readonly bytes: number;
 }
 
 /** The queue of a host. */
 export interface CommitQueue {
 	add(write: Write): void;
-	/** Adds a write that nothing waits on in memory; resolves to its result. */
+	/** Adds a write without in-memory state; resolves to its result. */
 	commit(write: Pick<Write, "sessions" | "records" | "takes" | "encode">): Promise<WriteResult>;
-	/** Resolves when nothing is under way. */
+	/** Resolves when nothing is in flight. */
 	drained(): Promise<void>;
 	/** Batches committed so far. */
 	readonly transactions: number;
@@ -72,7 +72,7 @@ export interface QueueParts {
 	readonly schema: string;
 	/** First number of the schema's advisory locks. */
 	readonly space: number;
-	/** Resolves when the worker may write, to the lanes it has. */
+	/** Resolves to the worker's lanes when it may write. */
 	lanes(): Promise<readonly string[]>;
 	/** Restores a lane that was removed with its worker. */
 	restore(lane: string): Promise<void>;
@@ -80,18 +80,18 @@ export interface QueueParts {
 	committed(sessions: readonly string[], taken: ReadonlySet<string>): void;
 }
 
-/** How many writes a batch has at most. */
+/** The most writes in a batch. */
 const batchSize = 256;
-/** How many bytes of text, about, so that a batch is no long one. */
+/** The approximate limit of text in bytes, which keeps batches short. */
 const batchBytes = 4 * 1024 * 1024;
-/** How many lanes a host has. */
+/** Lanes per host. */
 export const laneCount = 2;
 const conflictsAtMost = 20;
 
-/** A write of a batch in its sent form. */
+/** A write of a batch as it was sent. */
 interface Sent {
 	readonly write: Write;
-	/** Text of its operation; undefined where it is plain. */
+	/** Text of its operation; undefined if it is plain. */
 	readonly text: string | undefined;
 	readonly plain: PlainAppend | undefined;
 }
@@ -105,15 +105,15 @@ interface Lane {
 type Results = readonly [
 	results: readonly WriteResult[],
 	appended: readonly (readonly [number: number, seq: number])[],
-	/** Whether anybody shares the store. */
+	/** Whether other hosts share the store. */
 	isShared: boolean,
 ];
 
-/** Makes the queue of a host. */
+/** Creates the queue of a host. */
 export function makeCommitQueue(parts: QueueParts): CommitQueue {
 	const { database, schema, space } = parts;
 	const text = `SELECT ${schema}.apply_v1(${Array.from({ length: 24 }, (_, at) => `$${at + 1}`).join()}) AS results`;
-	/** Plain writes without effect. */
+	/** Plain writes that had no effect. */
 	const refused = new WeakSet<Write>();
 	let queue: Write[] = [];
 	let lanes: Lane[] | undefined;
@@ -156,7 +156,7 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 		}
 	}
 
-	/** The next writes that touch nothing which is under way, in order. */
+	/** Takes the next writes that touch nothing in flight, in order. */
 	function take(all: readonly Lane[]): readonly Sent[] {
 		const busy = new Set(all.flatMap(({ sessions = [] }) => sessions));
 		const first = new Set<unknown>();
@@ -171,7 +171,7 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 			}
 			const isBusy = write.sessions.some((session) => busy.has(session));
 			if (first.has(write.owner) || (isBusy && write.owner?.isFirst === true)) {
-				// It was added before all others that are left, and is to come before them.
+				// It was added before all remaining writes and must precede them.
 				left.push(...queue.slice(at));
 				break;
 			}
@@ -184,7 +184,7 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 				const sent = encode(write, touched);
 				bytes += sent.text?.length ?? sent.plain?.bytes ?? 0;
 				batch.push(sent);
-				// A write that may have no effect is repeated before later ones.
+				// A write that may have had no effect is repeated before later ones.
 				if (sent.plain?.only === true) for (const session of write.sessions) busy.add(session);
 			} catch (error) {
 				write.failed(postgresError(error));
@@ -197,7 +197,9 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 		return batch;
 	}
 
-	/** Plain ones come before the others of a batch: a session that any of those touched has none. */
+	/**
+	 * Plain writes precede the others of a batch, so a session touched by one of the others cannot have a plain write.
+	 */
 	function encode(write: Write, touched: ReadonlySet<string>): Sent {
 		const isAlone = !refused.has(write) && write.sessions.every((session) => !touched.has(session));
 		const plain = isAlone ? write.plain?.() : undefined;
@@ -245,7 +247,7 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 			else write.done(["ok", plain?.session, plain?.epoch, seq]);
 		}
 		for (const [at, { write }] of others.entries()) write.done(results[at] as WriteResult);
-		// The database reports the reason only for writes in a batch of their own.
+		// The database reports the reason only for writes in separate batches.
 		for (const write of again) refused.add(write);
 		queue = [...again, ...queue];
 		if (isShared && sessions.length > 0) parts.committed(sessions, taken);
@@ -291,7 +293,10 @@ export function makeCommitQueue(parts: QueueParts): CommitQueue {
 	};
 }
 
-/** Appends as the columns that the database takes; facts and chunks refer to theirs by its number, from 1. */
+/**
+ * Converts appends to the columns that the database expects; facts and chunks refer to their append by its number, from
+ * 1.
+ */
 function columnsOf(appends: readonly PlainAppend[]): readonly (readonly unknown[])[] {
 	const column = <T>(of: (append: PlainAppend) => T): readonly T[] => appends.map(of);
 	const facts = appends.flatMap((append, at) => append.facts.map((fact, index) => ({ ...fact, at, index })));

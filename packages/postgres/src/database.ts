@@ -1,6 +1,6 @@
-// Statements on a bounded pool of connections (keeps I7). If the server is unavailable, restarting or full, a statement
-// is retried until it succeeds or the wait limit expires. Every statement here may therefore run twice; writes that must
-// not carry a number (see commit-queue.ts).
+// Executes statements on a bounded pool of connections (keeps I7). If the server is unavailable, restarting or full, a
+// statement is retried until it succeeds or the wait limit expires. Every statement here may therefore run twice; writes
+// that must not carry a number (see commit-queue.ts).
 
 import type { HoldfastError } from "@holdfast/upp";
 import { journalClosed } from "holdfast/host";
@@ -11,20 +11,20 @@ import { isUnavailable, notConnected, postgresError } from "./postgres-errors.ts
 
 /** The database of a host. */
 export interface Database {
-	/** Rows as objects. Rejects with `db_unavailable`, `journal_failed` and the like. */
+	/** Returns rows as objects. Rejects with `db_unavailable`, `journal_failed` and the like. */
 	query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-	/** The same for a statement that is made again and again: it is prepared, where no pooler is in between. */
+	/** The same for a frequent statement, which is prepared unless there is a pooler. */
 	often<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-	/** Rows as lists, of a statement that is made again and again. */
+	/** Returns rows as lists, for a frequent statement. */
 	lists<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-	/** Once only, with the error of the driver. */
+	/** Runs a statement without retries; rejects with the driver's error. */
 	once<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 	readonly closed: boolean;
 	close(): Promise<void>;
 }
 
 const bigint = 20;
-/** Numbers here are all below 2^53. */
+/** All numbers here are below 2^53. */
 export const types: { getTypeParser(oid: number, format: never): unknown } = {
 	getTypeParser: (oid, format) => (oid === bigint ? Number : pg.types.getTypeParser(oid, format)),
 };
@@ -42,18 +42,18 @@ export function openDatabase({
 	pooler,
 }: Resolved): Database {
 	const pool: PostgresPool = given ?? (new pg.Pool({ ...connection, max: maxConnections }) as never);
-	// A connection that breaks while it is idle is replaced by the next one.
+	// A connection that breaks while idle is replaced by the next one.
 	const ignore = (): void => {};
 	pool.on("error", ignore);
-	/** Of a pool that was given this may be set to none. The server's own timeout comes first, and says more. */
+	/** A given pool may have no limit. The server's own timeout fires first and is more specific. */
 	const limits = { query_timeout: statementTimeoutMs + 5_000 };
 	let closed = false;
 	let closing: Promise<void> | undefined;
-	/** Ends the waits for a connection. */
+	/** Cancels the waits for a connection. */
 	const waiting = new Set<() => void>();
 
 	const names = new Map<string, string>();
-	/** The name under which a statement is prepared in each connection. */
+	/** Returns the name of a prepared statement. */
 	function nameOf(text: string): { name?: string } {
 		if (pooler !== "none") return {};
 		const name = names.get(text) ?? `holdfast ${digest(text).slice(0, 16)}`;
@@ -61,7 +61,7 @@ export function openDatabase({
 		return { name };
 	}
 
-	/** A connection, within that time and before the host is closed; one that comes later goes back unused. */
+	/** Gets a connection within the time limit and before the host is closed; a later one is returned unused. */
 	function connected(withinMs: number): Promise<PooledConnection> {
 		return new Promise((resolve, reject) => {
 			const giveUp = (error: HoldfastError): void => {
@@ -92,7 +92,7 @@ export function openDatabase({
 		withinMs: number = patienceMs,
 	): Promise<Row[]> {
 		const client = await connected(withinMs);
-		// An error that breaks the connection during use rejects the statement as well.
+		// An error that breaks the connection during use also rejects the statement.
 		client.on("error", ignore);
 		try {
 			const { rows } = await client.query({ text, values, types, ...limits, ...how });
@@ -137,7 +137,7 @@ export function openDatabase({
 	};
 }
 
-/** Waits before an attempt that follows so many others. */
+/** Waits before an attempt, given the number of earlier ones. */
 export function pause(attempt: number): Promise<void> {
 	const milliseconds = pauses[Math.min(attempt, pauses.length - 1)];
 	return new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -1,5 +1,5 @@
-// The heartbeat of a worker: a thread with a connection of its own, so that a main thread that is busy for a minute keeps its
-// leases. Until the thread beats, and where it cannot, the main thread does.
+// The heartbeat of a worker: a thread with a separate connection, so that the worker keeps its leases while its main
+// thread is blocked for a minute. The main thread beats until the thread does, or if the thread cannot.
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 
@@ -7,24 +7,24 @@ import { Worker } from "node:worker_threads";
 export interface HeartbeatOptions {
 	/** The connection options; undefined if no lasting connection is possible. */
 	readonly connection: object | undefined;
-	/** The statement of a beat, and its values. */
+	/** The statement of a heartbeat, and its values. */
 	readonly text: string;
 	readonly values: readonly unknown[];
-	/** Milliseconds from beat to beat. */
+	/** Milliseconds between heartbeats. */
 	readonly every: number;
-	/** Beats from the main thread. */
+	/** Sends a heartbeat from the main thread. */
 	beat(): Promise<unknown>;
 }
 
-/** A heartbeat under way. */
+/** A running heartbeat. */
 export interface Heartbeat {
-	/** Hands it to the thread; harmless when that was done. */
+	/** Lets the thread take over; calling it twice is harmless. */
 	useThread(): void;
 	stop(): Promise<void>;
 }
 
-// Text instead of a file, so that it runs from sources and from a build alike. A failed beat is repeated with the next
-// one, on a new connection. It is not reported, because a lease is fenced by its epoch alone.
+// A text instead of a file, so that it runs from sources and from a build alike. A failed heartbeat is repeated with the
+// next one, on a new connection. It is not reported, because a lease is fenced by its epoch alone.
 const program = `
 const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");
 const { Client } = process.getBuiltinModule("node:module").createRequire(workerData.from)("pg");
@@ -58,7 +58,7 @@ parentPort.once("message", async () => {
 });
 `;
 
-/** Starts the heartbeat of a worker. It keeps no process alive. */
+/** Starts the heartbeat of a worker. It does not keep the process alive. */
 export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
 	const { connection, text, values, every, beat } = options;
 	let thread: Worker | undefined;
@@ -86,7 +86,8 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
 				resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
 			});
 		} catch {
-			// Options that cannot be passed to a thread, such as a password function: the main thread beats instead.
+			// The options cannot be passed to a thread, for example because of a password function: the main thread beats
+			// instead.
 			return undefined;
 		}
 	}
@@ -112,7 +113,7 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
 			const ended = new Promise<void>((resolve) => running.once("exit", () => resolve()));
 			running.ref();
 			running.postMessage("stop");
-			// One that hangs in its connection is not waited for.
+			// Do not wait for a hanging connection.
 			const last = setTimeout(() => void running.terminate(), 1_000);
 			await ended;
 			clearTimeout(last);

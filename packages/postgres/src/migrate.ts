@@ -1,20 +1,19 @@
-// Takes a schema to the tables of this release: numbered steps, each in a transaction of its own under a lock that all
-// processes share, so that taking them twice, or by many at once, is harmless.
+// Migrates a schema to the tables of this release in numbered steps. Each runs in a separate transaction under a lock
+// that all processes share, so that repeated or concurrent migrations are harmless.
 import { HoldfastError } from "@holdfast/upp";
 import type { Database } from "./database.ts";
 import { digest, lockKey } from "./digest.ts";
 import { type Migration, migrations } from "./schema/index.ts";
 
-/** The first number of the advisory locks of a schema; the next one is that of its records. */
+/** Returns the first number of a schema's advisory locks; the next one is for its records. */
 export function lockSpace(schema: string): number {
 	return lockKey(digest("holdfast", schema)) & ~1;
 }
 
 /**
- * Brings the tables up to date, and makes them where they are missing.
- * @throws HoldfastError `journal_newer` for tables that a release wrote which this one does not work beside,
- * `journal_outdated` for those of a build before a release whose steps were others, `journal_foreign` for a schema that holds
- * something else.
+ * Brings the tables up to date, and creates missing ones.
+ * @throws HoldfastError `journal_newer` for tables of a release that this one cannot work alongside, `journal_outdated`
+ * for those of a build before a release with different steps, `journal_foreign` for a schema with other contents.
  */
 export async function migrate(database: Database, schema: string): Promise<void> {
 	const state = await look(database, schema);
@@ -24,17 +23,17 @@ export async function migrate(database: Database, schema: string): Promise<void>
 }
 
 interface State {
-	/** Steps that were taken. */
+	/** Number of applied steps. */
 	readonly version: number;
-	/** The least number of steps a release has to know to work with these tables. */
+	/** The number of steps that a release must know to work with these tables. */
 	readonly needs: number;
-	/** Whether there are tables of something else. */
+	/** Whether the schema contains other tables. */
 	readonly foreign: boolean;
 	/** The number of an applied step whose text has changed since. */
 	readonly changed?: number | undefined;
 }
 
-/** A short digest of a step. */
+/** Returns a short digest of a step. */
 function digestOf({ sql }: Migration): string {
 	return digest(sql("any"));
 }
@@ -46,7 +45,7 @@ async function look(database: Database, schema: string): Promise<State> {
 		[`${schema}.migrations`, schema],
 	);
 	if (found?.own !== true) return { version: 0, needs: 0, foreign: found?.other === true };
-	// A build before the first release wrote no digests.
+	// Builds before the first release stored no digests.
 	const taken = await database.query<{ number: number; needs: number; digest: string | null }>(
 		`SELECT number, needs, replace(to_jsonb(m)->>'digest', '-', '') AS digest FROM ${schema}.migrations m ORDER BY number`,
 	);
@@ -85,7 +84,7 @@ function check(schema: string, { version, needs, foreign, changed }: State): voi
 		);
 }
 
-/** One step as one statement: a concurrent second process finds it done. */
+/** Returns one step as one statement; a concurrent second process skips it. */
 function step(schema: string, number: number): string {
 	const migration = migrations[number - 1];
 	if (migration === undefined) throw new RangeError(`There is no migration ${number}.`);

@@ -6,10 +6,10 @@ import type { FileLimits } from "holdfast/host";
 
 /** The required part of a `Pool` of `pg`. */
 export interface PostgresPool {
-	/** Takes a connection, which is given back with `release`; with an error it is closed. */
+	/** Takes a connection, which `release` returns; `release` with an error closes it. */
 	connect(): Promise<PooledConnection>;
 	on(event: "error", listener: (error: Error) => void): unknown;
-	/** How many calls of `connect` wait for a connection that others use. */
+	/** Number of `connect` calls that wait for a connection. */
 	readonly waitingCount?: number;
 	/** The connection options of the pool, which the listening and heartbeat connections share. */
 	readonly options: object;
@@ -25,16 +25,20 @@ export interface PooledConnection {
 
 /** Options of `postgresHost`. */
 export interface PostgresHostOptions {
-	/** Where the database is, such as `postgres://user:password@host:5432/database?sslmode=verify-full`. Or give `pool`. */
+	/**
+	 * Address of the database, such as `postgres://user:password@host:5432/database?sslmode=verify-full`. Alternatively,
+	 * pass `pool`.
+	 */
 	readonly connectionString?: string;
 	/**
-	 * A pool of `pg` that others use too. It is not closed with the host. Code that holds one of its connections while it waits for a
-	 * run keeps that run from getting one: calls that wait for a connection for `patienceMs` reject with `pool_exhausted`.
+	 * A shared pool of `pg`. It is not closed with the host. Code that holds one of its connections while it waits for a
+	 * run may prevent that run from getting one: calls that wait for a connection for `patienceMs` reject with
+	 * `pool_exhausted`.
 	 */
 	readonly pool?: PostgresPool;
-	/** The schema that holds the tables: lower case letters, digits and `_`. It is made when it is missing. Default `holdfast`. */
+	/** The schema of the tables: lower case letters, digits and `_`. Created if it is missing. Default `holdfast`. */
 	readonly schema?: string;
-	/** TLS, as `pg` takes it. Default: what the connection string says. */
+	/** TLS options of `pg`. Default: those of the connection string. */
 	readonly ssl?: boolean | ConnectionOptions;
 	/**
 	 * The maximum number of connections of this host, in addition to one for listening and one for the heartbeat. Default
@@ -42,20 +46,21 @@ export interface PostgresHostOptions {
 	 */
 	readonly maxConnections?: number;
 	/**
-	 * Set to `transaction` behind a pooler that gives each transaction another connection, such as PgBouncer. Nothing is then
-	 * kept in a connection; changes by others are polled for, unless there is a `sessionConnectionString`. Default: `none`.
+	 * Set to `transaction` behind a pooler that may give each transaction another connection, such as PgBouncer.
+	 * Connections then keep no state, and changes by others are polled for, unless there is a `sessionConnectionString`.
+	 * Default: `none`.
 	 */
 	readonly pooler?: "none" | "transaction";
-	/** A way to the same database round the pooler, for the connection that listens and the one of the heartbeat. */
+	/** A connection to the same database that bypasses the pooler, for listening and the heartbeat. */
 	readonly sessionConnectionString?: string;
-	/** Milliseconds between two looks for changes where notifications do not come. Default 100. */
+	/** Milliseconds between two polls for changes if notifications are unavailable. Default 100. */
 	readonly pollMs?: number;
 	/**
-	 * Milliseconds after its last heartbeat at which a worker counts as dead. Default 1,500. Shorter: the sessions of a hung
-	 * worker continue earlier; longer: a slow network does less harm. A worker whose process ends is noticed at once.
+	 * Milliseconds after its last heartbeat until a worker counts as dead. Default 1,500. Shorter: sessions of a hung
+	 * worker continue earlier; longer: a slow network does less harm. The end of a worker's process is noticed at once.
 	 */
 	readonly leaseTtlMs?: number;
-	/** Milliseconds until a connection that does not come about is given up. Default 5,000. */
+	/** Milliseconds until a connection attempt is abandoned. Default 5,000. */
 	readonly connectTimeoutMs?: number;
 	/** Milliseconds a statement may take. Default 30,000. Behind a pooler, set the server's `statement_timeout` too. */
 	readonly statementTimeoutMs?: number;
@@ -66,11 +71,14 @@ export interface PostgresHostOptions {
 	 * `db_unavailable`, and for a pool connection before they reject with `pool_exhausted`. Default 10,000.
 	 */
 	readonly patienceMs?: number;
-	/** Time of sessions and inputs, in milliseconds since the epoch. Default: the system's. Leases go by the server's. */
+	/**
+	 * Clock for sessions and inputs, in milliseconds since the epoch. Default: the system's. Leases use the server's
+	 * clock.
+	 */
 	readonly clock?: { now(): number };
 	/** Size limits of files stored with sessions. Default: no limit. */
 	readonly files?: FileLimits;
-	/** Name of this worker, at most 200 characters; no other that lives may have it. Default: a random one. */
+	/** Name of this worker, at most 200 characters; unique among live workers. Default: a random one. */
 	readonly workerId?: string;
 }
 
@@ -107,9 +115,9 @@ const known: Readonly<Record<keyof PostgresHostOptions, true>> = {
 	workerId: true,
 };
 
-/** @throws HoldfastError `invalid_option` that names the option. */
+/** @throws HoldfastError `invalid_option`; the message names the option. */
 export function resolveOptions(options: PostgresHostOptions): Resolved {
-	// One that is misspelt would be left out silently.
+	// A misspelt option would be ignored silently.
 	for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknown(name);
 	const {
 		connectionString,
@@ -141,7 +149,7 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 	const common = {
 		...(ssl === undefined ? {} : { ssl }),
 		connectionTimeoutMillis: times.connectTimeoutMs,
-		// The server's own timeout comes first, and says more.
+		// The server's own timeout fires first and is more specific.
 		query_timeout: times.statementTimeoutMs + 5_000,
 		keepAlive: true,
 	};
@@ -158,7 +166,7 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 	return {
 		...times,
 		pool,
-		// A pooler refuses what it does not know.
+		// A pooler rejects options that it does not support.
 		connection: pooler === "none" ? { ...direct, ...given } : { ...common, ...given },
 		lasting,
 		queueConnection: lasting === undefined ? { ...common, ...given } : { ...lasting, ...ofQueue },
@@ -171,7 +179,7 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 }
 
 /**
- * The special settings of the queue's connections. A crashing server may lose its last commits: a job that reappears is
+ * Special settings of the queue's connections. A crashing server may lose its last commits: a job that reappears is
  * handed out once more. The table is empty at one time and full at another, so the planner's statistics are never right:
  * jobs are fetched by index, and the apparent cost must not trigger compiling the statement each time.
  */
@@ -188,7 +196,7 @@ function positive(options: PostgresHostOptions, name: keyof PostgresHostOptions,
 	return Math.ceil(value);
 }
 
-/** Drivers and the server count these, in 32 bits. */
+/** Drivers and the server store these in 32 bits. */
 function duration(options: PostgresHostOptions, name: keyof PostgresHostOptions, standard: number): number {
 	const value = options[name] ?? standard;
 	const fault = durationFault(value, { most: longestForeignWait });

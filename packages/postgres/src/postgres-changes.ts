@@ -1,6 +1,6 @@
 // The changes of a store. A position derives from the id of the transaction that committed the change, so positions are
-// assigned before commit, in a different order. A reader therefore gets only those below the oldest running transaction,
-// after which nothing earlier can appear; it waits briefly for later ones.
+// assigned before the commit, and not in the order of commits. A reader therefore only receives those below the oldest
+// running transaction, after which no earlier ones can appear; it waits briefly for later ones.
 import { type Change, type ChangeLog, changesAtOnce, changesExpired, fromStored } from "holdfast/host";
 import { pause } from "./database.ts";
 import type { Store } from "./store.ts";
@@ -14,7 +14,7 @@ interface Row {
 	readonly safe: number;
 }
 
-/** Milliseconds for which a reader waits for older transactions of others. */
+/** Milliseconds that a reader waits for older transactions. */
 const patience = 2_000;
 
 /** The statements that read changes. */
@@ -51,7 +51,7 @@ export function changeStatements(schema: string): {
 export function postgresChanges({ database, schema, feed, ready }: Store): ChangeLog {
 	const { last, read, expired } = changeStatements(schema);
 
-	/** Asks until nothing that was seen at first can be preceded by anything, or for a while. */
+	/** Reads until no earlier change can appear before those seen first, or until the time limit. */
 	async function settled<T extends { readonly position: number; readonly safe: number }>(
 		ask: () => Promise<T[]>,
 	): Promise<T[]> {

@@ -1,9 +1,9 @@
 // Maps errors of Postgres and of its connections to error codes (keeps I9).
 import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 
-/** The server refuses for now, or ends the connection: classes 08, 53 without the full disk, 57P, and what a timeout cancels. */
+/** The server rejects temporarily or ends the connection: classes 08 and 53 except for a full disk, 57P, and timeouts. */
 const passing = /^(?:08...|53[013]..|57P..|57014|55P03|25006|25P03)$/;
-/** Errors of the network, and of `pg` where it has no code for them. */
+/** Errors of the network, and errors of `pg` without a code. */
 const network = /^(?:ECONN|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|ENETDOWN|ENOENT)/;
 const lostConnection =
 	/^(?:Connection terminated|timeout exc|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
@@ -26,7 +26,7 @@ export function isUnavailable(error: unknown): boolean {
 	return error instanceof Error && (lostConnection.test(error.message) || error.name === "AggregateError");
 }
 
-/** Whether a transaction was rolled back for another one's sake: made again at once, it may work. */
+/** Whether a transaction was rolled back because of another one; retrying it at once may succeed. */
 export function isConflict(error: unknown): boolean {
 	return ["40001", "40P01", "23505"].includes(codeOf(error));
 }
@@ -61,7 +61,10 @@ export function postgresError(error: unknown): HoldfastError {
 	);
 }
 
-/** No connection came about within that time: those of the pool are all in use, or the server does not answer. Nothing was sent. */
+/**
+ * Reports that no connection was available in time: all connections of the pool are in use, or the server does not
+ * answer. Nothing was sent.
+ */
 export function notConnected(
 	{ waitingCount = 1 }: { readonly waitingCount?: number },
 	withinMs: number,

@@ -1,6 +1,6 @@
 // Files in Postgres, in pieces of one row each. A new file belongs to no session while it is written piece by piece in
-// short transactions. The last one assigns its session and name, taking them from the replaced file: readers see either
-// the old one or the new one. A replaced file keeps its pieces for a while for its readers.
+// short transactions. The last transaction assigns its session and name, taking them from the replaced file: readers see
+// either the old one or the new one. A replaced file keeps its pieces for a while for its readers.
 import {
 	type FileInfo,
 	type FileSource,
@@ -62,7 +62,7 @@ class Files implements SessionFiles {
 				);
 			}
 			const info = await this.#show({ name, file, size, incarnation: begun?.incarnation });
-			void sweep().catch(() => {}); // what was replaced before, and cannot be swept now, is left to the next one
+			void sweep().catch(() => {}); // Files that cannot be swept now are left to the next sweep.
 			return info;
 		} catch (error) {
 			await this.#giveUp(file);
@@ -128,7 +128,7 @@ class Files implements SessionFiles {
 		return (row as { id: number }).id;
 	}
 
-	/** The file gets its name, and takes it from the one that has it. */
+	/** Gives the file its name, taking it from the file that had it. */
 	async #show(about: {
 		readonly name: string;
 		readonly file: number;
@@ -163,7 +163,7 @@ class Files implements SessionFiles {
 		}
 	}
 
-	/** Deletes the written pieces at once if possible, else with the next sweep after this worker. */
+	/** Deletes the written pieces at once if possible, else with the next sweep after this worker has ended. */
 	async #giveUp(file: number | undefined): Promise<void> {
 		const { database, schema, sweep } = this.#store;
 		if (file === undefined) return;

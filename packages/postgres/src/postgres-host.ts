@@ -1,4 +1,4 @@
-// The host in Postgres: every port there is, over one store.
+// The host in Postgres: all ports over one store.
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { Host } from "holdfast";
 import { journalExecution } from "holdfast/execution-host";
@@ -25,10 +25,10 @@ export interface PostgresHost extends Omit<Required<Host>, keyof Execution | "jo
 }
 
 /**
- * A host whose sessions live in a Postgres database, which any number of processes and machines share. Nothing connects until
- * it is used; then its tables are made where they are missing.
- * @throws HoldfastError `invalid_option` at once. Calls reject with `db_unavailable` while the server is away for longer than
- * `patienceMs`, `journal_unavailable` where the user or the database is refused, `journal_newer`,
+ * Creates a host whose sessions are stored in a Postgres database, which any number of processes and machines can share.
+ * It connects on first use and creates missing tables.
+ * @throws HoldfastError `invalid_option` at once. Calls reject with `db_unavailable` if the server is unavailable for
+ * longer than `patienceMs`, `journal_unavailable` if it refuses the user or the database, `journal_newer`,
  * `journal_outdated`, `journal_foreign`, `disk_full`, `journal_failed`.
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-// The journal in a Postgres database (keeps I2, I3, I4): any number of processes share it, each with a worker of its own.
+// The journal in a Postgres database (keeps I2, I3, I4): any number of processes share it, each with its own worker.
 import {
 	type AcquireResult,
 	eventsExpired,
@@ -33,17 +33,17 @@ import { together } from "./together.ts";
 /** A journal in Postgres. */
 export interface PostgresJournal extends Journal {
 	readonly name: "postgres";
-	/** Transactions this journal committed so far; what came together shares one. */
+	/** Number of transactions committed by this journal; concurrent writes share one. */
 	readonly transactions: number;
-	/** Open runs it has taken from workers that were not alive. */
+	/** Number of open runs it took over from dead workers. */
 	readonly takeovers: number;
-	/** Removes rows that are out of reach: of sessions that were removed or folded, and of files. Journals do so by themselves. */
+	/** Removes unreachable rows of removed or folded sessions, and of files. Journals do this automatically. */
 	sweep(): Promise<void>;
 }
 
 interface LookRow extends SeenSession, Pick<SessionView, "owner_name" | "owner_alive"> {
 	readonly highest: number;
-	/** Null where more waits than is seen. */
+	/** Null if it has more inputs than are read. */
 	readonly inbox: readonly InputRow[] | null;
 }
 
@@ -222,7 +222,7 @@ export function postgresJournal(store: Store): PostgresJournal {
 			if (outcome === "none") return;
 			store.held.get(session as number)?.lose();
 			feed.committed(key);
-			await store.sweep().catch(() => {}); // what cannot be swept now is left to the next one that sweeps
+			await store.sweep().catch(() => {}); // Rows that cannot be swept now are left to the next sweep.
 		},
 		async sweep() {
 			usable();

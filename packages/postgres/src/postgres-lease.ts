@@ -22,19 +22,19 @@ import type { CommitQueue } from "./commit-queue.ts";
 export interface LeaseStore {
 	readonly commits: CommitQueue;
 	readonly feed: ChangeFeed;
-	/** The leases this worker has taken, by the number of their session. */
+	/** The leases that this worker has taken, by session number. */
 	readonly held: Map<number, PostgresLease>;
-	/** A run of a worker that is dead was taken. */
+	/** Called when the run of a dead worker was taken over. */
 	tookOver(): void;
 	/** Number of this worker's row. */
 	worker(): number;
 	inbox(digest: string): Promise<readonly StoredInput[]>;
-	/** Removes what long work has left. */
+	/** Removes unreachable rows. */
 	sweep(): Promise<void>;
 	readonly closed: boolean;
 }
 
-/** A session as a lease sees it when it is asked for. */
+/** A session as read for a new lease. */
 export interface SeenSession {
 	readonly id: number;
 	readonly epoch: number;
@@ -45,7 +45,7 @@ export interface SeenSession {
 /** The state of a session as a lease sees it. */
 export interface LeaseState {
 	readonly taken: boolean;
-	/** Number of the session; undefined while it does not exist. */
+	/** Number of the session; undefined if it does not exist. */
 	readonly session: number | undefined;
 	readonly epoch: number;
 	readonly seq: number;
@@ -60,13 +60,13 @@ export class PostgresLease implements Lease {
 	readonly seq: number;
 	readonly openRunId?: string;
 	readonly mode: "polite" | "seize";
-	/** Whether the session has an open run of a worker that is not alive. */
+	/** Whether the session has an open run of a dead worker. */
 	readonly isLeft: boolean;
 	readonly store: LeaseStore;
 	state: LeaseState;
-	/** Appends under way. */
+	/** Appends in flight. */
 	pending = 0;
-	/** Given up by its holder: what was under way then still counts. */
+	/** Released by its holder; appends in flight still count. */
 	isReleased = false;
 	#over = false;
 	#notify: (() => void) | undefined;
@@ -108,12 +108,12 @@ export class PostgresLease implements Lease {
 		return this.#over;
 	}
 
-	/** Until it is taken its appends go one by one. */
+	/** Appends are sent one by one until the session is taken. */
 	get isFirst(): boolean {
 		return !this.state.taken;
 	}
 
-	// Only a listener makes the feed look at what others commit for this lease.
+	// The feed watches other commits for this lease only if there is a listener.
 	whenLost(notify: (() => void) | undefined): void {
 		this.#notify = notify;
 		if (notify === undefined) this.store.feed.ignore(this);
@@ -123,7 +123,7 @@ export class PostgresLease implements Lease {
 	/** Reports the session's current number and epoch; undefined if it was deleted. */
 	see(session: number | undefined, epoch: number | undefined): void {
 		if (!this.state.taken || (session === this.state.session && epoch === this.state.epoch)) return;
-		// A state that was read before an append of this lease committed is outdated.
+		// A state read before an append of this lease committed is outdated.
 		if (session === this.state.session && epoch !== undefined && epoch < this.state.epoch) return;
 		this.lose();
 	}
@@ -138,7 +138,7 @@ export class PostgresLease implements Lease {
 		const appended = new Promise<AppendResult>((resolve, reject) => {
 			if (this.store.closed) throw journalClosed();
 			if (this.#over) throw leaseLost(this.key);
-			// Written down now: what the caller changes later is not what it appended.
+			// Encoded now, so that later changes by the caller have no effect.
 			const facts: readonly EncodedFact[] = batch.facts.map(encodeFact);
 			this.pending++;
 			this.store.commits.add(new Appending(this, batch, facts, resolve, reject));
@@ -146,10 +146,10 @@ export class PostgresLease implements Lease {
 		return batch.replaces === undefined ? appended : this.#swept(appended);
 	}
 
-	/** Rows that were folded go after the append that folds them. */
+	/** Folded rows are removed after the append that folds them. */
 	async #swept(appended: Promise<AppendResult>): Promise<AppendResult> {
 		const result = await appended;
-		await this.store.sweep().catch(() => {}); // what cannot be swept now is left to the next one that sweeps
+		await this.store.sweep().catch(() => {}); // Rows that cannot be swept now are left to the next sweep.
 		return result;
 	}
 
@@ -162,7 +162,7 @@ export class PostgresLease implements Lease {
 		this.isReleased = true;
 		this.#end();
 		const { taken, openRun } = this.state;
-		// An idle session is anyone's to take: nothing need be written.
+		// An idle session is free to take, so nothing has to be written.
 		if (this.pending === 0 && (!taken || openRun === null)) return;
 		return this.store.commits
 			.commit({

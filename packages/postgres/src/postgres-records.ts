@@ -41,7 +41,7 @@ export function postgresRecords({ database, commits, schema, ready }: Store): Re
 		},
 		async commit(expected, writes) {
 			const x = expected.map(({ shelf, name, revision }) => [digestOf(shelf, name), revision] as const);
-			// Of two writes to one record the last one counts.
+			// The last of several writes to one record counts.
 			const f = new Map(
 				writes.map(({ shelf, name, value }) => {
 					const at = digestOf(shelf, name);

@@ -1,4 +1,4 @@
-// Where runs are in a store, found by its indexes.
+// Finds the runs of a store by its indexes.
 import { fromStored, type RunIndex, toStored } from "holdfast/host";
 import type { Store } from "./store.ts";
 

@@ -1,19 +1,19 @@
-// Numbers of a store in Postgres, for those who look after it: those of its queue are the whole store's, the others this
-// process's. They are asked for now and then, so each look may cost an index scan of what is due.
+// Statistics of a store in Postgres: those of its queue cover the whole store, the others this process. They are
+// requested rarely, so each request may cost an index scan of the due sessions.
 import type { StoreStats } from "holdfast/host";
 import { jobSchemaOf } from "./dispatch/index.ts";
 import { postgresError } from "./postgres-errors.ts";
 import type { PostgresJournal } from "./postgres-journal.ts";
 import type { Store } from "./store.ts";
 
-/** Jobs that are counted at most. */
+/** The most jobs counted. */
 const most = 100_000;
 
 /** The numbers of a store. */
 export function postgresStats(store: Store, journal: PostgresJournal): () => Promise<StoreStats> {
 	const jobs = `${jobSchemaOf(store.schema)}._private_jobs`;
 	// A passed deadline becomes a job only when a process that takes work creates it. The time of a job that is due at
-	// once is its turn and not a clock time: it has been due since it was created.
+	// once is its turn, not a clock time: it has been due since it was created.
 	const count = `SELECT count(*) AS queued, coalesce(extract(epoch FROM now() - min(since)) * 1000, 0)::float8 AS age
 		FROM (SELECT greatest(run_at, created_at) AS since FROM ${jobs} WHERE is_available = true AND run_at <= now()
 			UNION ALL SELECT to_timestamp(look_at / 1000.0) FROM ${store.schema}.sessions s
@@ -23,7 +23,7 @@ export function postgresStats(store: Store, journal: PostgresJournal): () => Pro
 	return async () => {
 		await store.ready();
 		try {
-			// No process has taken work yet, so there is no queue.
+			// No process has taken work yet, so the queue does not exist.
 			const [found] = await store.database.once<{ there: boolean }>(
 				"SELECT to_regclass($1) IS NOT NULL AS there",
 				[jobs],

@@ -1,4 +1,4 @@
-// The timers of sessions in Postgres. Those that are due are claimed in one statement, which passes by what others claim.
+// The timers of sessions in Postgres. Due timers are claimed in one statement, which skips those that others claim.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import {
 	claimAtOnce,
@@ -62,7 +62,7 @@ export function postgresTimers(store: Store): TimerStore {
 		},
 		cancel: (key, name) => end(key, name),
 		async claim({ now, leaseMs = claimLease, limit = claimAtOnce, namespace }) {
-			// A look that finds nothing writes nothing.
+			// A poll without results writes nothing.
 			const next = await nextDue();
 			if (next === undefined || next > now) return [];
 			const of = namespace === undefined ? undefined : namespacePrefix(namespace);
@@ -111,7 +111,7 @@ function timerOf(key: string, { name, wake_at: wakeAt, body }: TimerRow): Timer 
 	return body === null ? timer : { ...timer, body: decodeValue(JSON.parse(body) as JSONValue) };
 }
 
-/** A time as a column holds it: never earlier than it was given. */
+/** Rounds a time up to a whole number for its column, so that it is never earlier. */
 function whole(time: number): number {
 	return Math.min(Math.ceil(time), never);
 }

@@ -1,4 +1,4 @@
-// Rows as entries, inputs and heads.
+// Converts rows to entries, inputs and heads.
 import {
 	decodeFact,
 	type Entry,
@@ -9,7 +9,7 @@ import {
 	type StoredInput,
 } from "holdfast/host";
 
-/** An entry's row, as a list. */
+/** An entry's row as a list. */
 export type EntryRow = readonly [
 	seq: number,
 	at: number,
@@ -31,7 +31,7 @@ export interface InputRow {
 	readonly body: string;
 }
 
-/** A session's row with what the row of its owner says. */
+/** A session's row joined with its owner's row. */
 export interface SessionView {
 	readonly id: number;
 	readonly key: string;
@@ -43,7 +43,7 @@ export interface SessionView {
 	readonly waiting: number;
 	readonly created_at: number;
 	readonly updated_at: number;
-	/** Null where its owner left, or none had it. */
+	/** Null if its owner left or it had none. */
 	readonly owner_name: string | null;
 	readonly owner_alive: boolean | null;
 }
@@ -68,7 +68,7 @@ export function toInput(row: InputRow): StoredInput {
 	};
 }
 
-/** @throws HoldfastError `journal_corrupt` for what is no JSON. */
+/** @throws HoldfastError `journal_corrupt` if it is not JSON. */
 export function parsed(body: string, what: string): unknown {
 	try {
 		return JSON.parse(body) as unknown;
@@ -77,7 +77,7 @@ export function parsed(body: string, what: string): unknown {
 	}
 }
 
-/** A session at a glance. */
+/** Converts a session's row to a head. */
 export function toHead(view: SessionView): SessionHead {
 	const { open_run: open, owner_name: owner, owner_alive: alive } = view;
 	return {

@@ -1,20 +1,20 @@
-// The one connection of a host that lasts: it listens for notifications, and holds the lock by which others see at once that
-// this process has ended (keeps I7). Made when it is first needed, made again when it breaks.
+// The one lasting connection of a host: it listens for notifications, and holds the lock whose release shows others at
+// once that this process has ended (keeps I7). Opened on first use, and again when it breaks.
 //
 // idle → connecting → connected → (broken) → connecting …; any state → closed.
 import pg from "pg";
 import { pause, types } from "./database.ts";
 
-/** A connection that lasts. */
+/** A lasting connection. */
 export interface SessionConnection {
-	/** Whether there can be one. */
+	/** Whether a lasting connection is possible. */
 	readonly possible: boolean;
-	/** Whether it is there now. */
+	/** Whether it is connected now. */
 	readonly connected: boolean;
-	/** Starts it, unless it was started. Resolves when the first connection attempt has ended. */
+	/** Starts it unless it was started. Resolves when the first connection attempt has ended. */
 	start(): Promise<void>;
 	/**
-	 * Calls `begin` with each new connection, and with the current one, and resolves when that call has. An error it
+	 * Calls `begin` with the current connection and each new one; resolves when the first call has. An error that it
 	 * throws breaks the connection.
 	 */
 	onConnect(begin: (client: pg.Client) => Promise<void>): Promise<void>;
@@ -22,7 +22,7 @@ export interface SessionConnection {
 	close(): Promise<void>;
 }
 
-/** Makes it; nothing connects yet. */
+/** Creates it; it does not connect yet. */
 export function sessionConnection(options: object | undefined): SessionConnection {
 	const beginnings: ((client: pg.Client) => Promise<void>)[] = [];
 	const hearers: ((payload: string) => void)[] = [];
@@ -68,7 +68,7 @@ export function sessionConnection(options: object | undefined): SessionConnectio
 				client = undefined;
 				void fresh.end().catch(() => {});
 			} catch {
-				// Retried below; callers that need the connection have another way in the meantime.
+				// Retried below; callers that require the connection have a fallback.
 			}
 			tried();
 			if (state === "started") await pause(attempt);

@@ -5,21 +5,21 @@ import { type ListOptions, never, toStored } from "holdfast/host";
 /** The statements of a schema. */
 export interface Statements {
 	/**
-	 * Sessions as leases see them, in the order of their digests, with the epoch below which no new one begins, and what waits for
-	 * each where that is not much.
+	 * Reads sessions for leases, in the order of their digests, with the lowest epoch for new ones, and the inbox of each
+	 * unless it is large.
 	 */
 	readonly look: string;
 	readonly inbox: string;
-	/** Entries by digest, after a seq, at most so many. */
+	/** Reads entries by digest, after a seq, up to a limit. */
 	readonly entries: string;
-	/** Chunks by digest, after a seq and sub, through a seq, at most so many. */
+	/** Reads chunks by digest, after a seq and sub, through a seq, up to a limit. */
 	readonly chunks: string;
 	readonly head: string;
-	/** Sessions in a state, with its values. */
+	/** Lists the sessions in a state. */
 	list(options: ListOptions): { readonly text: string; readonly values: readonly unknown[] };
 }
 
-/** `lives` gives the SQL that says whether the worker of an alias lives. */
+/** `lives` returns the SQL that checks whether a worker is alive, given its table alias. */
 export function statements(schema: string, lives: (alias: string) => string): Statements {
 	const columns = `s.id, s.key, s.incarnation, s.epoch, s.open_run, s.seq, s.last_kind, s.waiting, s.created_at, s.updated_at`;
 	const owner = `LEFT JOIN LATERAL (SELECT w.name, ${lives("w")} AS alive FROM ${schema}.workers w
@@ -27,7 +27,7 @@ export function statements(schema: string, lives: (alias: string) => string): St
 	const viewOf = (sessions: string): string =>
 		`SELECT ${columns}, o.name AS owner_name, o.alive AS owner_alive FROM ${sessions} s ${owner}`;
 	const view = viewOf(`${schema}.sessions`);
-	// Sessions in a state are few: they are read by the index of that state, and sorted.
+	// Few sessions are in any of these states: they are read by the state's index, and sorted.
 	const atWork = `SELECT * FROM ${schema}.sessions WHERE open_run IS NOT NULL AND look_at IS NULL`;
 	const toLookAt = `SELECT * FROM ${schema}.sessions WHERE look_at IS NOT NULL`;
 	const alive = `WITH alive AS MATERIALIZED (SELECT w.id, w.name FROM ${schema}.workers w WHERE ${lives("w")})`;
@@ -51,7 +51,7 @@ export function statements(schema: string, lives: (alias: string) => string): St
 		const values: unknown[] = [];
 		const value = (given: unknown): string => `$${values.push(given)}`;
 		const where: string[] = [];
-		// The beginnings of keys are in the index; the rest decides among those that begin alike.
+		// The index contains the beginnings of keys; the rest of the key decides among equal beginnings.
 		if (after !== undefined) {
 			const place = value(toStored(after));
 			where.push(`s.key > ${place}`, `${indexed("s.key")} >= ${indexed(place)}`);
@@ -74,7 +74,7 @@ export function statements(schema: string, lives: (alias: string) => string): St
 	}
 
 	return {
-		// An array of its own query: the planner, which does not see how long it is, keeps one plan.
+		// Passed as a single array: the planner, which does not see its length, keeps one plan.
 		look: `SELECT s.id, s.epoch, s.open_run, s.seq, o.name AS owner_name, o.alive AS owner_alive, m.value AS highest,
 				CASE WHEN s.waiting BETWEEN 1 AND ${seenInputs} THEN (SELECT json_agg(json_build_object(${fields})) FROM (
 					SELECT ${inputs} WHERE i.session = s.id ORDER BY i.position) i)
@@ -96,22 +96,22 @@ export function statements(schema: string, lives: (alias: string) => string): St
 	};
 }
 
-/** How many inputs are seen with their session at most; more are asked for by themselves. */
+/** The most inputs read with a session; further ones are read separately. */
 const seenInputs = 8;
-/** How many characters of a key are in the index. */
+/** Indexed characters of a key. */
 const indexedLength = 600;
 
 function indexed(text: string): string {
 	return text.startsWith("$") ? `left(${text}::text, ${indexedLength})` : `left(${text}, ${indexedLength})`;
 }
 
-/** An upper bound of all texts with a prefix, as far as the index stores them; undefined if there is none. */
+/** Returns an upper bound of all texts with a prefix, as far as the index stores them; undefined if there is none. */
 export function endOfPrefix(prefix: string): string | undefined {
 	const points = Array.from(prefix).slice(0, indexedLength);
 	while (points.at(-1) === "\u{10ffff}") points.pop();
 	const last = points.pop()?.codePointAt(0);
 	if (last === undefined) return undefined;
-	// There are no characters where the surrogates are.
+	// Surrogates are not characters.
 	const next = last === 0xd7ff ? 0xe000 : last + 1;
 	return points.join("") + String.fromCodePoint(next);
 }

@@ -29,14 +29,14 @@ export interface Store {
 	/** Resolves when the tables exist. */
 	ready(): Promise<void>;
 	now(): number;
-	/** Whether the worker of that stored name lives. */
+	/** Whether the worker with that stored name is alive. */
 	isAlive(storedName: string): Promise<boolean>;
-	/** Removes rows that are out of reach. */
+	/** Removes unreachable rows. */
 	sweep(): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** Makes the store of a host; nothing connects yet. */
+/** Creates the store of a host; it does not connect yet. */
 export function makeStore(options: Resolved): Store {
 	const { schema, workerId, lasting, leaseTtlMs, pollMs } = options;
 	const space = lockSpace(schema);
@@ -73,7 +73,7 @@ export function makeStore(options: Resolved): Store {
 		space,
 		async lanes() {
 			const lanes = await worker.register();
-			// The next sweep removes rows that remain now.
+			// The next sweep removes the remaining rows.
 			void sweeper.sweep().catch(() => {});
 			return lanes;
 		},

@@ -1,5 +1,5 @@
 // Removes unreachable rows, a few in each transaction: entries and chunks of removed or folded sessions, and pieces of
-// files that were removed, replaced, or left by a writer that died. They stay invisible wherever it stops.
+// files that were removed, replaced, or left by a writer that died. They stay invisible wherever this stops.
 import type { Database } from "./database.ts";
 
 /** The parts of a sweeper. */
@@ -11,23 +11,23 @@ export interface SweeperParts {
 	isOver(): boolean;
 }
 
-/** Removes what is out of reach. */
+/** Removes unreachable rows. */
 export interface Sweeper {
-	/** Resolves when nothing is left that could be removed now. */
+	/** Resolves when no row is left that could be removed now. */
 	sweep(): Promise<void>;
 	stop(): void;
-	/** Resolves when nothing is under way. */
+	/** Resolves when no sweep is running. */
 	idle(): Promise<void>;
 }
 
-/** How many rows go in one transaction. */
+/** The most rows removed per transaction. */
 const rowsAtOnce = 5_000;
-/** How many pieces of files do, of 256 KiB each. */
+/** The most pieces of files removed per transaction, of 256 KiB each. */
 const piecesAtOnce = 64;
-/** Milliseconds for which a file that was replaced can be read to its end. */
+/** Milliseconds for which readers can finish reading a replaced file. */
 const grace = 60_000;
 
-/** Makes the sweeper of a host. */
+/** Creates the sweeper of a host. */
 export function makeSweeper({ database, schema, lives, now, isOver }: SweeperParts): Sweeper {
 	let running: Promise<void> | undefined;
 	let again = false;
@@ -70,7 +70,7 @@ export function makeSweeper({ database, schema, lives, now, isOver }: SweeperPar
 				[now() - grace],
 			);
 			if (file === undefined || stopped) return;
-			// Its writer may still be alive: the file loses its chance of a name before the first piece is deleted.
+			// Its writer may still be alive: prevent it from naming the file before the first piece is deleted.
 			await database.query(
 				`UPDATE ${schema}.files SET worker = NULL, at = 0 WHERE id = $1 AND session IS NULL`,
 				[file.id],

@@ -1,9 +1,9 @@
-// Questions that many ask at about the same time, as one statement: what is asked for while as many statements are under way as may
-// be goes with the next one, so that the answer is never older than the question (keeps I7).
+// Combines concurrent queries into one statement. A query that arrives while the maximum number of statements is in
+// flight joins the next one, so that an answer is never older than its query (keeps I7).
 
-/** Statements under way at most. */
+/** The most statements in flight. */
 const underWayAtMost = 2;
-/** Questions of a statement at most. */
+/** The most queries in a statement. */
 const askedAtMost = 100;
 
 interface Waiting<Question, Answer> {
@@ -12,7 +12,7 @@ interface Waiting<Question, Answer> {
 	reject(error: unknown): void;
 }
 
-/** Answers one question each time; `ask` answers many, in their order. */
+/** Answers one query per call; `ask` answers many, in their order. */
 export function together<Question, Answer>(
 	ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
 ): (question: Question) => Promise<Answer> {
@@ -23,7 +23,7 @@ export function together<Question, Answer>(
 	function schedule(): void {
 		if (isScheduled || waiting.length === 0 || underWay >= underWayAtMost) return;
 		isScheduled = true;
-		// Requests of one turn are sent together.
+		// Queries of one turn are sent together.
 		setImmediate(() => {
 			isScheduled = false;
 			void next();

@@ -1,4 +1,4 @@
-// Entry `@holdfast/postgres/upkeep`: a store read, filled and thinned as a whole, for those who look after it.
+// Entry `@holdfast/postgres/upkeep`: reads, fills and prunes whole stores, for maintenance.
 export {
 	type LivingWorker,
 	livingWorkers,

@@ -1,5 +1,5 @@
-// This worker among those that share the store: a row that it beats, and a lock by which its end is seen at once. The row is
-// made before the first write; leaving takes it away.
+// This worker's registration in a shared store: a row with its heartbeat, and a lock whose release shows its end at once.
+// The row is created before the first write, and removed when the worker leaves.
 
 import { HoldfastError } from "@holdfast/upp";
 import { toStored } from "holdfast/host";
@@ -21,7 +21,7 @@ export interface WorkerParts {
 	readonly leaseTtlMs: number;
 	/** Ensures that the tables exist. */
 	ready(): Promise<void>;
-	/** Whether anything is held right now that a heartbeat must keep. */
+	/** Whether it holds anything that a heartbeat must keep. */
 	holds(): boolean;
 }
 
@@ -29,17 +29,17 @@ export interface WorkerParts {
 export interface WorkerRow {
 	/** Number of its row; 0 until it is registered. */
 	readonly id: number;
-	/** Registers it where that was not done; resolves to the lanes of its commits. */
+	/** Registers it if it is not registered yet; resolves to the lanes of its commits. */
 	register(): Promise<readonly string[]>;
-	/** Restores its rows, which another process took for those of a dead worker. */
+	/** Restores its rows, which another process removed as those of a dead worker. */
 	restore(lane: string): Promise<void>;
-	/** SQL that says whether the worker of an alias lives. */
+	/** Returns the SQL that checks whether a worker is alive, given its table alias. */
 	lives(alias: string): string;
-	/** Ends the heartbeat and takes the row away. */
+	/** Stops the heartbeat and removes the row. */
 	leave(): Promise<void>;
 }
 
-/** Makes the registration; nothing is written yet. */
+/** Creates the registration; nothing is written yet. */
 export function workerRow(parts: WorkerParts): WorkerRow {
 	const { database, session, schema, space, leaseTtlMs } = parts;
 	const name = toStored(parts.workerId);
@@ -51,7 +51,7 @@ export function workerRow(parts: WorkerParts): WorkerRow {
 	let timer: ReturnType<typeof setInterval> | undefined;
 	const lives = (alias: string): string => `${schema}.lives_v1(${alias}, ${space})`;
 
-	/** The lock ends with its connection. */
+	/** Acquires the lock, which ends with its connection. */
 	async function lock(client: pg.Client): Promise<void> {
 		if (id === 0) return;
 		await client.query(
@@ -91,7 +91,7 @@ export function workerRow(parts: WorkerParts): WorkerRow {
 			every: Math.ceil(leaseTtlMs / 4),
 			beat: () => database.once(beats, values),
 		});
-		// A worker whose leases end soon needs no thread.
+		// A worker whose leases end soon does not require the thread.
 		timer = setInterval(() => {
 			if (!parts.holds()) return;
 			clearInterval(timer);
@@ -100,7 +100,7 @@ export function workerRow(parts: WorkerParts): WorkerRow {
 		timer.unref();
 	}
 
-	/** A dead worker of the same name makes way; what was accepted in its name is anyone's to start. */
+	/** Replaces a dead worker of the same name; any worker may start inputs accepted in its name. */
 	async function succeed(): Promise<void> {
 		const [former] = await database.query<{ id: number; alive: boolean }>(
 			`SELECT w.id, ${lives("w")} AS alive FROM ${schema}.workers w WHERE w.name = $1`,
@@ -118,7 +118,7 @@ export function workerRow(parts: WorkerParts): WorkerRow {
 		await database.query(`UPDATE ${schema}.inputs SET worker = NULL WHERE worker = $1`, [name]);
 	}
 
-	/** Rows of workers that died a day ago, and hold nothing. */
+	/** Removes rows of workers that died a day ago and hold nothing. */
 	async function forget(): Promise<void> {
 		await database.query(
 			`WITH gone AS (DELETE FROM ${schema}.workers w WHERE w.beat_at < clock_timestamp() - interval '1 day' AND NOT EXISTS (
@@ -150,7 +150,7 @@ export function workerRow(parts: WorkerParts): WorkerRow {
 			clearInterval(timer);
 			await heartbeat?.stop();
 			if (id === 0) return;
-			// A row that cannot be taken away is that of a dead worker, and counts as such.
+			// A row that cannot be removed counts as that of a dead worker.
 			await database
 				.once(`DELETE FROM ${schema}.slots WHERE worker = $1`, [id])
 				.then(() => database.once(`DELETE FROM ${schema}.workers WHERE id = $1`, [id]))

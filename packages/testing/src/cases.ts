@@ -1,4 +1,4 @@
-// @holdfast/testing/cases: what the cases of the contracts are written with, for cases of your own.
+// @holdfast/testing/cases: helpers from the contracts' cases, for your own cases.
 export { expectWhole, oddIds, stateOf } from "./checkpoint/index.ts";
 export {
 	append,

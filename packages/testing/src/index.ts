@@ -1,4 +1,4 @@
-// @holdfast/testing: what tests of agents and of the stores of hosts need.
+// @holdfast/testing: helpers for tests of agents and of host stores.
 export {
 	type CheckpointStoreContractOptions,
 	type CheckpointStoreWorld,

@@ -1,4 +1,5 @@
-// @holdfast/testing/linearizability: whether what many processes did to a session is what one journal can have done.
+// @holdfast/testing/linearizability: checks whether a single journal could have produced a concurrent history of a
+// session.
 export {
 	checkLinearizable,
 	type HistoryLine,

@@ -1,4 +1,4 @@
-// @holdfast/testing/postgres-server: a real Postgres for tests, and a way to it that they cut.
+// @holdfast/testing/postgres-server: a real Postgres for tests, and a proxy that tests can cut.
 export {
 	type PostgresServer,
 	type PostgresServerOptions,

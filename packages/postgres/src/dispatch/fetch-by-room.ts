@@ -1,21 +1,21 @@
-// How many jobs graphile-worker fetches in one statement: as many as there is room for right now, so that nothing waits in this
-// process that another one could do. Its local queue fetches a fixed number and keeps what it has no room for, for as long as a run
-// takes; no option of it and no hook asks how many, and without a local queue each job is a statement of its own.
+// Makes graphile-worker fetch as many jobs in one statement as this process has capacity for, so that no job waits here
+// that another process could run. Its local queue fetches a fixed number and keeps the excess for as long as a run takes.
+// No option or hook changes that, and without a local queue each job takes a separate statement.
 import { HoldfastError } from "@holdfast/upp";
 import type { WorkerEvents } from "graphile-worker";
 
 /** The used part of graphile-worker's local queue, which is missing from its types. */
 interface LocalQueue {
-	/** Those who wait for a job. */
+	/** Callers waiting for a job. */
 	readonly workerQueue: { readonly length: number };
 	getJobBatchSize: number;
 	fetch(): void;
 }
 
-/** Jobs of one fetch at most: of many that come at once, other processes get theirs. */
+/** The most jobs per fetch, so that a burst is spread over several processes. */
 const most = 8;
 
-/** The parts of a local queue that are used or replaced, and what each is. */
+/** The parts of a local queue that are used or replaced, with a check for each. */
 const parts: Readonly<Record<string, (part: unknown) => boolean>> = {
 	workerQueue: Array.isArray,
 	getJobBatchSize: (part) => typeof part === "number",
@@ -23,20 +23,20 @@ const parts: Readonly<Record<string, (part: unknown) => boolean>> = {
 };
 
 /**
- * Has the local queues of a runner fetch as many as there is room for. To be asked when the runner has started: what it returns
- * throws where a release of graphile-worker has no such queue, `journal_failed`.
+ * Limits the local queues of a runner to their capacity. Call the returned function after the runner has started: it
+ * throws `journal_failed` if this release of graphile-worker has no such queue.
  */
 export function fetchByRoom(events: WorkerEvents): () => void {
 	let missing: readonly string[] = ["its event localQueue:init"];
-	/** Queues for which there may be jobs and was no room. */
+	/** Queues that may have had jobs but no capacity. */
 	const hungry = new Set<LocalQueue>();
-	// An error thrown here would go unnoticed.
+	// An error thrown here would not be reported.
 	events.on("localQueue:init", ({ localQueue }) => {
 		const queue = localQueue as unknown as Record<string, unknown>;
 		missing = Object.keys(parts).filter((name) => parts[name]?.(queue[name]) !== true);
 		if (missing.length === 0) fit(localQueue as unknown as LocalQueue, hungry);
 	});
-	// The caller enters the queue of its runner right after this.
+	// The caller is added to its runner's queue right after this event.
 	events.on("worker:getJob:start", () => {
 		for (const queue of hungry) queueMicrotask(() => hungry.has(queue) && queue.fetch());
 	});
@@ -62,7 +62,7 @@ function fit(queue: LocalQueue, hungry: Set<LocalQueue>): void {
 			return;
 		}
 		hungry.delete(queue);
-		// Each size is a prepared statement of its own.
+		// Each size is a separate prepared statement.
 		queue.getJobBatchSize = 2 ** Math.floor(Math.log2(Math.min(room, most)));
 		fetch();
 	};

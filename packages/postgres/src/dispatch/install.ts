@@ -1,5 +1,5 @@
 // Lets the database create a job for each session with due work, in the transaction that makes it due: one
-// graphile-worker job per session. None of this exists, or costs anything, until a process first takes work.
+// graphile-worker job per session. None of this is installed, or costs anything, until a process first takes work.
 import type { Database } from "../database.ts";
 import { lockSpace } from "../migrate.ts";
 import { nextTurn, turnRoutines } from "./turns.ts";
@@ -9,14 +9,14 @@ export function jobSchemaOf(schema: string): string {
 	return `${schema}_jobs`;
 }
 
-/** The name of the one task. */
+/** The name of the only task. */
 export const task = "work_on_session";
 
-/** Attempts of a job: it is tried again until there is nothing to do in its session. */
+/** Attempts per job: it is retried until its session has no work left. */
 export const mostAttempts = 32_000;
-/** How many deadlines get their job in one transaction. */
+/** The most deadlines that get their job in one transaction. */
 export const dueAtOnce = 500;
-/** The prefix of the name under which a worker fetches jobs; its number follows. */
+/** Prefix of the name under which a worker fetches jobs, followed by the worker's number. */
 export const fetchedBy = "holdfast-";
 /**
  * Seconds after which the sessions of a dead worker are handed out again, if the process that took them over died too.

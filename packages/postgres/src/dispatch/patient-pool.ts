@@ -1,13 +1,13 @@
 // The connections of graphile-worker. It reports the end or failure of a job without awaiting the write: with an
-// unavailable server, the report would be lost and the process would end. Once patient, this pool therefore waits for the
-// server, and repeats a statement that a lost connection interrupted; a runner's statements are single ones and may run
-// twice.
+// unavailable server, the report would be lost and the process would end. In patient mode, this pool therefore waits for
+// the server, and repeats a statement that a lost connection interrupted; a runner's statements are single ones and may
+// run twice.
 import pg from "pg";
 import { isConflict, isUnavailable } from "../postgres-errors.ts";
 
-/** Milliseconds before the next try to connect: at first, and at most. */
+/** Milliseconds before the next connection attempt: initial and maximum. */
 const [firstWait, longestWait] = [50, 1_000];
-/** How long a leaving runner waits for an unavailable server, in milliseconds. */
+/** How long a stopping runner waits for an unavailable server, in milliseconds. */
 const leaveMs = 5_000;
 
 /** The part of a connection that a runner uses. */
@@ -27,7 +27,7 @@ export class PatientPool extends pg.Pool {
 		});
 	}
 
-	/** From now on it waits for the server, however long. */
+	/** From now on, waits for the server without a limit. */
 	becomePatient(): void {
 		this.#isPatient = true;
 	}
@@ -39,7 +39,7 @@ export class PatientPool extends pg.Pool {
 		return this.#isPatient ? this.#connected().then((client) => this.#repeating(client)) : super.connect();
 	}
 
-	/** Announces that the user is about to stop. Settles when the unavailable server cannot be told. */
+	/** Announces that the user is about to stop. Settles if the server is unavailable and cannot be notified. */
 	leaves(): Promise<void> {
 		this.#waitsUntil = Math.min(this.#waitsUntil, Date.now() + leaveMs);
 		return this.#isAway.promise;
@@ -54,7 +54,7 @@ export class PatientPool extends pg.Pool {
 			}
 			if (this.ending || Date.now() >= this.#waitsUntil) {
 				this.#isAway.resolve();
-				// There is no receiver left.
+				// No caller waits for it.
 				return new Promise(() => {});
 			}
 			await new Promise((resolve) => setTimeout(resolve, wait));

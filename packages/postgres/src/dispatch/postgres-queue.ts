@@ -1,9 +1,9 @@
-// The queue of a host: graphile-worker hands out the sessions of its jobs to the takers in this process, of which there
-// may be many, one per agent; they share one runner, which takes as many jobs as they have capacity for (keeps I4, I7).
+// The queue of a host: graphile-worker hands out the sessions of its jobs to the takers in this process. There may be
+// many, one per agent; they share one runner, which takes as many jobs as they have capacity for (keeps I4, I7).
 //
 // idle → starting (with the first taker) → running → stopping (when the last one stops) → idle. While it runs, a taker
-// with more capacity has the runner replaced. A job whose session has no taker here, or whose work fails, is retried
-// later by any process.
+// with more capacity causes the runner to be replaced. A job whose session has no taker here, or whose work fails, is
+// retried later by any process.
 import { EventEmitter } from "node:events";
 import {
 	type JobHelpers,
@@ -24,52 +24,46 @@ import { dueAtOnce, fetchedBy, installDispatch, jobSchemaOf, mostAttempts, task 
 import { PatientPool } from "./patient-pool.ts";
 import { firstTime } from "./turns.ts";
 
-/** Connections of the runner at most: one listens, the others fetch and end jobs. */
+/** The most connections of the runner: one listens, the others fetch and end jobs. */
 const connections = 4;
-/** Milliseconds after which a runner looks by itself, once for each job it may take at once. It is woken when there is one. */
+/** Milliseconds between a runner's own polls, once per job it may run concurrently. Notifications wake it earlier. */
 const pollMs = 60_000;
-/** How long ended jobs are gathered before they are removed together, in milliseconds: nothing waits for that. */
+/** How long ended jobs are gathered before they are removed together, in milliseconds; no work waits for that. */
 const endMs = 5;
-/**
- * Milliseconds between two looks at the workers, for those that died, and at the jobs, for those whose notification was lost or
- * whose time has come.
- */
+/** Milliseconds between two scans: for workers that died, and for jobs whose notification was lost or that became due. */
 const lookMs = 250;
-/** Looks for dead workers until late jobs are lined up. */
+/** Late jobs are lined up in every n-th scan. */
 const looksToLineUp = 4;
-/**
- * The number of scans until all passed deadlines have been checked again: a process may have taken one and not finished
- * it.
- */
+/** Scans until all passed deadlines are checked again: a process may have taken one and not finished it. */
 const looksToBeSure = 40;
-/** Milliseconds for which a deadline is looked at again: a transaction may be longer in coming than the time it says. */
+/** Milliseconds for which a deadline is checked again: a long transaction may commit it after its time. */
 const overlapMs = 5_000;
-/** Jobs of one process at once at most; each who takes has its own limit. */
+/** The most concurrent jobs of one process; each taker has a separate limit. */
 const jobsAtOnce = 100;
-/** The initial and the maximum delay in milliseconds after which a refused session is handed out again. */
+/** Initial and maximum delay in milliseconds before a refused session is handed out again. */
 const [firstRefusal, longestRefusal] = [50, 60_000];
-/** Milliseconds between two notes of the turn that is reached. */
+/** Milliseconds between two updates of the stored turn. */
 const noteMs = 50;
 
 interface Taking {
 	readonly taker: WorkTaker;
-	/** Sessions it works on. */
+	/** Number of sessions it works on. */
 	busy: number;
-	/** Jobs that wait until it has room; the one with the lowest turn is next. */
+	/** Jobs that wait for capacity; the one with the lowest turn is next. */
 	readonly waiting: { readonly turn: number; begin(): void }[];
 	stopped: boolean;
 }
 
-/** A runner, while it has takers. */
+/** A runner and its takers. */
 interface Running {
-	/** Has it take as many jobs as there is room for. */
+	/** Makes it take as many jobs as there is capacity for. */
 	fit(): Promise<void>;
 	stop(): Promise<void>;
 }
 
 /** The queue of a store. */
 export interface PostgresQueue extends WorkQueue {
-	/** Ends the running runner. */
+	/** Stops the runner. */
 	close(): Promise<void>;
 }
 
@@ -99,7 +93,10 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		}
 	}
 
-	/** A session of another agent is given to other processes, soon; if no process has that agent, it is asked about less and less often. */
+	/**
+	 * Hands a session of another agent back to other processes, soon at first; if none has that agent, less and less
+	 * often.
+	 */
 	async function giveBack(stored: string, refused: number): Promise<void> {
 		const wait = Math.min(firstRefusal * 2 ** refused, longestRefusal);
 		await store.database.query(
@@ -109,7 +106,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		);
 	}
 
-	/** Jobs that those who take have room for. */
+	/** Returns how many jobs the takers have capacity for. */
 	function room(): number {
 		const sum = [...takings].reduce((total, { taker }) => total + taker.atOnce, 0);
 		return Math.min(jobsAtOnce, sum);
@@ -127,13 +124,13 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		let size = room();
 		let stopped = false;
 		const stopping = new Set<Promise<void>>();
-		// There is no other way to get the worker pool.
+		// The only way to get the worker pool.
 		let takes: WorkerPool | undefined;
 		const events: WorkerEvents = new EventEmitter();
 		const checkFit = fetchByRoom(events);
 		events.on("pool:create", ({ workerPool }) => {
 			takes = workerPool;
-			// Whose jobs these are is known by it when this process has died.
+			// Identifies its jobs if this process dies.
 			workerPool.id = `${fetchedBy}${store.worker.id}`;
 		});
 
@@ -148,7 +145,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 				crontab: "",
 				events,
 			});
-			// It ends by itself only when it is stopped; what breaks its connections it survives.
+			// It only ends when stopped, and survives broken connections.
 			launched.promise.catch(() => {});
 			try {
 				checkFit();
@@ -204,10 +201,10 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 		};
 	}
 
-	/** Sessions of workers that died are handed out, and who takes is notified of how many jobs are due. A look that fails is made again. */
+	/** Hands out sessions of dead workers, and notifies takers of the number of due jobs. A failed scan is repeated. */
 	let looking: Promise<unknown> | undefined;
 	let looks = 0;
-	/** Milliseconds since the epoch: deadlines before that were looked at. */
+	/** Milliseconds since the epoch: earlier deadlines were already checked. */
 	let dueSince = 0;
 	function look(size: number, wake: (due: number) => unknown): void {
 		const lineUp = ++looks % looksToLineUp === 0 ? `, ${schema}.line_up_1(${space})` : "";
@@ -224,7 +221,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 				const [reached, handed] = row.deadlines;
 				dueSince = reached;
 				if (row.due > 0) wake(row.due);
-				// There are more of them.
+				// More deadlines remain.
 				isLeft = handed === dueAtOnce;
 			})
 			.catch(() => {})
@@ -272,7 +269,7 @@ export function postgresQueue(store: Store, space: number): PostgresQueue {
 	};
 }
 
-/** Of those that wait in this process the one whose turn is first. */
+/** Starts the waiting job with the lowest turn. */
 function beginNext({ waiting }: Taking): void {
 	if (waiting.length === 0) return;
 	const first = waiting.reduce((best, each) => (each.turn < best.turn ? each : best));
@@ -280,7 +277,7 @@ function beginNext({ waiting }: Taking): void {
 	first.begin();
 }
 
-/** Notes in the store how far the turns are, now and then: who comes new begins there. */
+/** Stores the current turn occasionally; new tenants start there. */
 function turnReached({ database, schema }: Store): {
 	reached(turn: number): void;
 	noted(): Promise<unknown>;
@@ -297,7 +294,7 @@ function turnReached({ database, schema }: Store): {
 			.then(() => {
 				noted = turn;
 			})
-			.catch(() => {}) // the next one says it
+			.catch(() => {}) // The next update repeats it.
 			.finally(() => {
 				setTimeout(() => {
 					noting = undefined;

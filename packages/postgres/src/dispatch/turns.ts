@@ -1,15 +1,15 @@
 // Fair scheduling across tenants. Due sessions are handed out tenant by tenant, regardless of how many each has:
 // start-time fair queueing. The first of a tenant's queued sessions gets the current turn, and each further one the turn
-// after its predecessor. graphile-worker hands out by time, so a turn is a time: milliseconds after 1970, always in the
+// after its predecessor. graphile-worker orders jobs by time, so a turn is a time: milliseconds after 1970, always in the
 // past. `turns` stores those of created jobs until they are reached; it is written without a lock, so two jobs of one
 // tenant may share a turn.
 //
-// A job with a time of its own (a deadline, or a retry after a failure) follows after all turns; it gets a turn if it was
+// A job with an actual time (a deadline, or a retry after a failure) follows after all turns; it gets a turn if it was
 // not started at once.
 
-/** Milliseconds since the epoch from which on the time of a job is a time, and no turn. */
+/** Milliseconds since the epoch; a job's time from this value on is an actual time, not a turn. */
 export const firstTime: number = Date.UTC(2000, 0, 1);
-/** How many jobs get their turn in one transaction. */
+/** The most jobs that get their turn in one transaction. */
 const atOnce = 500;
 
 /** SQL for the next turn of a tenant. */
@@ -18,7 +18,7 @@ export function nextTurn(schema: string, tenant: string): string {
 		(SELECT t.turn FROM ${schema}.turns t WHERE t.tenant = ${tenant} ORDER BY t.turn DESC LIMIT 1) + 1)`;
 }
 
-/** The functions that give turns. */
+/** Returns the functions that assign turns. */
 export function turnRoutines(schema: string, jobs: string): string {
 	// The mark at the start of a stored compound key: see session-key.ts.
 	const mark = "\\\\u0000";

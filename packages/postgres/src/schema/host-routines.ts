@@ -1,6 +1,6 @@
-// The other ports' writes within a batch, and the batch itself.
+// Batched writes of the other ports, and the batch itself.
 
-/** The functions of a schema for data stored with sessions, and the one that applies a batch. */
+/** Returns a schema's functions for data stored with sessions, and the one that applies a batch. */
 export function hostRoutines(schema: string): string {
 	return `
 	CREATE FUNCTION ${schema}.set_value_v1(op jsonb, pos bigint) RETURNS jsonb LANGUAGE plpgsql AS $$

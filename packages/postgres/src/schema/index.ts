@@ -3,7 +3,7 @@ import { hostRoutines } from "./host-routines.ts";
 import { journalRoutines } from "./journal-routines.ts";
 import { tables } from "./tables.ts";
 
-/** A step that leads to the tables of this release. */
+/** A migration step. */
 export interface Migration {
 	readonly sql: (schema: string) => string;
 	/** The lowest step that a release must know to work alongside a release with this step. */
@@ -13,7 +13,7 @@ export interface Migration {
 /** All steps, in order; the first has number 1. */
 export const migrations: readonly Migration[] = [
 	{ sql: (schema) => tables(schema) + journalRoutines(schema) + hostRoutines(schema), needs: 1 },
-	// Up to version 17 a plan that has to read a table without an index, although such scans are off, counts as so expensive that
-	// the database compiles it: each time it runs.
+	// Up to version 17, a plan that has to scan a table without an index, although such scans are off, has such a high
+	// cost that the database JIT-compiles it on every execution.
 	{ sql: (schema) => `ALTER FUNCTION ${schema}.apply_v1 SET jit = off;`, needs: 1 },
 ];

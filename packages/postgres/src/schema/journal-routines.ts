@@ -1,7 +1,7 @@
 // Applies one batch of writes, as database functions: a batch is one statement, one transaction and one round trip (keeps
 // I3, I4). Each write is checked and either written or refused, which is its result; a refusal never affects the others.
-// The rows of all sessions of a batch are locked first, in one order, so that batches cannot deadlock; a session created
-// in the meantime is locked by the write that meets it.
+// The rows of all sessions of a batch are locked first, in a fixed order, so that batches cannot deadlock; a session
+// created since is locked by the first write to it.
 
 /** The functions of a schema that write to sessions. */
 export function journalRoutines(schema: string): string {

@@ -7,9 +7,9 @@
 // of the session. `look_at` is the time when a waiting or parked run is next due. `first_seq` is the seq of its folded
 // entry, which represents the earlier ones; else 0. `entries.position` is set in the last entry of an append;
 // `sessions.changed` for every other change of a session. Both derive from the id of their transaction, see positions.ts.
-// `slots`: the last batch of each connection's lane with its results, so that a batch whose answer was lost is not
-// applied twice. `leftovers`: unreachable rows to remove. A file whose `session` is null is being written by `worker`, or
-// waits to be removed.
+// `slots`: the last batch of each lane with its results, so that a batch whose answer was lost is not applied twice.
+// `leftovers`: unreachable rows to remove. A file whose `session` is null is being written by `worker`, or waits to be
+// removed.
 
 /** The tables of a schema. */
 export function tables(schema: string): string {

@@ -1,8 +1,8 @@
-// The tables of a store in Postgres as those of a dump: what is read of each, and what is written.
+// Maps the tables of a store in Postgres to those of a dump: what to read from each, and what to write.
 import type { DumpTable, DumpTables } from "holdfast/host";
 import { digest } from "../digest.ts";
 
-/** A column, its type, and what a row has in it. */
+/** A column, its type, and its value in a row. */
 interface Column<Row> {
 	readonly name: string;
 	readonly type: string;
@@ -12,10 +12,10 @@ interface Column<Row> {
 interface TableOfDump<Row> {
 	/** Selects its rows in dump form. */
 	read(schema: string): string;
-	/** How many rows are read at a time. */
+	/** Rows read at a time. */
 	readonly atOnce: number;
 	readonly table: string;
-	/** The column that `bytes` of its size are of. */
+	/** The column whose size is counted in `bytes`. */
 	readonly body?: string;
 	readonly columns: readonly Column<Row>[];
 }

@@ -1,4 +1,4 @@
-// Entry point of maintenance: reading, filling and thinning whole stores.
+// Entry point of maintenance: reads, fills and prunes whole stores.
 export { type LivingWorker, livingWorkers } from "./living-workers.ts";
 export { moveOut, readStore } from "./read-store.ts";
 export { type SeenStoreSession, type SessionRemover, sessionRemover } from "./remove-sessions.ts";

@@ -1,4 +1,4 @@
-// The workers that use a store now.
+// Lists the workers that currently use a store.
 import { fromStored } from "holdfast/host";
 import { openDatabase } from "../database.ts";
 import { lockSpace, migrate } from "../migrate.ts";
@@ -7,12 +7,12 @@ import { type PostgresHostOptions, resolveOptions } from "../options.ts";
 /** A process that uses a store: a worker, a server, or a program. */
 export interface LivingWorker {
 	readonly name: string;
-	/** How many of its sessions have a run under way. */
+	/** Number of its sessions with a run in flight. */
 	readonly sessions: number;
 }
 
 /**
- * The workers of a store that are alive by their heartbeat, in the order of their names.
+ * Returns the workers of a store with a current heartbeat, in the order of their names.
  * @throws HoldfastError `journal_foreign`, `journal_newer`, `db_unavailable` and the like.
  */
 export async function livingWorkers(options: PostgresHostOptions): Promise<readonly LivingWorker[]> {

@@ -1,4 +1,4 @@
-// A whole store as a dump: one moment of it, read by cursors in bounded memory.
+// Reads a whole store as a dump: a consistent snapshot, read by cursors in bounded memory.
 import { HoldfastError } from "@holdfast/upp";
 import { type DumpBatch, dumpTables, fromStored, type StoreDump } from "holdfast/host";
 import { openDatabase } from "../database.ts";
@@ -7,12 +7,12 @@ import { type PostgresHostOptions, type Resolved, resolveOptions } from "../opti
 import { tablesOfDump } from "./dump-tables.ts";
 import { inOneTransaction, type UpkeepTransaction } from "./upkeep-connection.ts";
 
-/** Tables whose lock keeps everybody from writing: every batch of writes has a row of `slots`. */
+/** Tables whose locks prevent all writes: every batch of writes has a row of `slots`. */
 const written = ["slots", "sessions", "timers", "files", "file_pieces", "workers"];
 
 /**
- * Reads one moment of a store while others use it.
- * @throws HoldfastError `journal_foreign`, `journal_newer`, `db_unavailable` and the like; what `use` throws.
+ * Reads a snapshot of a store while others use it.
+ * @throws HoldfastError `journal_foreign`, `journal_newer`, `db_unavailable` and the like; the errors of `use`.
  */
 export async function readStore<T>(
 	options: PostgresHostOptions,
@@ -26,9 +26,9 @@ export async function readStore<T>(
 }
 
 /**
- * Reads an unused store while no one can write to it. When `use` has finished, the schema is renamed, so that no process
- * uses the moved store; the new name is returned. If it fails, nothing changes.
- * @throws HoldfastError `store_in_use` if a worker of it is alive; the errors of `readStore`.
+ * Reads an unused store while writes are blocked. When `use` has finished, the schema is renamed, so that no process uses
+ * the moved store; the new name is returned. If it fails, nothing changes.
+ * @throws HoldfastError `store_in_use` if one of its workers is alive; the errors of `readStore`.
  */
 export async function moveOut(
 	options: PostgresHostOptions,

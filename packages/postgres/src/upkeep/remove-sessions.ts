@@ -1,5 +1,5 @@
-// Removes sessions that are unchanged since they were read: those of one call together, in one short transaction. Their
-// rows become unreachable, and are deleted in batches when the journal sweeps.
+// Removes sessions that are unchanged since they were read: the sessions of one call together, in one short transaction.
+// Their rows become unreachable, and are deleted in batches when the journal sweeps.
 import { fromStored, rememberedDeletions } from "holdfast/host";
 import { digest } from "../digest.ts";
 import { type PostgresHostOptions, resolveOptions } from "../options.ts";
@@ -17,8 +17,8 @@ export interface SeenStoreSession {
 /** Removes sessions of a store. */
 export interface SessionRemover {
 	/**
-	 * Removes these sessions if all of them are unchanged, without open runs and queued inputs. Returns the runs that
-	 * were in them and are in no other session; undefined if nothing was removed.
+	 * Removes these sessions if all of them are unchanged, without open runs and queued inputs. Returns their runs that
+	 * are in no other session; undefined if nothing was removed.
 	 */
 	remove(sessions: readonly SeenStoreSession[]): Promise<readonly string[] | undefined>;
 	close(): Promise<void>;

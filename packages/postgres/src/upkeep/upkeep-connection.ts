@@ -1,15 +1,18 @@
-// The one connection of work on a whole store, and its transactions: they may take longer than any statement of a host.
+// The connection for work on a whole store, and its transactions: they may take longer than the statements of a host.
 import pg from "pg";
 import { types } from "../database.ts";
 import type { Resolved } from "../options.ts";
 import { postgresError } from "../postgres-errors.ts";
 
-/** A transaction under way. */
+/** An open transaction. */
 export interface UpkeepTransaction {
 	query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** `snapshot` reads one moment; `whole` sees one moment and writes; `short` waits for others who write to the same rows. */
+/**
+ * `snapshot` reads one consistent state; `whole` reads one consistent state and writes; `short` waits for other writers
+ * of the same rows.
+ */
 export type TransactionMode = "snapshot" | "whole" | "short";
 
 const levels: Readonly<Record<TransactionMode, string>> = {
@@ -18,7 +21,7 @@ const levels: Readonly<Record<TransactionMode, string>> = {
 	short: "READ COMMITTED",
 };
 
-/** A connection of its own. */
+/** A separate connection. */
 export interface UpkeepConnection {
 	/**
 	 * Runs work in one transaction and commits it; on failure nothing is stored. Statements have no time limit; waiting
@@ -28,7 +31,7 @@ export interface UpkeepConnection {
 	close(): Promise<void>;
 }
 
-/** Makes the connection; it connects with its first transaction. One transaction at a time. */
+/** Creates the connection, which opens with its first transaction. Supports one transaction at a time. */
 export function upkeepConnection({ connection, lockTimeoutMs }: Resolved): UpkeepConnection {
 	const client = new pg.Client({ ...connection, query_timeout: 0, statement_timeout: 0 });
 	// An error that breaks the connection rejects the current statement, or the next one.
@@ -54,7 +57,7 @@ export function upkeepConnection({ connection, lockTimeoutMs }: Resolved): Upkee
 				await client.query("COMMIT");
 				return result;
 			} catch (error) {
-				// A connection that broke has rolled back by itself.
+				// A broken connection has already been rolled back.
 				await client.query("ROLLBACK").catch(() => {});
 				throw postgresError(error);
 			}
@@ -63,7 +66,7 @@ export function upkeepConnection({ connection, lockTimeoutMs }: Resolved): Upkee
 	};
 }
 
-/** One transaction on a connection that is made for it. */
+/** Runs one transaction on a new connection. */
 export async function inOneTransaction<T>(
 	options: Resolved,
 	mode: TransactionMode,

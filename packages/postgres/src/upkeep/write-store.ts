@@ -16,9 +16,9 @@ import { inOneTransaction, type UpkeepTransaction } from "./upkeep-connection.ts
 
 const writeStoreNames = optionNames<WriteStoreOptions>({ onProgress: true });
 
-/** How a store is filled. */
+/** Options for filling a store. */
 export interface WriteStoreOptions {
-	/** Called after each batch with what was written so far. */
+	/** Called after each batch with the size written so far. */
 	readonly onProgress?: (size: StoreSize) => void;
 }
 

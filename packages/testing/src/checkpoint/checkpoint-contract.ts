@@ -1,27 +1,28 @@
-// The contract every checkpoint store keeps, as a list of cases for any test runner. Each case gets a place of its own.
+// The contract of checkpoint stores, as a list of cases for any test runner. Each case gets a separate location.
 import { AssistantMessage, UserMessage } from "@holdfast/upp";
 import { AgentState, type AgentStateJSON } from "holdfast";
 import type { CheckpointStore } from "holdfast/checkpoint";
 import type { ContractCase } from "../contract/index.ts";
 
-/** One place that checkpoints are kept in. */
+/** A location for checkpoints. */
 export interface CheckpointStoreWorld {
-	/** A new store over the place; what one saved, the others find. */
+	/** Creates a store over the location; checkpoints saved by one store are visible to the others. */
 	store(): CheckpointStore | Promise<CheckpointStore>;
-	/** Removes the place. */
+	/** Removes the location. */
 	end(): void | Promise<void>;
 }
 
 /** Options of `checkpointStoreContract`. */
 export interface CheckpointStoreContractOptions {
-	/** Precedes the name of each case. */
+	/** Prefix of each case's name. */
 	readonly name: string;
-	/** Makes a new, empty place. */
+	/** Creates an empty location. */
 	make(): CheckpointStoreWorld | Promise<CheckpointStoreWorld>;
 }
 
 /**
- * The cases a checkpoint store must keep. Needs no test runner: give each case's `name` and `run` to yours.
+ * Returns the cases that a checkpoint store must pass. Works with any test runner: pass each case's `name` and `run` to
+ * yours.
  * @example
  * import type { AgentStateJSON } from "holdfast";
  * import type { CheckpointStore } from "holdfast/checkpoint";
@@ -57,7 +58,9 @@ interface WrittenCase {
 	run(store: CheckpointStore, world: CheckpointStoreWorld): Promise<void>;
 }
 
-/** Ids that mean something to file systems, databases or patterns. A store may refuse one, and must not mix them up. */
+/**
+ * Ids with a special meaning in file systems, databases or patterns. A store may reject them, but must not confuse them.
+ */
 export const oddIds: readonly string[] = [
 	"",
 	"a",
@@ -201,7 +204,7 @@ const cases: readonly WrittenCase[] = [
 	},
 ];
 
-/** A state that shows in each of its parts which step it is of. */
+/** Creates a state in which every part shows its step. */
 export function stateOf(step: number, length = 10): AgentStateJSON {
 	const text = `${step}.`.padEnd(length, `${step % 10}`);
 	return {
@@ -221,7 +224,7 @@ export function stateOf(step: number, length = 10): AgentStateJSON {
 	};
 }
 
-/** Fails unless it is nothing, or a state whose parts are of one step. */
+/** Throws unless the argument is null or a state whose parts all belong to one step. */
 export function expectWhole(loaded: AgentStateJSON | null): void {
 	if (loaded === null) return;
 	const [block] = loaded.messages[0]?.content ?? [];

@@ -1,6 +1,6 @@
 // Shared parts of all contracts.
 
-/** One case: it is kept when `run` resolves. */
+/** A case; it passes if `run` resolves. */
 export interface ContractCase {
 	readonly name: string;
 	run(): Promise<void>;

@@ -1,4 +1,4 @@
-// The contract every execution store keeps, as a list of cases for any test runner. Each case gets a store of its own.
+// The contract of execution stores, as a list of cases for any test runner. Each case gets a separate store.
 import type { ContractCase } from "../contract/index.ts";
 import { sessionStoreContract } from "../session-store/index.ts";
 import { type ExecutionHostContractOptions, toContractCase } from "./execution-host-world.ts";
@@ -6,7 +6,8 @@ import { runCases } from "./run-cases.ts";
 import { storeCases } from "./store-cases.ts";
 
 /**
- * The cases the store of an execution host must keep. Needs no test runner: give each case's `name` and `run` to yours.
+ * Returns the cases that the store of an execution host must pass. Works with any test runner: pass each case's `name`
+ * and `run` to yours.
  * @example
  * import { createInMemoryExecutionHost } from "holdfast/execution-host";
  *
@@ -23,7 +24,7 @@ import { storeCases } from "./store-cases.ts";
 export function executionHostContract(options: ExecutionHostContractOptions): readonly ContractCase[] {
 	return [
 		...[...runCases, ...storeCases].map((written) => toContractCase(options, written)),
-		// Its session states are a session store like any other.
+		// Session states must pass the contract of session stores.
 		...sessionStoreContract({
 			name: `${options.name}, sessions`,
 			async make() {

@@ -1,4 +1,4 @@
-// The world a case about execution hosts works in, and what the cases are written with.
+// The environment and the helpers of cases about execution hosts.
 
 import type {
 	ClaimRunResult,
@@ -12,11 +12,11 @@ import type {
 import type { MaybePromise } from "holdfast/host";
 import type { ContractCase } from "../contract/index.ts";
 
-/** A host, and the time it goes by. */
+/** Hosts over one store, and their clock. */
 export interface ExecutionHostWorld {
-	/** The host, or another on the same store: what one wrote, the others read. */
+	/** Creates a host, or another on the same store; hosts see each other's writes. */
 	host(): MaybePromise<ExecutionHost>;
-	/** Lets time pass for the host's leases. */
+	/** Advances the clock of the host's leases. */
 	advance(milliseconds: number): MaybePromise<void>;
 	/** Removes the store. */
 	end(): MaybePromise<void>;
@@ -24,9 +24,9 @@ export interface ExecutionHostWorld {
 
 /** Options of `executionHostContract`. */
 export interface ExecutionHostContractOptions {
-	/** Precedes the name of each case. */
+	/** Prefix of each case's name. */
 	readonly name: string;
-	/** Makes a new, empty store. */
+	/** Creates an empty store. */
 	make(): MaybePromise<ExecutionHostWorld>;
 }
 
@@ -37,7 +37,7 @@ export interface WrittenCase {
 	run(host: ExecutionHost, other: ExecutionHost, world: ExecutionHostWorld): Promise<void>;
 }
 
-/** The cases as a runner takes them. */
+/** Converts the cases for a test runner. */
 export function toContractCase(options: ExecutionHostContractOptions, written: WrittenCase): ContractCase {
 	return {
 		name: `${options.name}: ${written.title}`,
@@ -82,7 +82,7 @@ export async function claim({ store }: ExecutionHost, leaseId: string): Promise<
 	return store.runs.claim("a", { attempt: isOwn ? attempt - 1 : attempt, leaseId, leaseMs: 1_000, nowMs });
 }
 
-/** All events of a run after a cursor. */
+/** Reads all events of a run after a cursor. */
 export async function readAll(
 	{ store }: Pick<ExecutionHost, "store">,
 	runId: string,
@@ -105,7 +105,7 @@ export function notification(name: string): NotificationRecord {
 	};
 }
 
-/** @throws Error when two values are not the same in all their parts. */
+/** @throws Error unless the two values are deeply equal. */
 export function expectSame(found: unknown, wanted: unknown, what: string): void {
 	if (text(found) !== text(wanted))
 		throw new Error(`${what}: expected ${text(wanted)}, found ${text(found)}`);

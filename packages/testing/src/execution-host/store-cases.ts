@@ -54,7 +54,7 @@ export const storeCases: readonly WrittenCase[] = [
 		title:
 			"a claim of a notification ends in time where notifications are acknowledged, and none comes after that",
 		async run({ store: { notifications } }, other, world) {
-			// A host whose claims are for good has nothing to acknowledge.
+			// A host with permanent claims has nothing to acknowledge.
 			const acknowledge = notifications.acknowledge?.bind(notifications);
 			if (acknowledge === undefined) return;
 			await notifications.enqueue(notification("a"));

@@ -1,9 +1,9 @@
-// Changes: everything that happens in a store, in one order, for present and late readers alike.
+// Changes: every change of a store in one order, for current and later readers.
 import { type Change, type ChangeLog, watchAll } from "holdfast/host";
 import { append, begin, ended, eventually, input, note, same, started, take } from "../journal/index.ts";
 import type { PortCase } from "./port-case.ts";
 
-/** All changes after a position, page by page. */
+/** Reads all changes after a position, page by page. */
 async function changesAfter(changes: ChangeLog, after: number, limit = 500): Promise<readonly Change[]> {
 	const found: Change[] = [];
 	for (let position = after; ; position = found.at(-1)?.position ?? position) {
@@ -13,7 +13,7 @@ async function changesAfter(changes: ChangeLog, after: number, limit = 500): Pro
 	}
 }
 
-/** The last change of each session. */
+/** Returns the last change of each session. */
 function lastOf(changes: readonly Change[]): string {
 	const last = new Map(changes.map(({ key, kind, seq }) => [key, `${key} ${kind} ${seq}`]));
 	return [...last.values()].sort().join();

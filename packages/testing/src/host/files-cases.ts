@@ -3,12 +3,12 @@ import { pieceSize, type SessionFiles } from "holdfast/host";
 import { append, begin, ended, rejects, same } from "../journal/index.ts";
 import type { PortCase } from "./port-case.ts";
 
-/** Bytes that differ everywhere, from any place. */
+/** Creates bytes that differ at every position. */
 function bytesFrom(start: number, count: number): Uint8Array {
 	return Uint8Array.from({ length: count }, (_, at) => ((start + at) * 31 + ((start + at) >> 8)) & 255);
 }
 
-/** A source in pieces of odd sizes. */
+/** Yields the source in pieces of odd sizes. */
 async function* sourceOf(size: number, most = 100_003): AsyncGenerator<Uint8Array> {
 	for (let at = 0; at < size; ) {
 		const piece = bytesFrom(at, Math.min(most, size - at));
@@ -17,7 +17,7 @@ async function* sourceOf(size: number, most = 100_003): AsyncGenerator<Uint8Arra
 	}
 }
 
-/** Whether the bytes read are those from a place on; how many there were. */
+/** Checks that the bytes read start at a position of the source; returns their number. */
 async function checkBytes(read: AsyncIterable<Uint8Array>, start: number): Promise<number> {
 	let at = start;
 	for await (const piece of read) {

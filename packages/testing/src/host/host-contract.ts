@@ -1,4 +1,4 @@
-// The contract of a host's ports other than its journal, as a list of cases for any test runner. Each case gets its own
+// The contract of a host's ports except its journal, as a list of cases for any test runner. Each case gets a separate
 // store.
 import type { Host } from "holdfast";
 import type { MaybePromise } from "holdfast/host";
@@ -12,7 +12,7 @@ import { valuesCases } from "./values-cases.ts";
 
 /** A store and the hosts that share it, for one case. */
 export interface HostWorld {
-	/** A host over the store: another one each time, or the same where one process is all there is. */
+	/** Creates a host over the store, or returns the same one if a store has only one process. */
 	host(): MaybePromise<Host>;
 	/** Closes all hosts and removes the store. */
 	end(): MaybePromise<void>;
@@ -20,21 +20,22 @@ export interface HostWorld {
 
 /** Options of `hostContract`. */
 export interface HostContractOptions {
-	/** Comes before the name of each case. */
+	/** Prefix of each case's name. */
 	readonly name: string;
 	/**
-	 * Creates a new, empty store. Its files may be limited to 1,000,000 bytes each and 1,500,000 a session, or not at
+	 * Creates an empty store. Its files are limited either to 1,000,000 bytes each and 1,500,000 per session, or not at
 	 * all.
 	 */
 	make(): MaybePromise<HostWorld>;
-	/** The ports of the host besides its journal. Default: all of them. */
+	/** The ports of the host in addition to its journal. Default: all of them. */
 	readonly has?: readonly HostPort[];
-	/** Whether the hosts of `make` have those limits of files. Default: false. */
+	/** Whether the hosts of `make` limit files. Default: false. */
 	readonly limitsFiles?: boolean;
 }
 
 /**
- * The cases that the ports of a host must keep. Needs no test runner: give each case's `name` and `run` to yours.
+ * Returns the cases that the ports of a host must pass. Works with any test runner: pass each case's `name` and `run` to
+ * yours.
  * @example
  * ```ts
  * import { memoryHost } from "holdfast";

@@ -1,2 +1,2 @@
-// Entry point of the contract of the ports besides a journal.
+// Entry point of the contract of a host's ports except its journal.
 export { type HostContractOptions, type HostWorld, hostContract } from "./host-contract.ts";

@@ -1,4 +1,4 @@
-// Timers: due at a time, claimed by one at a time, and there until they are settled.
+// Timers: due at a time, claimed by one worker at a time, and kept until they are settled.
 
 import { storeKeyOf } from "holdfast/execute";
 import type { ClaimedTimer, TimerStore } from "holdfast/host";

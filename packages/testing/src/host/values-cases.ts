@@ -1,4 +1,4 @@
-// Values: small, of a session and an owner, and gone with the session.
+// Values: small, owned by a plugin of a session, and deleted with the session.
 import { append, begin, ended, rejects, same, started, take } from "../journal/index.ts";
 import type { PortCase } from "./port-case.ts";
 

@@ -258,7 +258,7 @@ export const appendCases: readonly WrittenCase[] = [
 	},
 ];
 
-/** Members in one order, as JSON compares them. */
+/** Sorts the members of an object, whose order JSON equality ignores. */
 function sorted(fact: Fact): unknown {
 	return Object.fromEntries(Object.entries(fact).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

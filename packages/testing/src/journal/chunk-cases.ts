@@ -133,7 +133,7 @@ export const chunkCases: readonly WrittenCase[] = [
 			await append(await take(one, "s"), "r2", note("next"));
 			await eventually("the watcher hears of it", () => heard > 0);
 			stop();
-			if (!isWhole) return; // whoever is given nothing reads
+			if (!isWhole) return; // A watcher without the committed entries reads them.
 			const read = given.map((commit) => commit.read());
 			same(
 				read.flatMap(({ entries }) => entries),

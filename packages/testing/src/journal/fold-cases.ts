@@ -1,4 +1,4 @@
-// Settled entries become one (Append.replaces): fenced and whole as any append, and nothing after them changes.
+// Settled entries become one (Append.replaces): fenced and atomic like any append, and later entries do not change.
 import type { Fact, Journal, Lease } from "holdfast/host";
 import {
 	append,

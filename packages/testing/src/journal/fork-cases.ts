@@ -1,4 +1,4 @@
-// Forks: settled entries under a key of their own, all or none, that owe nothing to the session they were copied from.
+// Forks: settled entries under a new key, all or none, independent of the session they were copied from.
 import type { Journal } from "holdfast/host";
 import {
 	append,

@@ -1,4 +1,4 @@
-// Inputs from outside: from anyone, at any time, once, in order, and accepted together with the resulting facts.
+// Inputs from outside: from any process, at any time, once, in order, and accepted together with the resulting facts.
 import type { Input, Lease } from "holdfast/host";
 import {
 	append,
@@ -262,7 +262,7 @@ export const inboxCases: readonly WrittenCase[] = [
 				lease.append({ at: 1, runId: "run-1", facts: [started], drain: ["a"] }),
 			);
 			same(await one.head("s"), undefined, "a session that is gone");
-			// The same if the session was created again.
+			// The same after the session was created again.
 			const again = await take(two, "s");
 			await one.submit("s", input("b"));
 			await again.inbox();

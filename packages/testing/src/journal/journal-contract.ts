@@ -1,4 +1,4 @@
-// The contract every journal keeps, as a list of cases for any test runner. Each case gets a store of its own.
+// The contract of journals, as a list of cases for any test runner. Each case gets a separate store.
 import type { ContractCase } from "../contract/index.ts";
 import { appendCases } from "./append-cases.ts";
 import { chunkCases } from "./chunk-cases.ts";
@@ -10,7 +10,7 @@ import { type JournalContractOptions, toContractCase } from "./journal-world.ts"
 import { leaseCases } from "./lease-cases.ts";
 
 /**
- * The cases a journal must keep. Needs no test runner: give each case's `name` and `run` to yours.
+ * Returns the cases that a journal must pass. Works with any test runner: pass each case's `name` and `run` to yours.
  * @example
  * ```ts
  * import { sqliteHost } from "holdfast/sqlite";

@@ -1,14 +1,14 @@
-// The world a case about journals works in, what the cases say of it, and what they are written with.
+// The environment, the definition and the helpers of cases about journals.
 import type { Entry, Fact, Input, Journal, Lease, MaybePromise } from "holdfast/host";
 import type { ContractCase } from "../contract/index.ts";
 
 /** A store and the workers that share it, for one case. */
 export interface JournalWorld {
-	/** A new worker over the store: a journal with a worker id of its own. */
+	/** Creates a worker over the store: a journal with a unique worker id. */
 	worker(): MaybePromise<Journal>;
-	/** Ends a worker without its help, as SIGKILL does. */
+	/** Ends a worker abruptly, like SIGKILL. */
 	kill?(journal: Journal): MaybePromise<void>;
-	/** Stops a worker until the others take it for dead, as SIGSTOP does. */
+	/** Stops a worker until the others consider it dead, like SIGSTOP. */
 	stop?(journal: Journal): MaybePromise<void>;
 	/** Lets a stopped worker continue. */
 	wake?(journal: Journal): MaybePromise<void>;
@@ -18,19 +18,19 @@ export interface JournalWorld {
 
 /** Options of `journalContract`. */
 export interface JournalContractOptions {
-	/** Precedes the name of each case. */
+	/** Prefix of each case's name. */
 	readonly name: string;
-	/** Makes a new, empty store. */
+	/** Creates an empty store. */
 	make(): MaybePromise<JournalWorld>;
 	/**
 	 * The operations that the test environment supports: `kill`, or `stop` and `wake` of workers; and whether the journal
-	 * can `fold` settled entries and stores `chunks`. Default: all of them. Cases that need other operations are left
-	 * out.
+	 * can `fold` settled entries and stores `chunks`. Default: all of them. Cases that require other operations are
+	 * omitted.
 	 */
 	readonly can?: readonly ("kill" | "stop" | "fold" | "chunks")[];
 }
 
-/** The definition of a case: its requirements, and its test on a new store. */
+/** The definition of a case: its requirements and its test on a new store. */
 export interface WrittenCase {
 	readonly title: string;
 	/** The required operation on workers, or on the journal's entries. */
@@ -38,7 +38,7 @@ export interface WrittenCase {
 	run(world: Required<JournalWorld>): Promise<void>;
 }
 
-/** The cases as a runner takes them. */
+/** Converts the cases for a test runner. */
 export function toContractCase(options: JournalContractOptions, written: WrittenCase): ContractCase {
 	return {
 		name: `${options.name}: ${written.title}`,
@@ -53,13 +53,13 @@ export function toContractCase(options: JournalContractOptions, written: Written
 	};
 }
 
-/** Fails the case unless both say the same as JSON. */
+/** Throws unless both values are equal as JSON. */
 export function same(actual: unknown, expected: unknown, what: string): void {
 	const [is, should] = [JSON.stringify(actual), JSON.stringify(expected)];
 	if (is !== should) throw new Error(`${what}: expected ${should}, got ${is}`);
 }
 
-/** Fails the case unless the call rejects with the code. */
+/** Throws unless the call rejects with the code. */
 export async function rejects(code: string, call: () => unknown): Promise<void> {
 	let answer: unknown;
 	try {
@@ -71,7 +71,7 @@ export async function rejects(code: string, call: () => unknown): Promise<void> 
 	throw new Error(`expected a rejection with ${code}, got ${JSON.stringify(answer)}`);
 }
 
-/** A lease that must be granted. */
+/** Takes a lease; throws if it is not granted. */
 export async function take(
 	journal: Journal,
 	key: string,
@@ -97,7 +97,7 @@ export async function begin(journal: Journal, key: string, runId = "run-1"): Pro
 	return lease;
 }
 
-/** Waits for something that others bring about; fails after so many milliseconds. */
+/** Waits for a condition; throws after a time limit in milliseconds. */
 export async function eventually(
 	what: string,
 	holds: () => MaybePromise<boolean>,
@@ -120,17 +120,17 @@ export const started: Fact = {
 /** A fact that ends a run as completed. */
 export const ended: Fact = { kind: "run.ended", outcome: "completed" };
 
-/** A fact that notes a value. */
+/** Creates a fact that notes a value. */
 export function note(value: unknown): Fact {
 	return { kind: "note", step: 1, topic: "test", value };
 }
 
-/** An input under an id. */
+/** Creates an input with an id. */
 export function input(id: string, more: Partial<Input> = {}): Input {
 	return { id, kind: "message", body: { text: id }, ...more };
 }
 
-/** The values of the notes among entries. */
+/** Returns the values of the notes among entries. */
 export function notes(entries: readonly Entry[]): unknown[] {
 	return entries.flatMap(({ fact }) => (fact.kind === "note" ? [fact.value] : []));
 }

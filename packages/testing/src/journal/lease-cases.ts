@@ -90,7 +90,8 @@ export const leaseCases: readonly WrittenCase[] = [
 				true,
 				`outcomes ${outcomes}`,
 			);
-			// Leases of one worker fence each other, so a worker that asks again after its own append may follow it.
+			// Leases of one worker fence each other, so a worker that takes the session again after its own append may
+			// follow it.
 			same((await journal.read("s")).length, holders, "entries");
 			const crossing = await Promise.all(
 				workers.map(async (worker): Promise<[string, Lease]> => [worker.workerId, await take(worker, "t")]),
@@ -231,7 +232,7 @@ export const leaseCases: readonly WrittenCase[] = [
 			await append(lease, "run-1", ended);
 			await rejects("lease_lost", () => two.delete("s", open));
 			const idle = await seenBy();
-			// Under the same epoch, and taken without an entry of its own.
+			// The same epoch, taken without an additional entry.
 			await append(lease, "run-2", started);
 			await rejects("lease_lost", () => two.delete("s", idle));
 			await append(lease, "run-2", ended);
@@ -380,7 +381,7 @@ export const leaseCases: readonly WrittenCase[] = [
 	},
 ];
 
-/** Listens for the loss of a lease. Returns the way to ask. */
+/** Listens for the loss of a lease. Returns a function that reports whether it was lost. */
 function listen(lease: Lease): () => boolean {
 	let heard = 0;
 	lease.whenLost(() => {

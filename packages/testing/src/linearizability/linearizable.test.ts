@@ -1,4 +1,4 @@
-// The checker itself: it accepts what a journal may have done, and refuses what none may.
+// The checker itself: it accepts possible histories of a journal and rejects impossible ones.
 import { memoryHost } from "holdfast";
 import { describe, expect, test } from "vitest";
 import { append, begin, ended as endedFact, note } from "../cases.ts";
@@ -17,7 +17,7 @@ import {
 type Of = Operation<SessionOperation, SessionOutcome>;
 const unknown = Number.POSITIVE_INFINITY;
 
-/** An append of a lease: named by a letter, of an epoch, of these facts; `seq` where it was acknowledged. */
+/** Creates an append of a lease with an epoch and facts; `seq` if it was acknowledged. */
 function appended(
 	begun: number,
 	ended: number,

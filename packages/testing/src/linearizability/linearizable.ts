@@ -2,41 +2,41 @@
 // instant between its start and its end. An operation with an unknown outcome, because its process was killed or its
 // connection broke, takes effect at any time after its start, or never.
 //
-// The search of Wing and Gong, with Lowe's memoisation: it tries each operation that may be next, in each state that it
-// may leave, and backtracks when no order of the others follows.
+// This is the search of Wing and Gong with Lowe's memoisation: it tries each operation that may be next, in each state
+// that it may leave, and backtracks if no order of the remaining operations fits.
 
 /** One operation of a history. */
 export interface Operation<Input, Output> {
-	/** When it began and ended, by one clock of all processes. `Infinity`: its outcome is not known. */
+	/** When it started and ended, by one clock for all processes. `Infinity`: the outcome is unknown. */
 	readonly begun: number;
 	readonly ended: number;
 	readonly input: Input;
-	/** Undefined where its outcome is not known. */
+	/** Undefined if the outcome is unknown. */
 	readonly output: Output | undefined;
 }
 
 /** The sequential behaviour of the object. */
 export interface SequentialModel<State, Input, Output> {
 	readonly initial: State;
-	/** The state that an operation with this outcome leaves; undefined where it cannot have it in that state. */
+	/** Returns the state after an operation with this outcome; undefined if the outcome is impossible in that state. */
 	step(state: State, input: Input, output: Output | undefined): State | undefined;
-	/** The same text for the same state, and for no other. */
+	/** Returns a text that identifies the state. */
 	keyOf(state: State): string;
 }
 
-/** What `checkLinearizable` says. */
+/** The result of `checkLinearizable`. */
 export type Linearizability<State, Input, Output> =
 	| { readonly ok: true }
 	| {
 			readonly ok: false;
-			/** The longest order that was found, and the state after it. */
+			/** The longest order found, and the state after it. */
 			readonly order: readonly Operation<Input, Output>[];
 			readonly state: State;
-			/** Operations that could have been next, and were possible in no order. */
+			/** Operations that could have been next, but were impossible in every order. */
 			readonly stuck: readonly Operation<Input, Output>[];
 	  };
 
-/** Where the search has chosen an operation, and what it may choose instead. */
+/** A point in the search: the chosen operation and its alternatives. */
 interface Choice<State> {
 	readonly chosen: number;
 	readonly before: State;
@@ -45,8 +45,8 @@ interface Choice<State> {
 }
 
 /**
- * Looks for an order of the operations in which each has the outcome it had. Time grows with the number of operations, and
- * with the orders of those that were under way at once.
+ * Searches for an order of the operations that explains every outcome. The time grows with the number of operations, and
+ * with the possible orders of concurrent ones.
  */
 export function checkLinearizable<State, Input, Output>(
 	history: readonly Operation<Input, Output>[],
@@ -61,14 +61,14 @@ export function checkLinearizable<State, Input, Output>(
 	let best:
 		| { order: Operation<Input, Output>[]; state: State; stuck: Operation<Input, Output>[] }
 		| undefined;
-	/** Before it all that have ended are done. */
+	/** All completed operations before this one are placed. */
 	let low = 0;
-	/** Not done, and before `low`. */
+	/** Operations before `low` that are not placed. */
 	let open: readonly number[] = [];
-	/** No one after it is done. */
+	/** No operation after this one is placed. */
 	let high = -1;
 
-	/** Those not done that began before any other one that is not done had ended. */
+	/** Returns the unplaced operations that started before any other unplaced one ended. */
 	function candidates(): number[] {
 		const found: number[] = open.filter((at) => isDone[at] === 0);
 		while (low < operations.length) {
@@ -90,7 +90,7 @@ export function checkLinearizable<State, Input, Output>(
 		return found;
 	}
 
-	/** Which are done, as a text. */
+	/** Encodes the set of placed operations as a text. */
 	function place(): string {
 		const last = isDone.lastIndexOf(1, high);
 		const done = last < low ? "" : isDone.subarray(low, last + 1).join("");
@@ -103,7 +103,7 @@ export function checkLinearizable<State, Input, Output>(
 		if (operations[at]?.ended !== Number.POSITIVE_INFINITY) left += done === 1 ? -1 : 1;
 	}
 
-	/** Chooses the first of these from `from` on that leads to where the search has not been. */
+	/** Chooses the first of these, starting at `from`, that leads to an unvisited state. */
 	function choose(from: number, among: readonly number[]): boolean {
 		for (let next = from; next < among.length; next++) {
 			const at = among[next] as number;
@@ -137,7 +137,7 @@ export function checkLinearizable<State, Input, Output>(
 			if (last === undefined) return { ok: false, ...best };
 			set(last.chosen, 0);
 			state = last.before;
-			// All before these were done.
+			// All operations before these were placed.
 			low = Math.min(...last.candidates);
 			open = [];
 			if (choose(last.next, last.candidates)) break;

@@ -1,5 +1,5 @@
-// Records what a process does to a journal, for the check of a history. The begin of an operation is written before it, its end
-// after it, so that of a process which is killed it is known what it had begun.
+// Records what a process does to a journal, for the history check. Each operation's start is written before it and its
+// end after it, so that the record of a killed process shows what it had started.
 import {
 	type Append,
 	type EncodedFact,
@@ -11,7 +11,7 @@ import {
 import type { Operation } from "./linearizable.ts";
 import type { SessionOperation, SessionOutcome } from "./session-history.ts";
 
-/** One line of a record: an operation begins, or ends. An end without an outcome: it is not known. */
+/** One line of a record: the start or the end of an operation. An end without an outcome: the outcome is unknown. */
 export type HistoryLine =
 	| { readonly call: string; readonly at: number; readonly key: string; readonly begins: SessionOperation }
 	| { readonly call: string; readonly at: number; readonly ends: SessionOutcome | null };
@@ -19,9 +19,9 @@ export type HistoryLine =
 let recorders = 0;
 
 /**
- * A journal that records its operations: `write` is called with each line, and must have stored it when it returns.
- * Appends and complete reads are recorded; a folded or deleted session cannot be checked. Times are nanoseconds of the
- * machine, equal for all its processes.
+ * Creates a journal that records its operations: `write` is called with each line, and must have stored it when it
+ * returns. Appends and complete reads are recorded; a folded or deleted session cannot be checked. Times are in
+ * nanoseconds of the machine's clock, which all its processes share.
  */
 export function recordHistory(journal: Journal, write: (line: HistoryLine) => void): Journal {
 	const name = `${journal.workerId} ${++recorders}`;
@@ -84,7 +84,7 @@ export function recordHistory(journal: Journal, write: (line: HistoryLine) => vo
 	};
 }
 
-/** The operations of each session, from the lines of all processes in any order. */
+/** Groups the lines of all processes, in any order, into operations by session. */
 export function operationsOf(
 	lines: Iterable<HistoryLine>,
 ): Map<string, Operation<SessionOperation, SessionOutcome>[]> {

@@ -7,33 +7,33 @@ import type { SequentialModel } from "./linearizable.ts";
 export type SessionOperation =
 	| {
 			readonly kind: "append";
-			/** Names the lease, and no other in the history. */
+			/** Identifies the lease within the history. */
 			readonly lease: string;
-			/** Its epoch when it appended; that of its first append is the one it takes. */
+			/** Its epoch when it appended; the first append takes the session with this epoch. */
 			readonly epoch: number;
-			/** One text for each fact. */
+			/** One text per fact. */
 			readonly facts: readonly string[];
 	  }
 	| { readonly kind: "read"; readonly after: number };
 
-/** Its outcome. */
+/** The outcome of an operation. */
 export type SessionOutcome =
 	| { readonly kind: "appended"; readonly seq: number; readonly epoch: number }
-	/** Nothing was appended: the lease is lost, or an input waits. */
+	/** Nothing was appended: the lease was lost, or an input waits. */
 	| { readonly kind: "refused" }
 	| { readonly kind: "read"; readonly facts: readonly string[] };
 
-/** A session as the model has it. */
+/** The state of a session in the model. */
 export interface ModelSession {
 	readonly epoch: number;
-	/** The lease that has it. */
+	/** The lease that holds it. */
 	readonly owner: string;
 	readonly facts: readonly string[];
-	/** Of all facts. */
+	/** Digest of all facts. */
 	readonly digest: string;
 }
 
-/** Sessions of a journal. A refusal is allowed at any time: what is refused and need not be is no fault here. */
+/** The model of a journal's sessions. A refusal is allowed at any time; the model does not report unnecessary ones. */
 export const sessionModel: SequentialModel<ModelSession, SessionOperation, SessionOutcome> = {
 	initial: { epoch: 0, owner: "", facts: [], digest: "" },
 	step(state, input, output) {

@@ -1,4 +1,4 @@
-// Values under keys: written, read, queried.
+// Values by key: written, read, queried.
 import { rejects, same } from "../journal/index.ts";
 import { hostileNames, type WrittenCase } from "./written-case.ts";
 

@@ -1,4 +1,4 @@
-// Streams of entries: appended, read, cleared, limited, kept.
+// Streams of entries: appended, read, cleared, limited and retained.
 import { rejects, same } from "../journal/index.ts";
 import { hostileNames, type WrittenCase } from "./written-case.ts";
 
@@ -119,7 +119,7 @@ export const memoryCases: readonly WrittenCase[] = [
 			same(await few.memory.read("s", { offset: 1 }), ["blue 5"], "all but one");
 			const found = (await few.memory.search("blue", { topK: 9 })).map(({ value }) => value);
 			same(found.toSorted(), ["blue 4", "blue 5", "blue t"], "what is found among the newest");
-			// At 1,060 now, what was written from 1,030 on is young enough.
+			// At the current time, 1,060, entries written since 1,030 are retained.
 			const young = await open({ now: () => now, retention: { maxAgeMs: 30 } });
 			same(await young.memory.read("s"), ["blue 3", "blue 4", "blue 5"], "the young ones");
 			same(await young.memory.read("s", { offset: 1, limit: 1 }), ["blue 4"], "a part of them");

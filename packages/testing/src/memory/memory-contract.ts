@@ -1,5 +1,5 @@
-// The contract that memory and database clients keep, as a list of cases for any test runner. Each case gets a place of
-// its own.
+// The contract of memory and database clients, as a list of cases for any test runner. Each case gets a separate
+// location.
 import type { Clients, MemoryClientOptions } from "@holdfast/memory";
 import type { ContractCase } from "../contract/index.ts";
 import { accessCases } from "./access-cases.ts";
@@ -8,26 +8,27 @@ import { memoryCases } from "./memory-cases.ts";
 import { searchCases } from "./search-cases.ts";
 import type { WrittenCase } from "./written-case.ts";
 
-/** One place that entries and values are kept in. */
+/** A location for entries and values. */
 export interface MemoryWorld {
-	/** Clients over the place; what some wrote, the others find. */
+	/** Creates clients over the location; clients see each other's writes. */
 	clients(options?: Omit<MemoryClientOptions, "encryption">): Clients | Promise<Clients>;
-	/** Removes the place. */
+	/** Removes the location. */
 	end(): void | Promise<void>;
 }
 
 /** Options of `memoryContract`. */
 export interface MemoryContractOptions {
-	/** Precedes the name of each case. */
+	/** Prefix of each case's name. */
 	readonly name: string;
-	/** Makes a new, empty place. */
+	/** Creates an empty location. */
 	make(): MemoryWorld | Promise<MemoryWorld>;
 }
 
 const cases: readonly WrittenCase[] = [...memoryCases, ...databaseCases, ...searchCases, ...accessCases];
 
 /**
- * The cases that memory and database clients must keep. Needs no test runner: give each case's `name` and `run` to yours.
+ * Returns the cases that memory and database clients must pass. Works with any test runner: pass each case's `name` and
+ * `run` to yours.
  */
 export function memoryContract(options: MemoryContractOptions): readonly ContractCase[] {
 	return cases.map(({ title, run }) => ({

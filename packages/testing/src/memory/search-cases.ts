@@ -1,4 +1,4 @@
-// Search: what is found, in which order.
+// Search: results and their order.
 import type { SearchMatch } from "@holdfast/memory";
 import { rejects, same } from "../journal/index.ts";
 import type { WrittenCase } from "./written-case.ts";
@@ -9,7 +9,7 @@ function isDescending(matches: readonly SearchMatch[]): boolean {
 	return matches.every(({ score }, at) => at === 0 || score <= (matches[at - 1] as SearchMatch).score);
 }
 
-/** Queries that mean something to full text searches, to statements or to patterns. */
+/** Queries with a special meaning in full-text searches, statements or patterns. */
 const hostileQueries: readonly string[] = [
 	'"',
 	"'",
@@ -32,7 +32,7 @@ const hostileQueries: readonly string[] = [
 	"((((((((((blue))))))))))",
 ];
 
-/** Vectors of three dimensions: warm, cold, and anything else. */
+/** Returns three-dimensional vectors: warm, cold and other. */
 async function embed(texts: readonly string[]): Promise<number[][]> {
 	return texts.map((text) => [
 		/hot|sun|summer/.test(text) ? 1 : 0,

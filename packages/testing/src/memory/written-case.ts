@@ -1,14 +1,14 @@
 // A case of the contract of memory and database clients.
 import type { Clients, MemoryClientOptions } from "@holdfast/memory";
 
-/** A case, run over one place. */
+/** A case and its test on one location. */
 export interface WrittenCase {
 	readonly title: string;
-	/** `open` gives clients over the place, which the suite closes. */
+	/** `open` creates clients over the location; the suite closes them. */
 	run(open: (options?: Omit<MemoryClientOptions, "encryption">) => Promise<Clients>): Promise<void>;
 }
 
-/** Keys that mean something to databases, to JavaScript or to their encodings, or differ in little. */
+/** Keys with a special meaning in databases, JavaScript or their encodings, or with small differences. */
 export const hostileNames: readonly string[] = [
 	"",
 	" ",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type ScriptedReply, scriptedModel } from "./scripted-model.ts";
 
-/** What one reply streams. */
+/** Returns the deltas that one reply streams. */
 async function streamed(reply: string | ScriptedReply): Promise<StreamEvent[]> {
 	const stream = llm({ model: scriptedModel([reply]) }).stream("go");
 	const events: StreamEvent[] = [];

@@ -1,4 +1,4 @@
-// A model with scripted answers: deterministic, streaming, and it keeps its requests.
+// A model with scripted answers: deterministic and streaming. It records its requests.
 import {
 	AssistantMessage,
 	createProvider,
@@ -32,13 +32,13 @@ export interface ScriptedReply {
 	readonly data?: unknown;
 	readonly usage?: TokenUsage;
 	readonly stopReason?: LLMResponse["stopReason"];
-	/** Thrown after what precedes it was streamed. */
+	/** Thrown after everything else was streamed. */
 	readonly error?: Error;
-	/** Awaited before the reply begins, unless the request is aborted. */
+	/** Awaited before the reply starts, unless the request is aborted. */
 	readonly gate?: Promise<unknown>;
-	/** Awaited before each text delta, given its number from 0, unless the request is aborted. */
+	/** Awaited before each text delta, with its number from 0, unless the request is aborted. */
 	readonly beforeDelta?: (number: number) => unknown;
-	/** How many text deltas the text is streamed in. Default: one a word. */
+	/** The number of text deltas. Default: one per word. */
 	readonly deltas?: number;
 }
 
@@ -49,7 +49,7 @@ export type Script =
 
 /** A reference to a scripted model. */
 export interface ScriptedModel extends ModelReference {
-	/** The requests it got, in order. */
+	/** The received requests, in order. */
 	readonly requests: readonly LLMRequest[];
 }
 
@@ -57,7 +57,7 @@ export interface ScriptedModel extends ModelReference {
 export const requestObservers: Set<(request: LLMRequest) => void> = new Set();
 
 /**
- * Makes a model that follows a script. A call after the end of a list fails with UPPError INVALID_REQUEST.
+ * Creates a model that follows a script. A call after the end of a list fails with UPPError INVALID_REQUEST.
  *
  * @example
  * ```ts
@@ -119,12 +119,12 @@ function streamOf(
 	const response = new Promise<LLMResponse>((resolve, reject) => {
 		settle = { resolve, reject };
 	});
-	response.catch(() => {}); // who iterates sees the error there
+	response.catch(() => {}); // A caller that iterates receives the error there.
 	async function* events(): AsyncGenerator<StreamEvent, void, void> {
 		try {
 			const scripted = await replying;
 			let deltas = 0;
-			// A reply that is nothing but an error fails as a request does: before anything is emitted.
+			// A reply that only has an error fails like a request: before anything is emitted.
 			if (scripted.error !== undefined && saysNothing(scripted)) throw scripted.error;
 			const textEvent = structure === undefined ? "text_delta" : "object_delta";
 			for (const event of eventsOf(scripted, scripted.number, textEvent)) {
@@ -176,7 +176,7 @@ function* eventsOf(
 	yield { type: "message_stop", index: 0, delta: {} };
 }
 
-/** Arguments too deep to be written come without their text, and whole in the answer. */
+/** Arguments nested too deeply to serialise are streamed without text; the answer contains them completely. */
 function textOf(given: Readonly<Record<string, unknown>>): string {
 	try {
 		return JSON.stringify(given);

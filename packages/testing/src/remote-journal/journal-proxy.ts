@@ -1,5 +1,5 @@
-// A journal in another process: a proxy over the messages of a child that can be killed and stopped. Its program gives its
-// journal to `serveJournal`.
+// A journal in another process: a proxy over messages to a child that tests can kill and stop. The child's program passes
+// its journal to `serveJournal`.
 import { type ChildProcess, fork } from "node:child_process";
 import { HoldfastError } from "@holdfast/upp";
 import {
@@ -14,11 +14,11 @@ import {
 	type StoredInput,
 } from "holdfast/host";
 
-/** A journal in a process of its own. */
+/** A journal in a separate process. */
 export interface RemoteJournal extends Journal {
 	/** Its process. */
 	readonly child: ChildProcess;
-	/** Blocks the child's main thread for so many milliseconds; resolves when it continues. */
+	/** Blocks the child's main thread for this many milliseconds; resolves when it continues. */
 	block(milliseconds: number): Promise<void>;
 	/** Ends the child with a signal; resolves when it has exited. */
 	end(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
@@ -44,7 +44,7 @@ function decodeEntry(entry: PlainEntry): Entry {
 }
 
 /**
- * Starts the program of a worker with options as JSON in its first argument. End it with `end("SIGKILL")`, also when a test
+ * Starts a worker's program, with options as JSON in its first argument. End it with `end("SIGKILL")`, even if a test
  * fails.
  */
 export async function startRemoteJournal(program: URL, options: unknown): Promise<RemoteJournal> {

@@ -1,8 +1,8 @@
-// The side of a remote journal that has it: it does what messages from its parent say.
+// The child's side of a remote journal: it executes the messages of its parent.
 import { decodeFact, type EncodedFact, type Journal, type Lease } from "holdfast/host";
 import { encodeEntry } from "./journal-proxy.ts";
 
-/** Serves a journal to the process that started this one, until that ends. */
+/** Serves a journal to the parent process until the parent exits. */
 export function serveJournal(journal: Journal): void {
 	const leases = new Map<number, Lease>();
 	const watches = new Map<number, () => void>();

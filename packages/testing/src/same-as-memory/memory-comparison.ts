@@ -1,5 +1,5 @@
-// Compares a durable journal with the one in memory over random operations of workers that are alive, or are taken for
-// dead and continue. Findings of the simulation on the one therefore apply to the other.
+// Compares a durable journal with the one in memory over random operations. Their workers are alive, or are considered
+// dead but continue. Findings of the simulation on the in-memory journal therefore apply to the durable one.
 import fc from "fast-check";
 import {
 	type Append,
@@ -19,7 +19,7 @@ type Worker = (typeof workers)[number];
 
 type Seen = Parameters<Journal["delete"]>[1];
 
-/** Something that is written. `at` picks a lease among those that were given, `n` an input or a place in a session. */
+/** A write. `at` picks a granted lease, `n` an input or a position in a session. */
 type Write =
 	| { readonly do: "submit"; readonly worker: Worker; readonly key: Key; readonly input: Input }
 	| {
@@ -43,16 +43,16 @@ type Deed =
 	| { readonly do: "die"; readonly worker: Worker }
 	| { readonly do: "read"; readonly worker: Worker; readonly key: Key; readonly n: number };
 
-/** A deed, or what one worker does without waiting for the answers. */
+/** An operation, or several by one worker that does not wait for the answers. */
 type Row = Deed | { readonly by: Worker; readonly atOnce: readonly Write[] };
 
-/** A store, its workers, and what makes the others take one of them for dead. */
+/** A store, its workers, and a way to make the others consider one of them dead. */
 export interface SameWorld {
-	/** Three workers of these names over one store, whose clock says 5,000. */
+	/** Three workers with these names over one store, whose clock shows 5,000. */
 	readonly journals: Readonly<Record<"one" | "two" | "three", Journal>>;
-	/** One that only looks on. */
+	/** A worker that only reads. */
 	readonly looker: Journal;
-	/** From now on the others take this worker for dead, though it continues. */
+	/** From now on the others consider this worker dead, although it continues. */
 	die(worker: "one" | "two" | "three"): MaybePromise<void>;
 	end(): Promise<void>;
 }
@@ -80,7 +80,7 @@ const hurried: Fact = {
 	calls: [{ callId: "c", awaits: "result", since: 1_000, deadline: 5_000 }],
 };
 
-/** The answers to a sequence of operations, and the final state. */
+/** Returns the answers to a sequence of operations, and the final state. */
 async function answers(make: () => MaybePromise<World>, rows: readonly Row[]): Promise<readonly unknown[]> {
 	const world = await make();
 	const { journals, looker } = world;
@@ -101,7 +101,7 @@ async function answers(make: () => MaybePromise<World>, rows: readonly Row[]): P
 		return theirs[at % Math.max(1, theirs.length)]?.lease;
 	}
 
-	/** `by`: who does it, whomever the deed names. */
+	/** `by` overrides the worker in the operation. */
 	function perform(deed: Deed, by?: Worker): unknown {
 		async function append(at: number, batch: Omit<Append, "at">): Promise<unknown> {
 			const lease = leaseAt(at, by);
@@ -151,16 +151,16 @@ async function answers(make: () => MaybePromise<World>, rows: readonly Row[]): P
 	}
 
 	let emitted = 0;
-	/** The leases that the last row appended with. */
+	/** The leases used by the last row's appends. */
 	const appended: Lease[] = [];
-	/** Incarnations are random: which of them are the same is what must agree. */
+	/** Incarnations are random, so only their equality is compared. */
 	const incarnations: string[] = [];
 	const numberOf = (incarnation: string): number => {
 		if (!incarnations.includes(incarnation)) incarnations.push(incarnation);
 		return incarnations.indexOf(incarnation);
 	};
 	try {
-		// Everybody is known to the others from the beginning.
+		// Makes each worker known to the others from the start.
 		for (const worker of workers)
 			await journals[worker].submit("hello", { id: worker, kind: "message", workerId: worker, body: 0 });
 		for (const row of rows) {
@@ -260,9 +260,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 	{ weight: 2, arbitrary: fc.record({ do: fc.constant("read"), worker, key, n }) },
 );
 
-/**
- * Fails unless a journal answers as the one in memory, for so many random rows of writes. Needs `fast-check`.
- */
+/** Fails unless a journal answers like the one in memory for random sequences of writes. Requires `fast-check`. */
 export async function sameAsMemory(make: () => MaybePromise<SameWorld>, runs: number): Promise<void> {
 	const atOnce = fc.record({ by: worker, atOnce: fc.array(write, { minLength: 2, maxLength: 4 }) });
 	const row = fc.oneof({ weight: 6, arbitrary: deed }, { weight: 1, arbitrary: atOnce });
@@ -277,7 +275,7 @@ export async function sameAsMemory(make: () => MaybePromise<SameWorld>, runs: nu
 	);
 }
 
-/** Members in one order, as JSON compares them. */
+/** Sorts the members of an object, whose order JSON equality ignores. */
 function sorted(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(sorted);
 	if (typeof value !== "object" || value === null) return value;

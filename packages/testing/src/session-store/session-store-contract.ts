@@ -1,26 +1,27 @@
-// The contract every session store keeps, as a list of cases for any test runner. Each case gets a place of its own.
+// The contract of session stores, as a list of cases for any test runner. Each case gets a separate location.
 
 import type { CommitResult, SessionStore, StoredSession } from "holdfast/host";
 import type { ContractCase } from "../contract/index.ts";
 
-/** One place that sessions are kept in. */
+/** A location for sessions. */
 export interface SessionStoreWorld {
-	/** A store over the place; what one committed, the others find. */
+	/** Creates a store over the location; stores see each other's commits. */
 	store(): SessionStore | Promise<SessionStore>;
-	/** Removes the place. */
+	/** Removes the location. */
 	end(): void | Promise<void>;
 }
 
 /** Options of `sessionStoreContract`. */
 export interface SessionStoreContractOptions {
-	/** Precedes the name of each case. */
+	/** Prefix of each case's name. */
 	readonly name: string;
-	/** Makes a new, empty place. */
+	/** Creates an empty location. */
 	make(): SessionStoreWorld | Promise<SessionStoreWorld>;
 }
 
 /**
- * The cases a session store must keep. Needs no test runner: give each case's `name` and `run` to yours.
+ * Returns the cases that a session store must pass. Works with any test runner: pass each case's `name` and `run` to
+ * yours.
  * @example
  * import { MemorySessionStore } from "@holdfast/stores/memory";
  *
@@ -46,11 +47,11 @@ export function sessionStoreContract(options: SessionStoreContractOptions): read
 
 interface WrittenCase {
 	readonly title: string;
-	/** Two stores over one place. */
+	/** Runs the case with two stores over one location. */
 	run(store: SessionStore, other: SessionStore): Promise<void>;
 }
 
-/** Keys that mean something to file systems, databases or patterns, or differ in little. */
+/** Keys with a special meaning in file systems, databases or patterns, or with small differences. */
 export const oddKeys: readonly string[] = [
 	"",
 	"a",
@@ -237,7 +238,7 @@ function short(key: string): string {
 	return JSON.stringify(key.slice(0, 20));
 }
 
-/** Fails the case unless both are the same JSON, members in any order. */
+/** Throws unless both values are equal as JSON; the order of members is ignored. */
 function same(actual: unknown, expected: unknown, what: string): void {
 	const [is, should] = [JSON.stringify(actual, inOrder), JSON.stringify(expected, inOrder)];
 	if (is !== should) throw new Error(`${what}: expected ${should}, got ${is}`);

@@ -6,7 +6,7 @@ import { type SessionLife, textOf } from "./ledger.ts";
 import type { Users } from "./users.ts";
 import type { World } from "./world.ts";
 
-/** A notification that waits to be delivered to one of the sessions there are; undefined without one. */
+/** Returns a notification that still has to be delivered to an existing session; undefined if there is none. */
 export function undelivered(
 	{ records }: World,
 	{ inputs }: Users,
@@ -17,11 +17,11 @@ export function undelivered(
 		const { sessionKey, idempotencyKey, runId, status, incarnation } = value as NotificationRecord;
 		// A notification for a deleted session is never delivered, not even to a new session with its key.
 		if (incarnation !== undefined && incarnations.get(sessionKey) !== incarnation) continue;
-		// A notification that a kill has ended is no longer delivered.
+		// A notification cancelled by a kill is not delivered.
 		const run = (records.get({ shelf: "runs", name: runId }) as StoredRecord).value as RunRecord;
 		if (isFinal(run.status)) continue;
 		const input = inputs.find(({ text }) => text === idempotencyKey);
-		// One that was refused need not be scheduled.
+		// A refused notification need not be scheduled.
 		const isAccepted = input === undefined || input.accepted !== undefined;
 		if (status !== "acked" && isAccepted)
 			return `the notification ${idempotencyKey} of ${sessionKey} is ${status}`;
@@ -30,8 +30,8 @@ export function undelivered(
 }
 
 /**
- * Each task that a session was notified of as begun has come to its end, and the session that began it, and no other, has
- * been notified of that once.
+ * Checks that each task that a session was notified of has ended, and that exactly the session that started it was
+ * notified of the end, once.
  */
 export function checkBackground(world: World, users: Users): void {
 	const { ledger } = world;
@@ -48,7 +48,7 @@ export function checkBackground(world: World, users: Users): void {
 	if (missing !== undefined) ledger.wrong(missing);
 }
 
-/** A task of whose end its session was not notified; undefined without one. */
+/** Returns a task whose session was not notified of its end; undefined if there is none. */
 export function unreported(world: World, users: Users): string | undefined {
 	for (const { key, taskId, end, word, reported } of launchedTasks(world, users)) {
 		if (word !== undefined && !reported.some((text) => text.includes(word)))
@@ -57,7 +57,7 @@ export function unreported(world: World, users: Users): string | undefined {
 	return undefined;
 }
 
-/** A task that a session began, how it ended, the word for that, and the reminders of it. */
+/** A task that a session started: its end, the word for it, and the reminders of it. */
 interface LaunchedTask {
 	readonly key: string;
 	readonly taskId: string;
@@ -67,11 +67,11 @@ interface LaunchedTask {
 	readonly reported: readonly string[];
 }
 
-/** The tasks whose ends are to be reported, or were. */
+/** Returns the tasks whose ends have been or must be reported. */
 function launchedTasks(world: World, { endings }: Users): readonly LaunchedTask[] {
 	return world.ledger.allLives.flatMap((life) => {
 		const { key } = life;
-		// A kill ends tasks, and takes what waits to be reported.
+		// A kill ends tasks and cancels pending reports.
 		if (world.ledger.current(key) !== life || endings.some((ending) => ending.key === key)) return [];
 		const reminders = remindersOf(life);
 		const launched = launchedIn(life, world).map((taskId): LaunchedTask => {
@@ -80,7 +80,7 @@ function launchedTasks(world: World, { endings }: Users): readonly LaunchedTask[
 			const reported = reminders.filter((text) => text.includes(`task_id: ${taskId},`));
 			return { key, taskId, end, word, reported };
 		});
-		// Of a group with a task that is parked nothing is reported before that one has ended.
+		// A group with a parked task reports nothing before that task has ended.
 		return launched.some(({ end }) => end === "parked") ? [] : launched;
 	});
 }
@@ -113,7 +113,7 @@ function timesReported(reminders: readonly string[]): ReadonlyMap<string, number
 	return times;
 }
 
-/** Ids of the tasks that its own runs began, and that it did not cancel. */
+/** Returns the ids of the tasks that a session's runs started and did not cancel. */
 function launchedIn(life: SessionLife, { ledger }: World): readonly string[] {
 	const launched = new Set<string>();
 	for (const { fact, runId } of life.entries) {
@@ -128,7 +128,7 @@ function launchedIn(life: SessionLife, { ledger }: World): readonly string[] {
 
 const taskPrefix = "bg_";
 
-/** The id by which a model knows the work of a run in the background. */
+/** Returns the id that a model sees for a background run. */
 export function taskIdOf(runId: string): string {
 	return taskPrefix + runId;
 }
@@ -139,7 +139,7 @@ function runOf(taskId: string): string {
 
 type TaskOutcome = "completed" | "error" | "aborted" | "killed" | "lost" | "parked";
 
-/** How a task ended, by the journal of its session. */
+/** Returns how a task ended, according to its session's journal. */
 function endOf(taskId: string, { key }: SessionLife, { ledger }: World): TaskOutcome {
 	const runId = runOf(taskId);
 	const entries = ledger.current(taskKey(key, "helper", taskId))?.entries ?? [];

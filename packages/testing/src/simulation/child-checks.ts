@@ -5,9 +5,9 @@ import type { Ledger } from "./ledger.ts";
 import type { Users } from "./users.ts";
 import type { World } from "./world.ts";
 
-/** No session of a sub-agent outlives the session it works for, and none goes before it. */
+/** A sub-agent's session is deleted together with the session it works for, neither earlier nor later. */
 export function checkChildren({ ledger }: World, { endings }: Users): void {
-	// A process that died or was refused while removing a session may have removed any part of it.
+	// A process that died or was refused while deleting a session may have deleted any part of it.
 	const half = new Set(
 		endings.flatMap(({ key, kind, done }) => (kind === "delete" && done === undefined ? [key] : [])),
 	);
@@ -31,8 +31,8 @@ export function checkChildren({ ledger }: World, { endings }: Users): void {
 }
 
 /**
- * Whether nobody continues with the work of a sub-agent: a task in the background that is parked stays so until its parent's
- * session ends, and with it the sub-agents that work for the task.
+ * Whether no process continues a sub-agent's work: a parked background task stays parked until its parent's session ends,
+ * and so do the sub-agents that work for the task.
  */
 export function isAtRest(ledger: Ledger, place: string): boolean {
 	const child = readChildStoreKey(place);
@@ -41,7 +41,7 @@ export function isAtRest(ledger: Ledger, place: string): boolean {
 	return last === "run.parked" || isAtRest(ledger, child.parentStoreKey);
 }
 
-/** The session at the top. */
+/** Returns the root session. */
 export function rootOf(place: string): string {
 	const child = readChildStoreKey(place);
 	return child === undefined ? place : rootOf(child.parentStoreKey);

@@ -13,9 +13,9 @@ export interface SaidMessage {
 
 interface OpenRun {
 	readonly runId: string;
-	/** The calls of its step without a result, by id; and of each that has one, the result. */
+	/** The calls of its step by id, each with its result if it has one. */
 	calls: Map<string, Result | undefined>;
-	/** Under which id the results become a message; undefined for calls that no model made. */
+	/** Id of the message that the results become; undefined for calls that no model made. */
 	resultsId: string | undefined;
 }
 
@@ -25,7 +25,7 @@ interface Result {
 	readonly isError: boolean;
 }
 
-/** The text for calls that a run has left without a result. */
+/** The text for calls that a run left without a result. */
 const leftOver = "The run ended before this call had a result.";
 
 export class Conversation {
@@ -40,12 +40,12 @@ export class Conversation {
 		return this.#run?.runId;
 	}
 
-	/** Ids of the calls of the open run that have no result. */
+	/** Ids of the open run's calls without a result. */
 	get unanswered(): readonly string[] {
 		return [...(this.#run?.calls ?? [])].flatMap(([id, result]) => (result === undefined ? [id] : []));
 	}
 
-	/** Takes in the next entry; gives what cannot be where it is. */
+	/** Adds the next entry; returns a description if the entry is invalid at this position. */
 	add({ runId, fact }: Entry): string | undefined {
 		switch (fact.kind) {
 			case "folded":
@@ -96,7 +96,7 @@ export class Conversation {
 					run.calls.set(toolCallId, { toolCallId, result: leftOver, isError: true });
 				if (left.length > 0) this.#close(run);
 				this.#run = undefined;
-				// A process that ends a run from outside lacks the results of calls that run elsewhere.
+				// A process that ends a run from outside does not have the results of calls that run elsewhere.
 				return left.length > 0 && fact.outcome !== "killed" && fact.outcome !== "aborted"
 					? `leaves calls without a result: ${left.join(", ")}`
 					: undefined;
@@ -106,7 +106,7 @@ export class Conversation {
 		}
 	}
 
-	/** The calls of a step; those of the one before have their results. */
+	/** Starts the calls of a step; those of the previous step have their results. */
 	#begin(
 		run: OpenRun,
 		calls: readonly { readonly toolCallId: string }[],
@@ -125,7 +125,7 @@ export class Conversation {
 	}
 }
 
-/** The conversation that was folded into a fact. */
+/** Returns the conversation folded into a fact. */
 function messagesOf({ state }: Extract<Entry["fact"], { kind: "folded" }>): SaidMessage[] {
 	return AgentState.fromJSON(state).messages.map(said);
 }
@@ -142,7 +142,7 @@ interface AnyMessage {
 	}[];
 }
 
-/** A message for comparison. */
+/** Converts a message for comparison. */
 export function said(message: object): SaidMessage {
 	const { id, type, text, toolCalls = [], results } = message as AnyMessage;
 	const says =
@@ -158,7 +158,7 @@ export function said(message: object): SaidMessage {
 	return { id, type, says: JSON.stringify(says) };
 }
 
-/** Whether two conversations say the same. */
+/** Whether two conversations are equal. */
 export function sameConversation(one: readonly SaidMessage[], other: readonly SaidMessage[]): boolean {
 	return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,4 +1,4 @@
-// The external effects of every tool call, with their keys. A receiver of idempotent effects deduplicates.
+// The external effects of every tool call, with their keys. The receiver deduplicates idempotent effects.
 import type { RetryPolicy } from "holdfast";
 import { rootOf } from "./child-checks.ts";
 import type { Ledger } from "./ledger.ts";
@@ -10,7 +10,7 @@ export interface Attempt {
 	readonly idempotencyKey: string;
 	readonly attempt: number;
 	readonly retryPolicy: RetryPolicy;
-	/** The session that has it done. */
+	/** The session that requested it. */
 	readonly sessionKey: string;
 }
 
@@ -25,9 +25,9 @@ export class Effects {
 		this.#ledger = ledger;
 	}
 
-	/** A tool begins to run: that must have been recorded, under a key of its own. */
+	/** Records that a tool starts; the attempt must already be in the journal, under a unique key. */
 	begin({ subject: about, idempotencyKey, attempt, retryPolicy, sessionKey }: Attempt): void {
-		// A scheduled notification may be delivered once more to the session that has the key after a deletion.
+		// After a deletion, a scheduled notification may be delivered once more to the new session with the key.
 		const root = rootOf(sessionKey);
 		const lives = this.#ledger.allLives.filter(({ key }) => key === root).length;
 		const subject = about.startsWith("notified of") ? `${about} in life ${lives}` : about;
@@ -49,7 +49,7 @@ export class Effects {
 		this.#started.add(subject);
 	}
 
-	/** Whether that key has come, for who reconciles. */
+	/** Whether that key was received, for tools that reconcile. */
 	came(idempotencyKey: string): boolean {
 		return this.#subjects.has(idempotencyKey);
 	}

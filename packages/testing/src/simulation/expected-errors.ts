@@ -1,6 +1,6 @@
 // Errors that may occur in a scenario with faults.
 
-/** Codes of errors that may come to pass over any store. */
+/** Error codes that may occur with any store. */
 export const expectedErrors: ReadonlySet<string> = new Set([
 	"agent_closed",
 	"duplicate_input",

@@ -1,4 +1,4 @@
-// Invariants once all faults have ended and the workers have finished open work.
+// Invariants to check once all faults have ended and the workers have finished open work.
 import { checkBackground } from "./background-checks.ts";
 import { checkChildren } from "./child-checks.ts";
 import { type SaidMessage, said, sameConversation } from "./conversation.ts";
@@ -6,10 +6,10 @@ import { isDecided } from "./given-answers.ts";
 import type { GivenInput, Users } from "./users.ts";
 import type { World } from "./world.ts";
 
-/** Milliseconds that one worker waits at most for an input accepted before its own by another. */
+/** The most milliseconds that a worker waits for an earlier input accepted by another. */
 const yieldsFor = 2_000;
 
-/** Every accepted input is in its journal once and in its place, and nothing else does. */
+/** Checks that the journal contains every accepted input once, in its place, and no others. */
 export async function checkOutcome(world: World, users: Users): Promise<void> {
 	const { ledger } = world;
 	await ledger.checkAll((key) => world.store.read(key));
@@ -17,7 +17,7 @@ export async function checkOutcome(world: World, users: Users): Promise<void> {
 		const lives = ledger.allLives.filter((life) => life.key === input.key && life.inputs.has(input.text));
 		if (lives.length > 1) ledger.wrong(`"${input.text}" was taken in by two lives of ${input.key}`);
 		if (input.accepted === undefined || lives.length === 1) continue;
-		// A repeated input may refer to a run that was refused.
+		// A repeated input may refer to a refused run.
 		if (input.isRepeated === true && ledger.mayRefuse) continue;
 		if (!wasRefused(world, users, input) && !mayHaveEnded(users, input))
 			ledger.wrong(`"${input.text}" was accepted by ${input.key} and never taken in`);
@@ -36,14 +36,17 @@ export async function checkOutcome(world: World, users: Users): Promise<void> {
 	checkBackground(world, users);
 }
 
-/** Whether the store refused the run that was to take an input in: its user knows, or never asked before the process died. */
+/**
+ * Whether the store refused the run that was to accept an input: the user was told, or never asked before the process
+ * died.
+ */
 function wasRefused({ ledger }: World, { runs }: Users, input: GivenInput): boolean {
 	const watched = runs.find(({ run }) => run === input.run);
 	if (watched === undefined || !ledger.mayRefuse) return false;
 	return watched.wasRefused || (watched.outcome === undefined && watched.process.dead);
 }
 
-/** Each live process shows exactly what the session's journal contains. */
+/** Checks that each live process shows exactly what the session's journal contains. */
 export async function checkView(world: World): Promise<void> {
 	const { ledger, schedule } = world;
 	for (const process of world.serving) {
@@ -65,14 +68,14 @@ export async function checkView(world: World): Promise<void> {
 	}
 }
 
-/** Whether a kill or deletion may have ended what this input began. */
+/** Whether a kill or a deletion may have ended what this input started. */
 function mayHaveEnded(users: Users, { key, given }: GivenInput): boolean {
 	return users.endings.some(
 		(ending) => ending.key === key && (ending.done ?? Number.POSITIVE_INFINITY) > given,
 	);
 }
 
-/** Accepted inputs are processed in the order of acceptance. */
+/** Checks that accepted inputs are processed in the order of acceptance. */
 function checkOrder({ ledger }: World, { inputs, endings }: Users): void {
 	for (const life of ledger.allLives) {
 		const sent = inputs.filter(
@@ -84,12 +87,12 @@ function checkOrder({ ledger }: World, { inputs, endings }: Users): void {
 				if (first.accepted === undefined || first.accepted > second.given) continue;
 				const [one, other] = [life.inputs.get(first.text), life.inputs.get(second.text)];
 				if (one === undefined || other === undefined || one.seq < other.seq) continue;
-				// Inputs that precede a kill or deletion may wait for it: no run starts for them, others may.
+				// Inputs before a kill or a deletion may wait for it: no run starts for them, while others may start.
 				const isDoomed = endings.some(
 					({ key, asked }) => key === life.key && asked > first.given && asked < second.given,
 				);
 				if (isDoomed) continue;
-				// A worker that takes too long with its turn, or was taken for dead, may be overtaken by others.
+				// A worker that takes too long, or is considered dead, may be overtaken by others.
 				const inTime = other.at - (first.acceptedAt ?? 0) < yieldsFor && !first.process.hasLapsed;
 				if (first.process === second.process || inTime)
 					ledger.wrong(
@@ -100,7 +103,7 @@ function checkOrder({ ledger }: World, { inputs, endings }: Users): void {
 	}
 }
 
-/** An input accepted before a deletion is not in the session's next incarnation. */
+/** Checks that an input accepted before a deletion is not in the session's next incarnation. */
 function checkDeletions({ ledger }: World, { inputs, endings }: Users): void {
 	for (const { key, kind, asked, done } of endings) {
 		if (kind !== "delete" || done === undefined) continue;

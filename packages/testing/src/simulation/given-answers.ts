@@ -1,26 +1,26 @@
-// Accepted answers and their outcome: each is recorded, unless another answer to the same call came first.
+// Accepted answers and their outcomes: each is recorded, unless another answer to the same call was recorded first.
 
 import type { ToolAnswer } from "holdfast";
 import type { Fact, StoredInput } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
 
-/** An answer that was accepted for a run of another process. */
+/** An answer accepted for a run of another process. */
 export interface GivenAnswer {
 	readonly runId: string;
 	readonly answer: ToolAnswer;
 	/** Whether it is for a call of a sub-agent. */
 	readonly isNested: boolean;
-	/** Answers to the same call that had been given when this one was accepted. */
+	/** Answers to the same call given before this one was accepted. */
 	readonly rivals: readonly ToolAnswer[];
 }
 
-/** The id that a call of a sub-agent has in its own session. */
+/** Returns the id that a sub-agent's call has in its own session. */
 function ownId({ toolCallId }: ToolAnswer): string {
 	const own = toolCallId.split("/").at(-1) ?? "";
 	return own.replaceAll("%2F", "/").replaceAll("%25", "%");
 }
 
-/** Whether an accepted answer is among the facts, or one that was given before that and came first. */
+/** Whether the facts contain an accepted answer, or an earlier one to the same call. */
 export function isDecided(ledger: Ledger, { runId, answer, isNested, rivals }: GivenAnswer): boolean {
 	return [answer, ...rivals].some((each) => isOnRecord(ledger, runId, each, isNested));
 }
@@ -34,7 +34,7 @@ function isOnRecord(ledger: Ledger, runId: string, answer: ToolAnswer, isNested:
 	return entries.some((entry) => entry.runId === runId && saysSame(entry.fact, answer));
 }
 
-/** Whether an input of the inbox has the answer. */
+/** Whether an input of the inbox contains the answer. */
 export function holds({ kind, body }: StoredInput, { toolCallId }: ToolAnswer): boolean {
 	if (kind !== "tool-result") return false;
 	return (body as { readonly answers: readonly ToolAnswer[] }).answers.some(

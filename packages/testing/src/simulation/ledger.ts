@@ -1,48 +1,49 @@
-// The true contents of the store, followed append by append, and the invariants at every moment (checks I2, I3, I4).
+// The true contents of the store, tracked append by append, and the invariants that hold at all times (checks I2, I3,
+// I4).
 
 import type { Append, Entry, MaybePromise, SessionHead, StoredInput } from "holdfast/host";
 import { Conversation, sameConversation } from "./conversation.ts";
 import { expectedErrors } from "./expected-errors.ts";
 import { printable } from "./schedule.ts";
 
-/** One life of a session: from its first entry until it is deleted. */
+/** One incarnation of a session, from its first entry until its deletion. */
 export interface SessionLife {
 	readonly key: string;
-	/** All that was ever committed, also what was folded since. */
+	/** Every entry ever committed, including entries folded since. */
 	readonly entries: Entry[];
-	/** The entry that replaces all up to it. */
+	/** The entry that replaces all entries up to it. */
 	folded?: Entry;
 	conversation: Conversation;
-	/** The text of each input, with the seq of its fact and the world's time. */
+	/** The text of each input, with the seq of its fact and the time of the simulation. */
 	readonly inputs: Map<string, { readonly seq: number; readonly at: number }>;
 }
 
 export class Ledger {
 	readonly #now: () => number;
-	/** Codes of errors of this store alone. */
+	/** Error codes that only this store uses. */
 	readonly #refusals: readonly string[];
 	readonly #lives: Map<string, SessionLife> = new Map();
-	/** Also of sessions that were deleted. */
+	/** Includes deleted sessions. */
 	readonly allLives: SessionLife[] = [];
 	readonly #lifeOfRun = new Map<string, SessionLife>();
-	/** Highest epoch so far, by session. */
+	/** Highest epoch so far, per session. */
 	readonly #epochs = new Map<string, number>();
 	readonly #writers = new Map<string, string>();
-	/** Every attempt that was ever recorded. */
+	/** Every attempt ever recorded. */
 	readonly attempts: Set<string> = new Set();
-	/** Approved calls, each with its run. */
+	/** Approved calls with their runs. */
 	readonly approved: Set<string> = new Set();
 	readonly #settled = new Set<string>();
-	/** The first thing that was found wrong. */
+	/** The first violated invariant. */
 	problem: string | undefined;
 
-	/** `now` gives the time of the world, which no process's clock can be trusted with. */
+	/** `now` returns the simulation's time, because clocks of processes may be wrong. */
 	constructor(now: () => number, refusals: readonly string[] = []) {
 		this.#refusals = refusals;
 		this.#now = now;
 	}
 
-	/** Whether something may fail with this code. */
+	/** Whether an operation may fail with this code. */
 	expects(code: string): boolean {
 		return expectedErrors.has(code) || this.refuses(code);
 	}
@@ -51,7 +52,7 @@ export class Ledger {
 		return this.#refusals.length > 0;
 	}
 
-	/** Whether it is an error of this store alone. */
+	/** Whether only this store uses this code. */
 	refuses(code: string | undefined): boolean {
 		return code !== undefined && this.#refusals.includes(code);
 	}
@@ -69,7 +70,7 @@ export class Ledger {
 		return life;
 	}
 
-	/** The current incarnation of a session; undefined if it was never committed to, or was deleted. */
+	/** Returns the current incarnation of a session; undefined if it was never committed to, or was deleted. */
 	current(key: string): SessionLife | undefined {
 		return this.#lives.get(key);
 	}
@@ -78,7 +79,7 @@ export class Ledger {
 		return this.#lifeOfRun.get(runId);
 	}
 
-	/** An append has come through. `seen` is what the store holds after it: what has been added, and the inbox. */
+	/** Records a successful append. `seen` is the store's content after it: the new entries and the inbox. */
 	appended(
 		key: string,
 		writer: string,
@@ -96,7 +97,7 @@ export class Ledger {
 			this.#checkNothingWaits(key, batch.runId, waiting);
 	}
 
-	/** The past of a session has become one entry. It says the same of the conversation, and what comes after it stays. */
+	/** Records that a session's history became one entry. The conversation must not change, and later entries stay. */
 	folded(key: string, writer: string, epoch: number, { replaces }: Append, kept: readonly Entry[]): void {
 		this.#checkWriter(key, writer, epoch);
 		const life = this.life(key);
@@ -112,7 +113,7 @@ export class Ledger {
 			this.wrong(`${key} has another conversation since it was folded`);
 	}
 
-	/** A session was copied, up to some entry. */
+	/** Records that a session was copied up to an entry. */
 	forked(from: string, to: string, kept: readonly Entry[]): void {
 		const fork = this.life(to);
 		const source = this.life(from);
@@ -127,7 +128,7 @@ export class Ledger {
 		if (left !== undefined) this.wrong(`something of ${key} is left after its deletion`);
 	}
 
-	/** Nothing that was committed is gone or was changed. */
+	/** Checks that no committed entry was lost or changed. */
 	async checkAll(read: (key: string) => MaybePromise<readonly Entry[]>): Promise<void> {
 		for (const [key, life] of this.#lives) this.#checkKept(life, await read(key), `the journal of ${key}`);
 	}
@@ -191,24 +192,24 @@ export class Ledger {
 	}
 }
 
-/** The conversation of a session that begins with these entries. */
+/** Returns the conversation of a session that starts with these entries. */
 function conversationOf(entries: readonly Entry[]): Conversation {
 	const conversation = new Conversation();
 	for (const entry of entries) conversation.add(entry);
 	return conversation;
 }
 
-/** A store in memory keeps what it was given; others give it back as they read it. */
+/** Compares entries: a store in memory returns the same objects, others return them as deserialised. */
 function isSame(one: Entry, other: Entry | undefined): boolean {
 	return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** The text of a message; empty when it has none. */
+/** Returns the text of a message; empty if it has none. */
 export function textOf(message: object): string {
 	return "text" in message && typeof message.text === "string" ? message.text : "";
 }
 
-/** Ids of calls that no later message answers. */
+/** Returns the ids of calls without a result in later messages. */
 export function callsWithoutResult(messages: readonly object[]): readonly string[] {
 	const open = new Set<string>();
 	for (const message of messages as readonly {

@@ -1,5 +1,5 @@
-// Change notifications for a store that is not in memory: such a store notices other processes in its own time, but a
-// schedule has only the time of its seed. The simulation therefore reports each change at once.
+// Change notifications for stores outside memory: such a store notices other processes in real time, but a schedule only
+// has simulated time. The simulation therefore reports each change at once.
 import type { Lease } from "holdfast/host";
 
 export class News {
@@ -7,7 +7,7 @@ export class News {
 	readonly #holders = new Map<string, { readonly lease: Lease; readonly lost: (() => void) | undefined }>();
 	readonly #listening = new Map<Lease, () => void>();
 
-	/** Calls `changed` after each change of a session; returns the way to stop. */
+	/** Calls `changed` after each change of a session; returns a function that unsubscribes. */
 	watch(key: string, changed: () => void): () => void {
 		const watchers = this.#watchers.get(key) ?? new Set();
 		this.#watchers.set(key, watchers.add(changed));
@@ -19,7 +19,7 @@ export class News {
 		this.#listening.set(lease, lost);
 	}
 
-	/** A lease has appended: it has the session. */
+	/** Records that a lease has appended, and so holds the session. */
 	appended(lease: Lease): void {
 		const before = this.#holders.get(lease.key);
 		if (before?.lease !== lease) {

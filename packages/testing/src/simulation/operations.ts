@@ -1,26 +1,26 @@
-// How a process asks the store for something: it is carried out and answered when the scheduler says, or never.
+// Requests of a process to the store: they run and are answered when the scheduler decides, or never.
 import { attempt, HoldfastError } from "@holdfast/upp";
 import type { MaybePromise } from "holdfast/host";
 import type { PlantedFault } from "./planted-faults.ts";
 import type { Owner, Schedule } from "./schedule.ts";
 
-/** The process, and its store. */
+/** The process and its store. */
 export interface OperationsOptions {
 	readonly schedule: Schedule;
 	readonly owner: Owner;
-	/** Whether the store answers at once, like the one in memory, or takes its time. */
+	/** Whether the store answers at once, like the one in memory, or later. */
 	readonly answers: "at-once" | "in-time";
 	/** Whether the store fails this time. */
 	readonly fails: () => boolean;
 	readonly planted: PlantedFault | undefined;
 }
 
-/** How an operation waits for its turn. */
+/** How an operation is scheduled. */
 export interface Waiting {
 	readonly lane?: Lanes;
-	/** It may still succeed although the process has been stopped or has died. */
+	/** `writes`: it may still succeed after the process has stopped or died. */
 	readonly kind: "reads" | "writes";
-	/** Mostly at once, and else with its carrying out: of records many are read before one is written. */
+	/** Usually answered at once, otherwise when it runs: many records are read for each one written. */
 	readonly answered?: "mostly-at-once";
 }
 
@@ -30,17 +30,17 @@ export interface Lanes {
 	readonly answering: object;
 }
 
-/** Has something carried out, and gives its answer. */
+/** Runs an operation and returns its answer. */
 export type Operation = <T>(
 	what: string,
 	carryOut: () => MaybePromise<T>,
 	waiting: Waiting,
 ) => MaybePromise<T>;
 
-/** Steps that write, so that some of a dying process's may still come through. */
+/** Steps that write; some steps of a dying process may still succeed. */
 export const writing: WeakSet<object> = new WeakSet();
 
-/** The operations of one process. */
+/** Creates the operations of one process. */
 export function makeOperation(options: OperationsOptions): Operation {
 	const { schedule, owner, planted } = options;
 

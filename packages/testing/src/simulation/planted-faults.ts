@@ -1,12 +1,12 @@
-// Faults planted on purpose, to see whether the checks find them. They are put between the shipped code and its ports;
-// the shipped code itself is not touched.
+// Faults planted to test whether the checks find them. They are inserted between the shipped code and its ports; the
+// shipped code is unchanged.
 
 import { type Append, type Fact, type Input, type Lease, readChildStoreKey } from "holdfast/host";
 import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";
 import type { AccessAtOnce, Holders, StoreUser } from "./store-access.ts";
 
-/** A description of each fault. */
+/** Descriptions of the faults. */
 export const plantedFaults: Readonly<Record<PlantedFault, string>> = {
 	"lease-without-epoch": "an append is committed although the epoch was raised",
 	"acknowledged-before-commit": "an append is acknowledged before it is committed",
@@ -73,7 +73,7 @@ export interface Planting {
 	readonly random: Random;
 }
 
-/** The store with a fault; a fault that does not concern the store leaves it unchanged. */
+/** Returns the store with a fault; faults that do not affect the store leave it unchanged. */
 export function withFault(
 	fault: PlantedFault | undefined,
 	access: AccessAtOnce,
@@ -232,12 +232,12 @@ function submitting(access: AccessAtOnce, change: (input: Input) => Input): Acce
 	return { ...access, submit: (key, input) => access.submit(key, change(input)) };
 }
 
-/** An input for any session with its key. */
+/** Addresses an input to any session with its key. */
 function forAny({ askedBy: _, ...input }: Input): Input {
 	return input;
 }
 
-/** Something else in place of the attempt. */
+/** Replaces the attempt with another fact. */
 function unrecorded(fact: Fact): Fact {
 	if (fact.kind !== "tool.started") return fact;
 	return { kind: "note", step: fact.step, topic: "nothing", value: null };

@@ -1,4 +1,4 @@
-// A process of the world: a worker with an agent. It can be stopped, wake up late, lose its lease while it lives, and die.
+// A process of the simulation: a worker with an agent. It can stop, wake up late, lose its lease while alive, and die.
 import { Agent, type Host, type ToolContext } from "holdfast";
 import { journalExecution, type OwnExecutionHost, type RecordingHost } from "holdfast/execution-host";
 import { type Entry, type Journal, journalHost, type Ports } from "holdfast/host";
@@ -24,20 +24,20 @@ export class Process implements Owner, StoreUser {
 	readonly name: string;
 	readonly agent: Agent;
 	readonly journal: Journal;
-	/** In worlds where sub-agents work in the background. */
+	/** Set if sub-agents work in the background. */
 	readonly execution: OwnExecutionHost | undefined;
 	worker: Journal;
 	stopped = false;
 	dead = false;
-	/** Whether others take it for dead although it lives. */
+	/** Whether others consider it dead although it is alive. */
 	lapsed = false;
-	/** Whether that was ever so. */
+	/** Whether it has ever lapsed. */
 	hasLapsed = false;
-	/** It was asked to close and takes nothing new. */
+	/** It was asked to close and accepts no new work. */
 	leaving = false;
 	readonly #world: World;
 	#clockError = 0;
-	/** The next write fails. */
+	/** Whether the next write fails. */
 	#storeFails = false;
 
 	constructor(world: World, name: string, answers: "at-once" | "in-time") {
@@ -132,7 +132,7 @@ export class Process implements Owner, StoreUser {
 		return { ...journalHost(this.journal, execution), execution };
 	}
 
-	/** Whether users can ask it for something. */
+	/** Whether it accepts requests of users. */
 	get serves(): boolean {
 		return !this.stopped && !this.dead && !this.leaving;
 	}
@@ -155,22 +155,20 @@ export class Process implements Owner, StoreUser {
 		if (this.dead || this.lapsed) this.#world.shared.takeForDead(this.worker);
 	}
 
-	/** It does nothing for a while, and others take it for dead. */
+	/** Stops it for a while, so that others consider it dead. */
 	stop(): void {
 		this.stopped = true;
 		this.lapse();
 	}
 
-	/** Others take it for dead although it works on. */
+	/** Makes others consider it dead although it continues. */
 	lapse(): void {
 		this.lapsed = true;
 		this.hasLapsed = true;
 		this.#world.shared.takeForDead(this.worker);
 	}
 
-	/**
-	 * Continues where it stopped, and others see that it is alive; sessions taken over in the meantime stay with them.
-	 */
+	/** Resumes it, so that others see that it is alive; sessions taken over since stay with the others. */
 	wake(): void {
 		this.stopped = false;
 		if (!this.lapsed) return;
@@ -178,7 +176,7 @@ export class Process implements Owner, StoreUser {
 		this.worker = this.#world.shared.worker(this.name);
 	}
 
-	/** Its clock shows another time from now on. */
+	/** Shifts its clock from now on. */
 	jumpClock(milliseconds: number): void {
 		this.#clockError += milliseconds;
 	}
@@ -198,7 +196,7 @@ export class Process implements Owner, StoreUser {
 		return planted === "update-after-end" ? (context) => this.#updateEnded(context) : undefined;
 	}
 
-	/** A planted fault: updates ended tasks of the session once more. */
+	/** A planted fault: updates the session's ended tasks again. */
 	#updateEnded({ runId, onSubagentEvent }: ToolContext): void {
 		const { ledger } = this.#world;
 		for (const { entries } of ledger.allLives) {
@@ -211,7 +209,7 @@ export class Process implements Owner, StoreUser {
 		}
 	}
 
-	/** A planted fault: the call has been given up, and its result is recorded nevertheless. */
+	/** A planted fault: records the result of an abandoned call. */
 	#settleLate({ sessionKey = "", runId, toolCallId, step, signal }: ToolContext): void {
 		if (!signal.aborted) return;
 		const { holders, ledger, schedule } = this.#world;

@@ -1,16 +1,16 @@
-// Chance that repeats itself: the same seed draws the same numbers, on every machine.
+// Reproducible random numbers: the same seed produces the same numbers on every machine.
 
 /** A sequence of draws. */
 export interface Random {
-	/** From 0 up to, not including, `limit`; whole numbers. */
+	/** Returns an integer from 0 up to, but not including, `limit`. */
 	below(limit: number): number;
-	/** True that often, from 0 to 1. */
+	/** Returns true with this probability, from 0 to 1. */
 	chance(likelihood: number): boolean;
 	pick<T>(from: readonly T[]): T;
 	uuid(): string;
 }
 
-/** The draws of a seed. */
+/** Creates the draws of a seed. */
 export function seededRandom(seed: number | string): Random {
 	let state = typeof seed === "string" ? hashOf(seed) : seed | 0;
 	const next = (): number => {
@@ -33,7 +33,7 @@ export function seededRandom(seed: number | string): Random {
 	};
 }
 
-/** A number for a text: FNV-1a. */
+/** Hashes a text with FNV-1a. */
 function hashOf(text: string): number {
 	let hash = 0x811c9dc5;
 	for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

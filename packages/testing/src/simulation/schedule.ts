@@ -1,24 +1,24 @@
-// The scheduler: every asynchronous step of the world waits here until the seed picks it, and time passes only here.
-// Between two steps all promises come to rest, so that the same seed gives the same trace (keeps I6).
+// The scheduler: every asynchronous step waits here until the seed picks it, and time passes only here. All promises
+// settle between two steps, so that the same seed produces the same trace (keeps I6).
 import type { MaybePromise } from "holdfast/host";
 import type { Random } from "./random.ts";
 
-/** Whose step it is: a stopped owner takes no steps, a dead one never again. */
+/** The owner of a step: a stopped owner pauses, a dead one takes no further steps. */
 export interface Owner {
 	readonly name: string;
 	readonly stopped: boolean;
 	readonly dead: boolean;
 }
 
-/** One thing that will happen. */
+/** A future step. */
 export interface Step {
 	readonly label: string;
 	readonly owner: Owner;
-	/** Steps of one lane happen in the order they came. */
+	/** Steps of one lane keep their order. */
 	readonly lane?: object;
-	/** On its way to the outside: it may happen although its owner is stopped, or has died. */
+	/** Already sent: it may run even if its owner has stopped or died. */
 	readonly underWay?: true;
-	/** Nothing else happens until it has settled. */
+	/** Nothing else runs until it has settled. */
 	run(): MaybePromise<void>;
 }
 
@@ -28,10 +28,10 @@ interface Timer {
 	readonly wake: () => void;
 }
 
-/** More steps than any schedule needs that ends by itself: those with many background tasks take about 25,000. */
+/** More steps than any terminating schedule takes: schedules with many background tasks take about 25,000. */
 const mostSteps = 100_000;
 
-/** Places of child sessions have characters that terminals do not show. */
+/** Keys of child sessions contain characters that terminals do not show. */
 export function printable(line: string): string {
 	return line.replaceAll("\u0000", "|");
 }
@@ -39,7 +39,7 @@ export function printable(line: string): string {
 export class Schedule {
 	readonly random: Random;
 	readonly trace: string[] = [];
-	/** Milliseconds that have passed, the same for all processes. */
+	/** Simulated milliseconds, the same for all processes. */
 	now = 0;
 	#steps: Step[] = [];
 	#timers: Timer[] = [];
@@ -57,7 +57,7 @@ export class Schedule {
 		if (!step.owner.dead || step.underWay) this.#steps.push(step);
 	}
 
-	/** A timer of a process; returns the way to call it off. */
+	/** Starts a timer of a process; returns a function that cancels it. */
 	after(owner: Owner, milliseconds: number, wake: () => void): () => void {
 		const timer = { due: this.now + milliseconds, owner, wake };
 		this.#timers.push(timer);
@@ -66,7 +66,7 @@ export class Schedule {
 		};
 	}
 
-	/** Lets time pass; what is due waits for its turn like everything else. */
+	/** Advances the time; due timers wait for their turn like all steps. */
 	pass(milliseconds: number): void {
 		this.now += milliseconds;
 		const due = this.#timers.filter((timer) => timer.due <= this.now);
@@ -74,19 +74,19 @@ export class Schedule {
 		for (const { owner, wake } of due) this.add({ label: `${owner.name}: a timer fires`, owner, run: wake });
 	}
 
-	/** Milliseconds until the next timer of a living process; undefined without one. */
+	/** Milliseconds until the next timer of a live process; undefined if there is none. */
 	get untilTimer(): number | undefined {
 		const due = this.#timers.filter(({ owner }) => !owner.dead).map((timer) => timer.due);
 		return due.length === 0 ? undefined : Math.max(0, Math.min(...due) - this.now);
 	}
 
-	/** Takes an owner's steps away, but for those that `stays` keeps. */
+	/** Removes an owner's steps, except those that `stays` keeps. */
 	drop(owner: Owner, stays: (step: Step) => boolean = () => false): void {
 		this.#steps = this.#steps.filter((step) => step.owner !== owner || stays(step));
 		this.#timers = this.#timers.filter((timer) => timer.owner !== owner);
 	}
 
-	/** Does one of the things that may happen now. False without one. */
+	/** Runs one of the possible steps. Returns false if there is none. */
 	async step(): Promise<boolean> {
 		const possible = this.#possible();
 		if (possible.length === 0) return false;
@@ -99,7 +99,7 @@ export class Schedule {
 		return true;
 	}
 
-	/** Until every promise that can settle has. A second turn, for those who let one pass themselves. */
+	/** Waits until all promises that can settle have settled. The second turn is for code that waits one turn itself. */
 	rest(): Promise<void> {
 		return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 	}

@@ -1,5 +1,5 @@
-// A schedule from its seed to its verdict: things happen in an order that the seed chooses, then all faults end, the
-// workers recover, and what must hold is checked.
+// Runs a schedule: operations happen in an order that the seed chooses, then all faults end, the workers recover, and the
+// invariants are checked.
 import { messageOf } from "@holdfast/upp";
 import { undelivered, unreported } from "./background-checks.ts";
 import { isAtRest } from "./child-checks.ts";
@@ -12,17 +12,17 @@ import { World, type WorldFault, worldFaults } from "./world.ts";
 
 /** Options of `simulate`. */
 export interface SimulationOptions {
-	/** Chooses everything: the same seed gives the same trace. */
+	/** Determines everything: the same seed produces the same trace. */
 	readonly seed: number;
-	/** How many things users and the world do before all faults end. Default: 5 to 40, chosen by the seed. */
+	/** Number of operations before all faults end. Default: 5 to 40, chosen by the seed. */
 	readonly steps?: number;
 	/** The enabled faults. Default: all of them. */
 	readonly faults?: readonly WorldFault[];
-	/** A fault planted on purpose, to see that the checks find it. Default: none. */
+	/** A planted fault, to test that the checks find it. Default: none. */
 	readonly planted?: PlantedFault;
 	/**
-	 * Makes the store that the workers share, with the time of the schedule. Default: the one in memory. A fault can be
-	 * planted only there.
+	 * Creates the store that the workers share, with the simulated clock. Default: the one in memory. Faults can only be
+	 * planted in the default store.
 	 */
 	readonly store?: (clock: WorldClock) => SimulatedStore;
 	/** Whether sub-agents work in the background, and sessions get notifications. Default: the seed chooses, one schedule in seven. */
@@ -34,9 +34,9 @@ export interface SimulationOptions {
 /** The result of a schedule. */
 export interface SimulationResult {
 	readonly seed: number;
-	/** Whether all that must hold did. */
+	/** Whether all invariants hold. */
 	readonly ok: boolean;
-	/** The first thing that did not hold. */
+	/** The first violated invariant. */
 	readonly problem?: string;
 	/** The events of the schedule, one per line, in order. */
 	readonly trace: readonly string[];
@@ -48,12 +48,12 @@ const mostRounds = 60;
 /**
  * Runs the engine and its sessions through one schedule: two or three workers over one store, users that send, steer,
  * interrupt, suspend, stop, fork, fold, kill and delete, answer or approve calls, schedule notifications, models and
- * tools that fail, providers that are busy, a sub-agent that works while its parent waits or in the background, and a
- * scheduler that delays, reorders, crashes, stops and restarts. Everything follows from the seed, without real time.
+ * tools that fail, providers that are overloaded, a sub-agent that works while its parent waits or in the background, and
+ * a scheduler that delays, reorders, crashes, stops and restarts. Everything follows from the seed, without real time.
  *
- * Checked during and after: nothing committed is lost or doubled, there is one writer at a time, each effect has one
- * recorded key, accepted inputs are processed once and in order, accepted answers are recorded, every run ends, no call
- * is without a result or has two, watchers get exactly the committed events, a deletion leaves nothing, each background
+ * Checked during and after: no committed fact is lost or duplicated, there is one writer at a time, each effect has one
+ * recorded key, accepted inputs are processed once and in order, accepted answers are recorded, every run ends, every
+ * call has exactly one result, watchers receive exactly the committed events, a deletion leaves nothing, each background
  * task ends and is reported once, each notification is delivered once and acknowledged.
  *
  * @example
@@ -84,7 +84,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
 	return problem === undefined ? { seed, ok: true, trace } : { seed, ok: false, problem, trace };
 }
 
-/** Users and the world do this and that, and between it some of what they began continues. */
+/** Runs operations of users and faults, interleaved with steps of the started work. */
 async function live(world: World, users: Users, steps: number): Promise<void> {
 	const { random, schedule, ledger } = world;
 	for (let done = 0; done < steps && ledger.problem === undefined; done++) {
@@ -117,7 +117,7 @@ function befall(world: World): void {
 	else process.failNextWrite();
 }
 
-/** All faults end, and the workers finish open work. Anything unfinished after that is stuck. */
+/** Ends all faults, and lets the workers finish open work. Work that is still unfinished is stuck. */
 async function comeToRest(world: World, users: Users): Promise<void> {
 	const { schedule, ledger } = world;
 	world.calm = true;
@@ -135,7 +135,7 @@ async function comeToRest(world: World, users: Users): Promise<void> {
 		if (round % 3 === 0) {
 			for (const each of whoSettles(world, round)) await users.settle(each);
 		} else if (round % 3 === 1) {
-			// A deadline set by a fast clock may be due only in hours.
+			// A deadline set by a fast clock may be hours away.
 			const atLeast = round < mostRounds / 2 ? 1_000 : 3_600_000;
 			schedule.pass(Math.max(schedule.untilTimer ?? 0, atLeast));
 		} else interruptHanging(world, users);
@@ -145,8 +145,8 @@ async function comeToRest(world: World, users: Users): Promise<void> {
 }
 
 /**
- * All workers at once, and in the end one after the other: where the store has no leases, those that resume a session at once
- * take it from each other, and may do so again each time.
+ * Returns the processes that recover: all at once, and in the last rounds one after another. Without leases, workers that
+ * resume a session concurrently take it from each other, possibly in every round.
  */
 function whoSettles({ serving }: World, round: number): readonly Process[] {
 	if (round < mostRounds / 2) return serving;
@@ -154,7 +154,7 @@ function whoSettles({ serving }: World, round: number): readonly Process[] {
 	return serving.slice(turn, turn + 1);
 }
 
-/** A tool or a model that never settles is interrupted by its user. */
+/** Interrupts tools and models that never settle, on behalf of their users. */
 function interruptHanging(world: World, users: Users): void {
 	for (const process of world.serving) {
 		for (const key of world.sessions) users.interrupt(process, key);
@@ -176,6 +176,6 @@ async function whatIsOpen(world: World, users: Users): Promise<string | undefine
 		const input = users.inputs.find(({ run }) => run === unended.run);
 		return `the result of ${unended.run.sessionKey} does not settle that was to take in "${input?.text}"`;
 	}
-	// A reminder that its worker could not give is given by a recovery.
+	// A recovery delivers reminders that their worker could not.
 	return undelivered(world, users, sessions) ?? unreported(world, users);
 }

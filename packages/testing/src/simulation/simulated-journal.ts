@@ -13,12 +13,12 @@ export interface SimulatedJournalOptions {
 	readonly workerId: string;
 	readonly access: StoreAccess;
 	readonly operation: Operation;
-	/** Whether its store can fold. */
+	/** Whether the store can fold. */
 	readonly folds: boolean;
 	readonly planted: PlantedFault | undefined;
 }
 
-/** A journal whose every answer is a step of the schedule. */
+/** Creates a journal whose answers are steps of the schedule. */
 export function simulatedJournal(options: SimulatedJournalOptions): Journal {
 	const { schedule, owner, access, planted, operation, folds } = options;
 

@@ -1,5 +1,5 @@
-// The records of a process: the claims, notifications and schedules that a host in a file stores. All processes share one
-// space; the state of a run is read from the store.
+// The records of a process: the claims, notifications and schedules that a file-based host stores. All processes share
+// one space; the state of a run is read from the store.
 
 import { after } from "@holdfast/upp";
 import type {
@@ -27,11 +27,11 @@ export interface SimulatedRecordsOptions {
 	readonly planted: PlantedFault | undefined;
 }
 
-/** Records whose every answer is a step of the schedule. */
+/** Creates records whose answers are steps of the schedule. */
 export function simulatedRecords(options: SimulatedRecordsOptions): RecordSpace & RunIndex {
 	const { operation, space, store, ledger, random, workerId, planted } = options;
 	const reads = { kind: "reads", answered: "mostly-at-once" } as const;
-	// Of other stores than the one in memory nothing is known at once.
+	// Only the store in memory answers at once.
 	const looks = store.name === "memory" ? reads : ({ kind: "reads" } as const);
 
 	function locate(runId: string): MaybePromise<RunLocation | undefined> {
@@ -61,7 +61,7 @@ export function simulatedRecords(options: SimulatedRecordsOptions): RecordSpace 
 		});
 	}
 
-	/** Writes as a planted fault leaves them. */
+	/** Returns the writes as a planted fault changes them. */
 	function written(writes: readonly RecordWrite[]): readonly RecordWrite[] {
 		if (planted === "lost-schedule")
 			return writes.filter(({ shelf }) => shelf !== "scheduled-runs" || random.chance(0.5));
@@ -95,7 +95,7 @@ export function simulatedRecords(options: SimulatedRecordsOptions): RecordSpace 
 	};
 }
 
-/** A notification that does not say for which session it is of those that have its key. */
+/** Addresses a notification to any session with the key. */
 function forAnySession(write: RecordWrite): RecordWrite {
 	if (write.shelf !== "notifications") return write;
 	const { incarnation: _, ...value } = write.value as { readonly incarnation?: string };
@@ -107,12 +107,12 @@ function at<T>(answer: T | Promise<T>): T {
 	return answer as T;
 }
 
-/** All answers, at once where all came at once. */
+/** Collects all answers, synchronously if all are available. */
 function all<T>(values: readonly MaybePromise<T>[]): MaybePromise<readonly T[]> {
 	return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as readonly T[]);
 }
 
-/** A shelf as a trace names it: which life of a session it belongs to differs from one replay to the next. */
+/** Returns a shelf's name for traces, without the incarnation, which differs between replays. */
 function named(shelf: string): string {
 	return shelf.replace(/^(notifications of) .*$/, "$1 a session");
 }

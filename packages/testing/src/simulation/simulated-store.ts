@@ -1,20 +1,20 @@
-// The store that the processes of a world share: the one in memory, or one that a caller brings.
+// The store that the processes share: the one in memory, or the caller's.
 import { type Journal, type MemoryJournal, memoryJournal } from "holdfast/host";
 
-/** The time of a world, in milliseconds. */
+/** The simulated time, in milliseconds. */
 export interface WorldClock {
 	now(): number;
 }
 
 /** A store for one schedule, and the workers that share it. */
 export interface SimulatedStore {
-	/** Its name, which the trace begins with. */
+	/** Its name, which starts the trace. */
 	readonly name: string;
-	/** Codes of errors that only this store has: what it cannot do, or notices late. */
+	/** Error codes of this store's own limits: unsupported operations and late detection. */
 	readonly refusals?: readonly string[];
-	/** A new worker: a journal over the store. One of the same name was taken for dead before. */
+	/** Creates a worker: a journal over the store. An earlier one with the same name was declared dead. */
 	worker(name: string): Journal;
-	/** From now on the others take a worker for dead; what it still does counts until it is fenced. */
+	/** From now on the others consider a worker dead; its writes count until it is fenced. */
 	takeForDead(worker: Journal): void;
 	/** Ends all workers and removes the store. */
 	end(): Promise<void>;

@@ -1,5 +1,5 @@
-// Models and tools of the simulation: their behaviour follows from the conversation, and its timing and failures from the
-// schedule. The same question gets the same calls, even after a crash.
+// Models and tools of the simulation: the conversation determines their behaviour, the schedule their timing and
+// failures. The same question leads to the same calls, even after a crash.
 import { type LLMRequest, UPPError } from "@holdfast/upp";
 import type { AnyTool, RetryPolicy, ToolContext } from "holdfast";
 import { type ScriptedModel, type ScriptedReply, scriptedModel } from "../model/index.ts";
@@ -8,7 +8,7 @@ import { callsWithoutResult, type Ledger, textOf } from "./ledger.ts";
 import { seededRandom } from "./random.ts";
 import type { Owner, Schedule } from "./schedule.ts";
 
-/** How a call goes wrong. `is busy`: its provider asks to come back later. */
+/** How a call fails. `is busy`: its provider asks for a later retry. */
 export type Trouble = "fails" | "hangs" | "is busy";
 
 /** The parts that a process needs. */
@@ -17,9 +17,9 @@ export interface WorkOptions {
 	readonly owner: Owner;
 	readonly ledger: Ledger;
 	readonly effects: Effects;
-	/** Whether this model call, or this tool, goes wrong. */
+	/** Whether this model call or tool fails. */
 	readonly trouble: (of: "model" | "tool") => Trouble | undefined;
-	/** A planted fault: called when a tool has its result, or has failed. */
+	/** A planted fault: called when a tool has its result or has failed. */
 	readonly afterTool: ((context: ToolContext) => void) | undefined;
 }
 
@@ -82,17 +82,17 @@ function situation({ messages }: LLMRequest): Situation {
 	return { said, round, tasks: [...tasks] };
 }
 
-/** A session's notification about its tasks, identified by the first of them. */
+/** Shortens a notification about tasks to the first of them. */
 function shortened(text: string): string {
 	const [taskId] = text.startsWith("<system-reminder>") ? (/bg_[^,]+/.exec(text) ?? []) : [];
 	return taskId === undefined ? text : `notified of ${taskId}`;
 }
 
-/** Tools that a process carries out by itself. */
+/** Tools that a process runs itself. */
 export const ownTools: readonly string[] = ["look", "book", "pay", "ship", "notify", "tidy"];
-/** Tools that wait for an outside answer or an approval. */
+/** Tools that wait for an external answer or an approval. */
 export const askingTools: readonly string[] = ["ask", "sign"];
-/** Tools that a sub-agent runs. */
+/** Tools that run a sub-agent. */
 export const delegating: readonly string[] = ["delegate_to_helper"];
 
 /** Further tools for background work. */
@@ -124,7 +124,7 @@ function replyTo({ said, round, tasks }: Situation, calls: readonly string[]): S
 	return random.chance(0.5) ? { text, toolCalls } : { toolCalls };
 }
 
-/** The tools of a process: one for each way a tool may be written and retried. */
+/** Creates the tools of a process: one for each way of writing and retrying a tool. */
 export function simulatedTools({
 	schedule,
 	owner,
@@ -135,7 +135,7 @@ export function simulatedTools({
 }: WorkOptions): readonly AnyTool[] {
 	type Params = { readonly subject: string };
 
-	/** Begins now, and settles when the schedule says. */
+	/** Starts now, and settles when the schedule decides. */
 	function carryOut(retryPolicy: RetryPolicy, { subject }: Params, context: ToolContext): Promise<string> {
 		const { idempotencyKey, attempt, signal, sessionKey = "" } = context;
 		schedule.note(`${owner.name}: ${context.toolName} begins ${subject}, attempt ${attempt}`);

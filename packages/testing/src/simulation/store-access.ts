@@ -1,5 +1,4 @@
-// The operations of a process on the store, each at one instant, as the ledger sees them. Faults are planted above this
-// layer.
+// The store operations of a process, each atomic, as the ledger sees them. Faults are planted above this layer.
 
 import { after } from "@holdfast/upp";
 import type {
@@ -21,7 +20,7 @@ import type { News } from "./news.ts";
 
 type Submitted = { readonly duplicate: boolean; readonly order: number };
 
-/** The store, as far as one process reaches. */
+/** The store operations available to a process. */
 export interface StoreAccess {
 	acquire(key: string, mode: "polite" | "seize"): MaybePromise<AcquireResult>;
 	append(lease: Lease, batch: Append): MaybePromise<AppendResult>;
@@ -38,7 +37,7 @@ export interface StoreAccess {
 	delete(key: string, seen?: Pick<SessionHead, "epoch" | "seq">): MaybePromise<void>;
 }
 
-/** The same over a store that answers at once. */
+/** The same over a synchronous store. */
 export interface AccessAtOnce extends StoreAccess {
 	acquire(key: string, mode: "polite" | "seize"): AcquireResult;
 	append(lease: Lease, batch: Append): AppendResult;
@@ -48,25 +47,25 @@ export interface AccessAtOnce extends StoreAccess {
 	list(options?: ListOptions): readonly SessionHead[];
 }
 
-/** The process that reaches for the store. */
+/** The process that uses the store. */
 export interface StoreUser {
 	readonly name: string;
-	/** Its worker in the store; another one after its lease had lapsed. */
+	/** Its worker in the store; a new one after its lease has lapsed. */
 	readonly worker: Journal;
-	/** The store has done something in its name: whether it lives is not for the store to say. */
+	/** Called when the store has executed a write of this process, even if it died since. */
 	wrote(): void;
 }
 
-/** The leases that appended last, by session. */
+/** The last lease that appended, by session. */
 export type Holders = Map<string, Lease>;
 
-/** The observers of the store besides the process. */
+/** Observers of the store in addition to the process. */
 export interface Onlookers {
 	readonly ledger: Ledger;
 	readonly holders: Holders;
 	/** Gives the checks access to the store. */
 	readonly observer: Journal;
-	/** Absent where the store itself notifies at once. */
+	/** Absent if the store itself notifies at once. */
 	readonly news: News | undefined;
 }
 

@@ -1,4 +1,5 @@
-// Users of the world: they send, steer, answer, interrupt, suspend, stop, fork, fold, kill and delete at moments that the seed chooses.
+// Users of the simulation: they send, steer, answer, interrupt, suspend, stop, fork, fold, kill and delete at moments
+// that the seed chooses.
 
 import type { AgentRun, ToolAnswer } from "holdfast";
 import { foldHistory } from "holdfast/host";
@@ -8,29 +9,29 @@ import type { Process } from "./process.ts";
 import { type Pace, WatchedRun } from "./watched-run.ts";
 import type { World } from "./world.ts";
 
-/** An input, from when it was given to when it was accepted. */
+/** An input, from sending to acceptance. */
 export interface GivenInput {
 	readonly text: string;
 	readonly key: string;
 	readonly process: Process;
-	/** Position among all that users did. */
+	/** Its position among all user operations. */
 	readonly given: number;
 	accepted?: number;
 	acceptedAt?: number;
-	/** The run that was to take it in. */
+	/** The run that was to accept it. */
 	run?: AgentRun;
 	/** It was repeated under its key. */
 	isRepeated?: true;
 }
 
-/** The end of a session's runs, from when it was asked for. */
+/** A requested end of a session's runs. */
 export interface EndOfSession {
 	readonly key: string;
 	readonly kind: "kill" | "delete";
 	readonly process: Process;
 	readonly asked: number;
 	done?: number;
-	/** The store refused it; it is asked for again later. */
+	/** The store refused it; it is requested again later. */
 	failed?: true;
 }
 
@@ -54,7 +55,7 @@ type Deed =
 	| "stop"
 	| "close";
 
-/** The actions of users, with their relative frequency. */
+/** The actions of users, with their relative frequencies. */
 const deeds: readonly (readonly [Deed, number])[] = [
 	["send", 40],
 	["steer", 16],
@@ -90,12 +91,12 @@ export class Users {
 	readonly answers: GivenAnswer[] = [];
 	readonly endings: EndOfSession[] = [];
 	readonly runs: WatchedRun[] = [];
-	/** Calls that have not settled, by what they are. */
+	/** Unsettled calls and their descriptions. */
 	readonly waiting: Map<object, { readonly what: string; readonly process: Process }> = new Map();
 	readonly #world: World;
-	/** An input with a key, and the function that sends it again. */
+	/** An input with a key, and a function that sends it again. */
 	readonly #said: { readonly input: GivenInput; readonly say: (by: Process) => Promise<void> }[] = [];
-	/** All that was answered, accepted or not. */
+	/** All answers given, accepted or not. */
 	readonly #answered: ToolAnswer[] = [];
 	#deeds = 0;
 	#moments = 0;
@@ -104,7 +105,7 @@ export class Users {
 		this.#world = world;
 	}
 
-	/** Somebody does something. */
+	/** Performs a random action. */
 	act(): void {
 		const { random, serving, sessions } = this.#world;
 		if (serving.length === 0) return;
@@ -240,7 +241,7 @@ export class Users {
 		for await (const run of runs) this.#look(run, process);
 	}
 
-	/** Notifies a session of something that no user says. */
+	/** Sends a session a notification. */
 	#notify(process: Process, sessionKey: string): void {
 		const { execution } = process;
 		if (execution === undefined) return;
@@ -276,7 +277,7 @@ export class Users {
 			const isRival = (other: ToolAnswer): boolean =>
 				other !== answer && other.toolCallId === answer.toolCallId && other.runId === answer.runId;
 			const given: GivenAnswer = { runId: run.runId, answer, isNested, rivals: answered.filter(isRival) };
-			// Where another process works on the run, it waits in the inbox.
+			// If another process owns the run, the answer waits in the inbox.
 			if (inbox.some((input) => holds(input, answer))) this.answers.push(given);
 			else if (!isDecided(ledger, given))
 				ledger.wrong(`an answer for ${answer.toolCallId} was accepted, and is not on record`);
@@ -304,7 +305,7 @@ export class Users {
 		const said = again.say(by).then(
 			() => this.#accepted(again.input),
 			(error) => {
-				// The first is durable.
+				// The first one was committed.
 				if ((error as { code?: string }).code === "duplicate_input") this.#accepted(again.input);
 				throw error;
 			},
@@ -317,7 +318,7 @@ export class Users {
 		input.acceptedAt ??= this.#world.schedule.now;
 	}
 
-	/** Gives a session an input, and keeps when it was accepted. */
+	/** Sends a session an input, and records when it was accepted. */
 	#give(text: string, process: Process, key: string, give: () => Promise<unknown>): GivenInput {
 		const input: GivenInput = { text, key, process, given: ++this.#moments };
 		this.inputs.push(input);
@@ -354,7 +355,7 @@ export class Users {
 			.finally(() => this.waiting.delete(call));
 	}
 
-	/** Something failed, as it may. */
+	/** Checks that an error is among the expected ones. */
 	#expect(what: string, error: unknown): void {
 		const { code, message } = error as { readonly code?: string; readonly message?: string };
 		this.#world.schedule.note(`${what} failed, ${code}`);

@@ -10,13 +10,13 @@ import type { Schedule } from "./schedule.ts";
 /** Whether a watcher reads each event at once, or one by one as the schedule decides. */
 export type Pace = "at-once" | "slow";
 
-/** The watchers of a run from its start: those that see every chunk, and one that sees boundaries only. */
+/** The watchers of a run from its start: some see every chunk, one sees boundaries only. */
 export interface Watching {
 	readonly watchers: readonly Pace[];
 	readonly events: boolean;
 }
 
-/** As which event each fact is emitted; undefined for those that are not. */
+/** The event that each fact is emitted as; undefined for facts that are not emitted. */
 const emittedAs: Readonly<Record<FactKind, RunEvent["type"] | undefined>> = {
 	"run.started": "run_start",
 	"run.resumed": "run_start",
@@ -39,7 +39,7 @@ const emittedAs: Readonly<Record<FactKind, RunEvent["type"] | undefined>> = {
 	folded: undefined,
 };
 
-/** One who sees a run down to the pieces: each event once, in order, after it was committed, and none left out. */
+/** A watcher of all chunks: checks that it receives each event once, in order, after the commit, and without gaps. */
 class Watcher {
 	readonly #run: AgentRun;
 	readonly #ledger: Ledger;
@@ -54,7 +54,7 @@ class Watcher {
 
 	saw(event: RunEvent): void {
 		const { seq, sub } = event;
-		if (seq === 0) return; // a run that was never started has no journal
+		if (seq === 0) return; // A run that never started has no journal.
 		const { runId, sessionKey } = this.#run;
 		const wrong = (what: string): void => this.#ledger.wrong(`a watcher of ${sessionKey} ${what}`);
 		const life = this.#ledger.lifeOfRun(runId);
@@ -77,7 +77,7 @@ class Watcher {
 		this.#lastEmitted = seq;
 	}
 
-	/** A background task ends once, without later events. A call that runs again starts it again. */
+	/** A background task ends once, without later events. A repeated call starts it again. */
 	#sawJob({ type, task_id: taskId }: SubagentJobEvent): void {
 		if (taskId === undefined) return;
 		if (type === "subagent-job-start") {
@@ -93,9 +93,9 @@ class Watcher {
 export class WatchedRun {
 	readonly run: AgentRun;
 	readonly process: Process;
-	/** How it ended, as its own process said. */
+	/** Its outcome, as its own process reported it. */
 	outcome: string | undefined;
-	/** Whether the store alone was why, and its user knows that. */
+	/** Whether only the store's refusal ended it, and the user was told. */
 	wasRefused = false;
 	readonly #schedule: Schedule;
 	readonly #ledger: Ledger;
@@ -143,7 +143,7 @@ export class WatchedRun {
 		for await (const event of events) watcher.saw(event);
 	}
 
-	/** The run waits for this one at its boundaries. */
+	/** Reads events eagerly; the run waits for this watcher at its boundaries. */
 	#pull(events: AsyncIterator<AgentEvent>): void {
 		const ended = (): void => {
 			this.#drained = true;
@@ -174,7 +174,7 @@ export class WatchedRun {
 		this.#schedule.add({ label, owner: this.process, run });
 	}
 
-	/** The last of its events says the same as its result. */
+	/** Checks that the last event agrees with the result. */
 	#checkEnding(): void {
 		const ending = { completed: "turn-end", aborted: "turn-abort", error: "turn-error" }[this.outcome ?? ""];
 		if (!this.#drained || ending === undefined || this.#ending === ending) return;
@@ -183,7 +183,7 @@ export class WatchedRun {
 		);
 	}
 
-	/** The reported end of the run must be recorded. */
+	/** Checks that the reported end of the run is recorded. */
 	#checkOutcome(
 		outcome: string,
 		error: { readonly code: string; readonly message: string } | undefined,
@@ -202,7 +202,7 @@ export class WatchedRun {
 	}
 }
 
-/** Retries of a model are emitted when they happen, before their note. */
+/** Retries of a model are emitted when they happen, before they are recorded. */
 function isEmitted(fact: Fact): boolean {
 	if (fact.kind === "note" && fact.topic === "model-retry") return false;
 	return emittedAs[fact.kind] !== undefined;

@@ -1,4 +1,4 @@
-// The world of one schedule: a store, processes over it, what the outside saw, and the chances of things going wrong.
+// The state of one schedule: a store, processes over it, the external observations, and the probabilities of faults.
 
 import { type Journal, type Lease, memoryRecords, type RecordSpace } from "holdfast/host";
 import { Effects } from "./effects.ts";
@@ -13,8 +13,8 @@ import type { Trouble } from "./simulated-work.ts";
 import type { Holders } from "./store-access.ts";
 
 /**
- * What may go wrong of itself: processes crash, are stopped and wake late, lose their lease while they work; clocks
- * jump; the store, models and tools fail or hang.
+ * Possible faults: processes crash, stop and wake late, or lose their lease while working; clocks jump; the store, models
+ * and tools fail or hang.
  */
 export type WorldFault = "crash" | "stop" | "lapse" | "clock" | "store" | "model" | "tool";
 
@@ -34,9 +34,9 @@ export interface WorldOptions {
 	readonly seed: number;
 	readonly faults: ReadonlySet<WorldFault>;
 	readonly planted: PlantedFault | undefined;
-	/** Makes the store. Default: the one in memory. */
+	/** Creates the store. Default: the one in memory. */
 	readonly store: ((clock: WorldClock) => SimulatedStore) | undefined;
-	/** Whether sub-agents work in the background; undefined where the seed chooses. */
+	/** Whether sub-agents work in the background; undefined if the seed decides. */
 	readonly background: true | undefined;
 	/** Whether sub-agents wait for outside answers; undefined if the seed decides. */
 	readonly nested: true | undefined;
@@ -45,10 +45,10 @@ export interface WorldOptions {
 export class World {
 	readonly random: Random;
 	readonly schedule: Schedule;
-	/** The store, and a worker of it that only looks on. */
+	/** The store, and a worker that only reads. */
 	readonly shared: SimulatedStore;
 	readonly store: Journal;
-	/** Absent where the store itself notifies at once. */
+	/** Absent if the store itself notifies at once. */
 	readonly news: News | undefined;
 	readonly ledger: Ledger;
 	readonly effects: Effects;
@@ -56,17 +56,17 @@ export class World {
 	readonly faults: ReadonlySet<WorldFault>;
 	readonly planted: PlantedFault | undefined;
 	readonly sessions: string[];
-	/** The living ones, and those that died. */
+	/** Live and dead processes. */
 	readonly processes: Process[] = [];
-	/** Whether a sub-agent works for the runs. */
+	/** Whether runs delegate to a sub-agent. */
 	readonly delegates: boolean;
-	/** Whether it may work in the background, and sessions get notifications of things that no user has said. */
+	/** Whether it may work in the background, and sessions get notifications that do not come from users. */
 	readonly background: boolean;
-	/** Whether it waits for approvals and results, too, and its parent with it. */
+	/** Whether it waits for approvals and results too, and its parent with it. */
 	readonly nests: boolean;
-	/** Whether the provider of the models asks to slow down at times. */
+	/** Whether the models' provider is sometimes overloaded. */
 	readonly isBusy: boolean;
-	/** Decides which inputs are repeated under their keys; undefined without keys. No session is deleted there. */
+	/** Decides which inputs are repeated with their keys; undefined without keys. No session is deleted in that case. */
 	readonly repeats: Random | undefined;
 	/** The records stored with the sessions. */
 	readonly records: RecordSpace = memoryRecords();
@@ -88,7 +88,7 @@ export class World {
 		const atOnce = this.random.chance(0.15) && this.news === undefined;
 		this.#answers = atOnce ? "at-once" : "in-time";
 		this.delegates = this.random.chance(0.5) || background === true || nested === true;
-		// Drawn separately, so that other scenarios stay unchanged.
+		// Drawn separately, so that other schedules stay the same.
 		this.isBusy = faults.has("model") && seededRandom(`busy ${seed}`).chance(0.3);
 		const repeats = seededRandom(`again ${seed}`);
 		this.repeats = repeats.chance(0.3) ? repeats : undefined;
@@ -102,7 +102,7 @@ export class World {
 		return this.processes.filter((process) => !process.dead);
 	}
 
-	/** Processes that users can talk to. */
+	/** Processes that accept requests of users. */
 	get serving(): readonly Process[] {
 		return this.processes.filter((process) => process.serves);
 	}
@@ -119,7 +119,7 @@ export class World {
 		return process;
 	}
 
-	/** Whether a call goes wrong. */
+	/** Decides whether a call fails. */
 	trouble(of: "model" | "tool"): Trouble | undefined {
 		if (this.calm || !this.faults.has(of)) return undefined;
 		if (of === "model" && this.isBusy && this.random.chance(0.2)) return "is busy";

@@ -1,4 +1,4 @@
-// What Anthropic's messages refuse.
+// Rules of Anthropic's Messages API.
 import { eachOf, firstOf, type Json, parametersFault } from "./json-rules.fixture.ts";
 
 export function anthropicFault(body: Json): string | undefined {

@@ -1,7 +1,7 @@
-// What the chat completions of OpenAI, Groq and Mistral refuse.
+// Rules of the chat completions of OpenAI, Groq and Mistral.
 import { eachOf, firstOf, type Json, parametersFault } from "./json-rules.fixture.ts";
 
-/** Where the three differ. */
+/** The differences between the three. */
 interface ChatRules {
 	readonly callId: RegExp;
 	/** Which roles may follow which. */

@@ -1,5 +1,5 @@
-// With HOLDFAST_STRICT_PROVIDERS=1 every test fails whose conversations a strict provider refuses. Of a conversation that
-// grew, its last request is sent: it contains the others.
+// With HOLDFAST_STRICT_PROVIDERS=1, every test fails whose conversations a strict provider rejects. For a growing
+// conversation only the last request is sent: it contains the others.
 import type { LLMRequest } from "@holdfast/upp";
 import { afterEach, expect } from "vitest";
 import { requestObservers } from "../model/scripted-model.ts";
@@ -10,7 +10,7 @@ const mostMessages = 2_000;
 const mostConversations = 50;
 
 const last = new Map<unknown, LLMRequest>();
-/** Requests whose messages are computed when they are read: a test may count how often. */
+/** Requests with lazily computed messages: a test may count the reads. */
 const lazy: LLMRequest[] = [];
 requestObservers.add((request) => {
 	if (Object.getOwnPropertyDescriptor(request, "messages")?.get === undefined) keep(request);

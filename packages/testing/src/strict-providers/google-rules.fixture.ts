@@ -1,4 +1,4 @@
-// What Google's generateContent refuses.
+// Rules of Google's generateContent.
 import { eachOf, firstOf, type Json, schemaFault } from "./json-rules.fixture.ts";
 
 const functionName = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
@@ -32,7 +32,7 @@ function partsFault({ parts }: Json, index: number): string | undefined {
 	});
 }
 
-/** A call comes right after a user or results, and its results right after it, as many as there are calls. */
+/** A call comes right after a user message or results; its results come right after it, one per call. */
 function turnsFault(contents: readonly Json[]): string | undefined {
 	for (const [index, { role, parts }] of contents.entries()) {
 		const calls = parts.filter((part: Json) => part.functionCall !== undefined).length;

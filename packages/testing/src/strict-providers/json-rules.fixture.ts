@@ -1,4 +1,4 @@
-// What a strict JSON parser refuses, and what all providers refuse of a schema.
+// Rules of a strict JSON parser, and schema rules of all providers.
 
 const loneHigh = /(?<!\\)(?:\\\\)*\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])/;
 const loneLow = /(?<!\\u[dD][89abAB][0-9a-fA-F]{2})(?<!\\)(?:\\\\)*\\u[dD][c-fC-F][0-9a-fA-F]{2}/;
@@ -6,7 +6,7 @@ const loneLow = /(?<!\\u[dD][89abAB][0-9a-fA-F]{2})(?<!\\)(?:\\\\)*\\u[dD][c-fC-
 // biome-ignore lint/suspicious/noExplicitAny: the bodies of five providers, of which each rule reads what it needs
 export type Json = Record<string, any>;
 
-/** Why a parser refuses a body; undefined where it does not. */
+/** Returns why a parser rejects a body; undefined if it does not. */
 export function jsonFault(raw: string): string | undefined {
 	if (loneHigh.test(raw) || loneLow.test(raw)) return "the body contains half a surrogate pair";
 	return undefined;
@@ -14,7 +14,7 @@ export function jsonFault(raw: string): string | undefined {
 
 const types = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
 
-/** Why a validator of JSON Schema 2020-12 refuses a schema; undefined where it does not. */
+/** Returns why a JSON Schema 2020-12 validator rejects a schema; undefined if it does not. */
 export function schemaFault(schema: unknown, at: string): string | undefined {
 	if (typeof schema === "boolean") return undefined;
 	if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return `${at} is no schema`;
@@ -59,14 +59,14 @@ function* innerSchemas(schema: Json): Generator<[string, unknown]> {
 
 const refusedAtRoot = ["anyOf", "oneOf", "allOf", "not", "enum", "$ref"];
 
-/** Why a provider refuses the schema of a tool's parameters. */
+/** Returns why a provider rejects the schema of a tool's parameters. */
 export function parametersFault(schema: Json | undefined, at: string): string | undefined {
 	if (schema?.type !== "object") return `${at} must be of the type object`;
 	const atRoot = refusedAtRoot.find((name) => schema[name] !== undefined);
 	return atRoot === undefined ? schemaFault(schema, at) : `${at} has ${atRoot} at its root`;
 }
 
-/** The first fault of a list of checks. */
+/** Returns the first fault found by a list of checks. */
 export function firstOf(...checks: (() => string | undefined)[]): string | undefined {
 	for (const check of checks) {
 		const fault = check();
@@ -75,7 +75,7 @@ export function firstOf(...checks: (() => string | undefined)[]): string | undef
 	return undefined;
 }
 
-/** The first fault of the members of a list. */
+/** Returns the first fault among the members of a list. */
 export function eachOf<Member>(
 	list: readonly Member[] | undefined,
 	check: (member: Member, index: number) => string | undefined,

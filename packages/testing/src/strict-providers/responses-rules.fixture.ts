@@ -1,4 +1,4 @@
-// What OpenAI's responses refuse.
+// Rules of OpenAI's Responses API.
 import { eachOf, firstOf, type Json, parametersFault } from "./json-rules.fixture.ts";
 
 export function responsesFault(body: Json): string | undefined {

@@ -1,5 +1,5 @@
-// Providers that refuse what the real ones document that they refuse. The real packages write the requests; nothing leaves
-// the process.
+// Simulated providers that reject what the real ones document as invalid. The real packages write the requests; nothing
+// leaves the process.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import { createGroq } from "@ai-sdk/groq";
@@ -12,12 +12,12 @@ import { googleFault } from "./google-rules.fixture.ts";
 import { type Json, jsonFault } from "./json-rules.fixture.ts";
 import { responsesFault } from "./responses-rules.fixture.ts";
 
-/** What became of a request at one provider. */
+/** The outcome of a request at one provider. */
 export interface Verdict {
 	readonly provider: string;
-	/** Why the provider refuses it; undefined where it does not. */
+	/** Why the provider rejects it; undefined if it does not. */
 	readonly refused?: string;
-	/** Why its package does not send it: the provider cannot do what is asked. */
+	/** Why its package does not send it: the provider does not support it. */
 	readonly unsupported?: string;
 	readonly body?: Json;
 }
@@ -60,7 +60,7 @@ function bound(model: Parameters<typeof resolveModel>[0]): BoundLLMModel {
 
 const apiKey = "key";
 
-/** Each on its own: the requests of one do not meet those of another. */
+/** Creates the providers; their requests are kept separate. */
 export function strictProviders(): readonly StrictProvider[] {
 	return [
 		strict("openai.chat", openaiChatFault, (fetch) => createOpenAI({ apiKey, fetch }).chat("gpt-5.2")),

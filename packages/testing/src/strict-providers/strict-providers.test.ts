@@ -1,4 +1,4 @@
-// Requests that providers refuse, as they are sent: 0 refusals. The rules themselves are tried first.
+// Requests that providers reject: there must be none. The rules themselves are tested first.
 import {
 	AssistantMessage,
 	type JSONSchema,
@@ -207,7 +207,7 @@ describe("no provider refuses", () => {
 					}));
 					return new AssistantMessage(each.says, calls);
 				});
-				// As it grows, each prefix is sent, and then the history without its beginning.
+				// Sends each prefix of the growing conversation, then the history without its beginning.
 				for (let length = 0; length <= messages.length; length++) {
 					const prefix = [...messages.slice(0, length), new UserMessage("and now?")];
 					expect(await refusals(prefix, { tools: [tool("t")] })).toEqual([]);

@@ -1,2 +1,2 @@
-// Door of time.
+// Entry point of time.
 export { type ManualTime, manualTime } from "./manual-time.ts";

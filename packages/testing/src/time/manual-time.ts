@@ -4,14 +4,14 @@ import type { Ports } from "holdfast/host";
 /** A clock and its timers, for the option `ports` of an agent. */
 export interface ManualTime {
 	readonly ports: Pick<Ports, "clock" | "timers">;
-	/** Those that wait, each with the time at which it fires. */
+	/** Pending timers, each with the time at which it fires. */
 	readonly timers: ReadonlySet<{ readonly at: number }>;
-	/** Lets time pass; timers whose time comes fire before it returns. */
+	/** Advances the time; due timers fire before it returns. */
 	pass(milliseconds: number): void;
 }
 
 /**
- * Makes a clock that stays where it is until `pass` is called, so that a test waits for nothing.
+ * Creates a clock that stands still until `pass` is called, so that a test never waits in real time.
  * @example
  * import { manualTime } from "@holdfast/testing";
  *
