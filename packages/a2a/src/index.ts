@@ -1,4 +1,4 @@
-// @holdfast/a2a: agents over A2A, and remote A2A agents as tools.
+// @holdfast/a2a: serves agents over A2A, and uses remote A2A agents as tools.
 export {
 	type FollowTaskOptions,
 	type RemoteAgent,

@@ -19,7 +19,7 @@ export function dataPart(value: unknown): Part {
 	};
 }
 
-/** A file: base64 text, or its URL. */
+/** Returns the part for a file, from base64 text or its URL. */
 export function filePart(data: string, mediaType: string): Part {
 	const isUrl = /^https?:/.test(data);
 	return {
@@ -30,7 +30,7 @@ export function filePart(data: string, mediaType: string): Part {
 	};
 }
 
-/** The text of parts; data as JSON. */
+/** Returns the text of parts, with data as JSON. */
 export function textOf(parts: readonly Part[]): string {
 	return parts
 		.map(({ content }) => {

@@ -1,13 +1,13 @@
 // Ids of remote tasks, stored in the records of a host: a retry after a crash finds the task that the previous attempt
-// started, even if the remote agent forgets (keeps I3).
+// started, even if the remote agent forgets it (keeps I3).
 import type { RecordSpace } from "holdfast/host";
 
 const shelf = "a2a.tasks";
-/** Milliseconds for which an id is kept after its call has returned: until then the result is surely on record. */
+/** Milliseconds for which an id is kept after its call has returned: by then the result is certainly recorded. */
 const keptAfterMs = 600_000;
 /** Milliseconds after which an id is dropped if no live process uses it. */
 const oldestMs = 30 * 24 * 3_600_000;
-/** Records that are looked at in one piece. */
+/** Number of records that are read at a time. */
 const page = 500;
 
 interface KeptTask {
@@ -19,7 +19,7 @@ interface KeptTask {
 export class KeptTasks {
 	readonly #records: RecordSpace;
 	readonly #now: () => number;
-	/** Names of calls that have returned, and when, the oldest first. */
+	/** Names of calls that have returned, and when, oldest first. */
 	readonly #over: { readonly name: string; readonly at: number }[] = [];
 	#swept: Promise<void> | undefined;
 
@@ -28,7 +28,7 @@ export class KeptTasks {
 		this.#now = now;
 	}
 
-	/** The task of a call; undefined if none was started. */
+	/** Returns the task of a call; undefined if none was started. */
 	async find(call: string): Promise<string | undefined> {
 		const { value } = await this.#records.get({ shelf, name: call });
 		return (value as KeptTask | undefined)?.taskId;

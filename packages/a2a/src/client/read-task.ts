@@ -1,4 +1,4 @@
-// The result of a tool call from the state of its task.
+// Derives the result of a tool call from the state of its task.
 import { type Part, type Task, TaskState } from "@a2a-js/sdk";
 import { type ContentBlock, HoldfastError } from "@holdfast/upp";
 import { textOf } from "../parts.ts";
@@ -14,13 +14,13 @@ const names: Readonly<Record<number, string>> = {
 	[TaskState.TASK_STATE_AUTH_REQUIRED]: "auth-required",
 };
 
-/** A state in a word. */
+/** Returns the name of a state. */
 export function stateName(state: TaskState | undefined): string {
 	return names[state ?? TaskState.TASK_STATE_UNSPECIFIED] ?? "unknown";
 }
 
 /**
- * The result of an ended task, or the input that it requires.
+ * Returns the result of an ended task, or the input that it requires.
  * @throws HoldfastError `a2a_task_failed`.
  */
 export function readTask({ id, status, artifacts }: Task): unknown {
@@ -39,7 +39,7 @@ export function readTask({ id, status, artifacts }: Task): unknown {
 	);
 }
 
-/** Text where there is nothing else, the data where there is one, else blocks that a model sees as what they are. */
+/** Returns text if there is only text, the data if there is only data, else blocks of the types that a model supports. */
 function readParts(parts: readonly Part[]): unknown {
 	const data = parts.flatMap(({ content }) => (content?.$case === "data" ? [content.value] : []));
 	if (

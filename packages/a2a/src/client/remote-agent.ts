@@ -1,4 +1,4 @@
-// A remote A2A agent as a tool: a sub-agent that works elsewhere.
+// A remote A2A agent as a tool: a sub-agent that runs elsewhere.
 import type { AgentCard } from "@a2a-js/sdk";
 import {
 	type Client,
@@ -24,32 +24,37 @@ import { type FollowTaskOptions, type RemoteCall, RemoteRun } from "./remote-run
 
 /** Options of `remoteAgent`. */
 export interface RemoteAgentOptions extends FollowTaskOptions {
-	/** Where its card is: the address of the agent, below which `/.well-known/agent-card.json` lies. */
+	/** URL of the agent, below which its card is at `/.well-known/agent-card.json`. */
 	readonly url: string | URL;
 	/** The tool name for the model. Default: derived from the name in the agent's card. */
 	readonly name?: string;
-	/** When the model should use it. Default: what its card says, which the model then believes. */
+	/** When the model should use it. Default: the description in its card, which the model then trusts. */
 	readonly description?: string;
 	/**
-	 * Sent with the request for the card and with every other one to the origin of `url`, such as an `Authorization`. A card that names
-	 * an address of another origin does not get them.
+	 * Sent with the request for the card and with every other request to the origin of `url`, such as an `Authorization`.
+	 * If the card names an address of another origin, requests to it do not include them.
 	 */
 	readonly headers?: Readonly<Record<string, string>>;
-	/** Further addresses whose origins get `headers`, for an agent that works at another one than its card. Default: none. */
+	/**
+	 * Additional addresses whose origins receive `headers`, for an agent that runs at a different address than its card.
+	 * Default: none.
+	 */
 	readonly headersFor?: readonly (string | URL)[];
 	/**
-	 * Milliseconds in which the remote agent has to begin an answer, and to send each next piece of it. A stream that falls silent is
-	 * left, and its task asked for. Default 120,000.
+	 * Milliseconds within which the remote agent has to start a response, and to send each further piece of it. A stream
+	 * that falls silent is closed, and its task is polled. Default 120,000.
 	 */
 	readonly silenceMs?: number;
-	/** Bytes of one answer at most, a stream of events among them; more fails the request. Default 16 MiB. */
+	/**
+	 * Maximum size in bytes of one response, including a stream of events; the request fails beyond it. Default 16 MiB.
+	 */
 	readonly maxAnswerBytes?: number;
-	/** Makes the requests, for example one that reaches public addresses only. Default: the global `fetch`. */
+	/** Sends the requests, for example only to public addresses. Default: the global `fetch`. */
 	readonly fetch?: typeof globalThis.fetch;
 	/**
-	 * Where ids of tasks under way are kept, such as `records` of the agent's host: an attempt after a crash then continues with
-	 * the task of the one before, also where the remote agent lists no tasks and knows no message again. Default: nowhere, and
-	 * the remote agent is asked.
+	 * Where to store ids of tasks in progress, such as `records` of the agent's host: a retry after a crash then
+	 * continues with the task of the previous attempt, even if the remote agent lists no tasks and recognizes no repeated
+	 * message. Default: nowhere, and the remote agent is asked.
 	 */
 	readonly records?: RecordSpace;
 	/** Whether each call requires approval. Default false. */
@@ -95,9 +100,9 @@ const remoteAgentNames = optionNames<RemoteAgentOptions>({
 });
 
 /**
- * Makes a tool of a remote agent. Its card is read once, now.
+ * Creates a tool from a remote agent. Its card is read once, at this point.
  *
- * Rejects with `a2a_unreachable` where there is no card, or none that can be used.
+ * Rejects with `a2a_unreachable` if there is no card, or none that can be used.
  *
  * @example
  * import { openai } from "@ai-sdk/openai";

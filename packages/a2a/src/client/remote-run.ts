@@ -1,7 +1,8 @@
-// One call of a remote agent. It sends one message, under an id that is the same for every attempt, and waits for the task that it
-// becomes. After a crash the task is looked for before the message is sent again (keeps I3).
+// One call of a remote agent. It sends one message, with an id that is the same for every attempt, and waits for the
+// resulting task. After a crash it looks for the task before it sends the message again (keeps I3).
 //
-// A run begins (looks for the task of an earlier attempt, or sends), follows, and ends with the task; an abort cancels the task.
+// A run starts (looks for the task of an earlier attempt, or sends), follows, and ends with the task; an abort cancels
+// the task.
 import { createHash } from "node:crypto";
 import type { AgentCard, Message, SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
 import { Role, TaskState } from "@a2a-js/sdk";
@@ -15,30 +16,30 @@ import { readTask, stateName } from "./read-task.ts";
 /** The arguments that the model provides. */
 export interface RemoteCall {
 	readonly prompt: string;
-	/** A task that waits for input, to be given it. */
+	/** The id of a task that waits for input, to answer it. */
 	readonly task?: string;
 }
 
-/** How a task is followed. */
+/** Options for following a task. */
 export interface FollowTaskOptions {
-	/** Milliseconds between two looks at a task whose agent does not stream, or whose stream broke. Default 1,000. */
+	/** Milliseconds between two polls of a task whose agent does not stream, or whose stream broke. Default 1,000. */
 	readonly pollEveryMs?: number;
-	/** How many looks in a row may fail before the call does. Default 10. */
+	/** How many polls in a row may fail before the call does. Default 10. */
 	readonly maxFailures?: number;
 	/**
 	 * The time limit of a call in milliseconds, regardless of progress reports by its agent; then its task is cancelled.
-	 * A call that continues after a crash starts over. `Infinity`: no limit. Default 3,600,000, an hour.
+	 * A call that continues after a crash starts over. `Infinity`: no limit. Default 3,600,000, which is one hour.
 	 */
 	readonly deadlineMs?: number;
 }
 
-/** Milliseconds that a call may take: an hour. */
+/** The default time limit of a call in milliseconds: one hour. */
 const standardDeadlineMs = 3_600_000;
 
-/** Milliseconds that a timer can wait: 24 days, which is as good as no limit. */
+/** The longest delay of a timer in milliseconds: 24 days, in effect no limit. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Characters that a call may emit over all its streams: they are kept with the session. */
+/** Maximum number of characters that a call may emit over all its streams, because they are stored with the session. */
 const mostEmitted = 8 * 1024 * 1024;
 
 export class RemoteRun {
@@ -52,7 +53,7 @@ export class RemoteRun {
 	#signal: AbortSignal;
 	readonly #kept: KeptTasks | undefined;
 	#taskId: string | undefined;
-	/** Characters that were emitted. */
+	/** Number of characters emitted. */
 	#emitted = 0;
 
 	constructor(
@@ -88,12 +89,12 @@ export class RemoteRun {
 			throw error;
 		} finally {
 			late?.clear();
-			// One that is cut off by the end of its process is looked for by the next.
+			// If the end of the process cuts the call off, the next process looks for it.
 			if (!aborted.aborted) this.#kept?.over(this.#messageId);
 		}
 	}
 
-	/** Fires when the call has taken as long as it may. */
+	/** Fires when the call has reached its time limit. */
 	#deadline(): { readonly signal: AbortSignal; clear(): void } | undefined {
 		const { deadlineMs = standardDeadlineMs } = this.#options;
 		if (deadlineMs > longestTimerMs) return undefined;
@@ -102,20 +103,23 @@ export class RemoteRun {
 		return { signal: late.signal, clear: () => clearTimeout(timer) };
 	}
 
-	/** The task that an earlier attempt has begun. One whose id was kept is not asked for: it is followed until it is found. */
+	/**
+	 * Returns the task that an earlier attempt started. If its id was stored, the task is followed without looking for it
+	 * first.
+	 */
 	async #again(signal: AbortSignal): Promise<Task | undefined> {
 		const id = await this.#kept?.find(this.#messageId);
 		return id === undefined ? this.#begunBefore(signal) : begun(id);
 	}
 
-	/** Knows the task from now on, also after a crash. */
+	/** Stores the id of the task, so that it is known even after a crash. */
 	async #know(id: string): Promise<void> {
 		if (this.#taskId === id) return;
 		this.#taskId = id;
 		await this.#kept?.keep(this.#messageId, id);
 	}
 
-	/** The task that an earlier attempt started before it died. */
+	/** Returns the task that an earlier attempt started before it died. */
 	async #begunBefore(signal?: AbortSignal): Promise<Task | undefined> {
 		const { task: answered } = this.#params;
 		try {
@@ -124,7 +128,7 @@ export class RemoteRun {
 					{ tenant: "", id: answered },
 					signal === undefined ? {} : { signal },
 				);
-				// One that still waits has not got the answer.
+				// A task that still waits has not received the answer.
 				return stateName(task.status?.state) === "input-required" ? undefined : task;
 			}
 			const { tasks } = await this.#client.listTasks(
@@ -141,7 +145,7 @@ export class RemoteRun {
 			return tasks.find(({ contextId }) => contextId === this.#messageId);
 		} catch {
 			signal?.throwIfAborted();
-			return undefined; // it keeps no list: then it recognises the message by its id, or begins anew
+			return undefined; // it keeps no list: then it recognizes the message by its id, or starts a new task
 		}
 	}
 
@@ -150,7 +154,7 @@ export class RemoteRun {
 		const { prompt, task } = this.#params;
 		const message: Message = {
 			messageId: this.#messageId,
-			// A context of its own, by which the task is found again. One that is answered has its own already.
+			// A new context, by which the task can be found again. A task that receives an answer has its own.
 			contextId: task === undefined ? this.#messageId : "",
 			taskId: task ?? "",
 			role: Role.ROLE_USER,
@@ -191,7 +195,7 @@ export class RemoteRun {
 		return this.#emitted > mostEmitted;
 	}
 
-	/** Waits for a task that is under way. */
+	/** Waits for a task in progress. */
 	async #follow(task: Task): Promise<Task> {
 		this.#taskId = task.id;
 		const { pollEveryMs = 1000, maxFailures = 10 } = this.#options;
@@ -241,10 +245,10 @@ export class RemoteRun {
 		}
 		if (task === undefined) throw lost(this.#taskId, undefined);
 		const signal = this.#signal;
-		// Agents cut their updates differently; the task itself has the whole.
+		// Agents split their updates differently; the task itself has the complete result.
 		return this.#client.getTask({ tenant: "", id: task.id }, { signal }).catch(() => {
 			signal.throwIfAborted();
-			return task; // it is looked at again
+			return task; // it is polled
 		});
 	}
 
@@ -256,13 +260,13 @@ export class RemoteRun {
 	}
 }
 
-/** A task of which only the id is known. */
+/** Returns a task of which only the id is known. */
 function begun(id: string): Task {
 	const status = { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: undefined };
 	return { id, contextId: "", status, artifacts: [], history: [], metadata: undefined };
 }
 
-/** Some agents answer at once, without a task. */
+/** Returns the answer as a task: some agents answer at once, without one. */
 function taskOf(answer: Task | Message): Task {
 	if ("status" in answer) return answer;
 	const artifact = { artifactId: "", name: "", description: "", metadata: undefined, extensions: [] };

@@ -1,4 +1,4 @@
-// `a2aServer`: an agent for other agents, by A2A 1.0 as JSON-RPC and as HTTP+JSON.
+// `a2aServer`: serves an agent to other agents, over A2A 1.0 as JSON-RPC and as HTTP+JSON.
 
 import { A2A_VERSION_HEADER, AGENT_CARD_PATH, AgentCard, formatSSEEvent, SSE_HEADERS } from "@a2a-js/sdk";
 import { toJsonRpcError } from "@a2a-js/sdk/errors";
@@ -10,13 +10,13 @@ import { eventStream } from "./event-stream.ts";
 import { type A2AServerOptions, cardOf } from "./options.ts";
 import { answerRest, readOperation } from "./rest.ts";
 
-/** An agent that is offered over A2A. */
+/** An agent that is served over A2A. */
 export interface A2AAgentServer {
 	/** The public card of the agent. */
 	readonly card: AgentCard;
 	/**
-	 * Answers a request: mount it at the `url` of the card and all below it, and at `/.well-known/agent-card.json`. With `caller` whoever calls
-	 * it says who asks, and `authenticate` is not asked.
+	 * Answers a request: mount it at the `url` of the card and all paths below it, and at `/.well-known/agent-card.json`.
+	 * If you pass `caller`, it identifies the caller, and `authenticate` is not called.
 	 */
 	readonly fetch: (request: Request, options?: { readonly caller?: ServedCaller }) => Promise<Response>;
 }
@@ -37,7 +37,7 @@ const a2aServerNames = optionNames<A2AServerOptions>({
 });
 
 /**
- * Offers an agent over A2A.
+ * Serves an agent over A2A.
  *
  * @throws HoldfastError `invalid_a2a_card`.
  * @example
@@ -133,7 +133,7 @@ function idOf(body: string): unknown {
 
 const localNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Whether a request means this machine: a page of a browser elsewhere names another host or origin. */
+/** Whether a request addresses this machine: a page from elsewhere in a browser names another host or origin. */
 function isLocal(request: Request): boolean {
 	const host = URL.parse(`http://${request.headers.get("host") ?? new URL(request.url).host}`)?.hostname;
 	const origin = request.headers.get("origin");

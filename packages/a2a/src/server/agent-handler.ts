@@ -1,5 +1,5 @@
-// The operations of A2A over the sessions of a service. A context is a session, a task a run of it: nothing is kept here, so any
-// process over the same host answers for any task.
+// The operations of A2A over the sessions of a service. A context is a session, and a task is one of its runs. Nothing is
+// stored here, so any process over the same host can answer for any task.
 import { createHash } from "node:crypto";
 import {
 	type AgentCard,
@@ -36,7 +36,7 @@ import {
 } from "./task-id.ts";
 import { TaskLog } from "./task-log.ts";
 
-/** The context of a client's request besides its parameters. */
+/** The context of a client's request in addition to its parameters. */
 export interface CallState {
 	readonly caller: ServedCaller;
 	/** Fires when the client disconnects. A task continues without it. */
@@ -45,7 +45,7 @@ export interface CallState {
 
 const callState = "holdfast";
 
-/** Puts who asks into the context of a call. */
+/** Adds the caller to the context of a call. */
 export function withCallState(context: ServerCallContext, state: CallState): ServerCallContext {
 	context.state.set(callState, state);
 	return context;
@@ -185,7 +185,7 @@ export class AgentHandler implements A2ARequestHandler {
 		const sessionId = sessionIdOf(contextId);
 		const request = { input: inputOf(message), context: {}, whilePending: "queue" } as const;
 		const submitted = await this.#service.submit(caller, sessionId, request, { idempotencyKey: messageId });
-		// One task at a time per context: this one starts when the earlier ones have ended.
+		// One task at a time per context: this one starts once the earlier ones have ended.
 		const after = submitted.begun === undefined ? submitted.after : await submitted.begun(signal);
 		signal.throwIfAborted();
 		for await (const batch of this.#service.follow(caller, sessionId, { after, until: "never", signal }))
@@ -202,7 +202,7 @@ export class AgentHandler implements A2ARequestHandler {
 		return log;
 	}
 
-	/** The current state of a task, followed by its updates until it ends or waits. */
+	/** Yields the current state of a task, followed by its updates until it ends or waits. */
 	async *#stream(
 		place: TaskPlace,
 		state: CallState,
@@ -229,7 +229,7 @@ export class AgentHandler implements A2ARequestHandler {
 		});
 	}
 
-	/** All tasks of a context, oldest first. */
+	/** Returns all tasks of a context, oldest first. */
 	async #tasksOf(contextId: string, { caller, signal }: CallState): Promise<readonly TaskLog[]> {
 		const sessionId = sessionIdOf(contextId);
 		if ((await this.#service.get(caller, sessionId)) === undefined) return [];
@@ -258,7 +258,7 @@ export class AgentHandler implements A2ARequestHandler {
 	}
 }
 
-/** The part of an error that clients may see. */
+/** Returns the part of an error that clients may see. */
 function refused(error: unknown): Error {
 	const { code, message, status } = refusalOf(error);
 	if (code === "session_not_found" || code === "invalid_event_id" || code === "events_expired")

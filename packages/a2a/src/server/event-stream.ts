@@ -1,12 +1,12 @@
-// Server-sent events of a call, as they arrive.
+// Server-sent events of a call, written as they arrive.
 
-/** How events and failures are written. */
+/** How to write events and failures. */
 export interface EventFormat<Event> {
 	shown(event: Event): string;
 	failed(error: unknown): string;
 }
 
-/** Events as bytes; the next is asked for when there is room for it. `gone` is aborted when the reader leaves. */
+/** Converts events to bytes; the next one is read when there is room for it. `gone` is aborted when the reader leaves. */
 export function eventStream<Event>(
 	events: AsyncGenerator<Event, void, undefined>,
 	gone: AbortController,

@@ -9,7 +9,7 @@ import {
 import type { Authenticate, ServedCaller, SessionService } from "@holdfast/server";
 import { HoldfastError } from "@holdfast/upp";
 
-/** Something an agent can do, as others see it. */
+/** A skill of the agent, as other agents see it. */
 export interface A2ASkill {
 	readonly id: string;
 	readonly name: string;
@@ -20,13 +20,13 @@ export interface A2ASkill {
 
 /** Options of `a2aServer`. */
 export interface A2AServerOptions {
-	/** The sessions that tasks run in: what `sessionService()` of `@holdfast/server` gave. */
+	/** The session service in which tasks run, from `sessionService()` of `@holdfast/server`. */
 	readonly service: SessionService;
 	/** The agent's name, for people and other agents. */
 	readonly name: string;
 	/** A description of its purpose. */
 	readonly description: string;
-	/** Where others reach it: the address that this server's `fetch` is mounted at. */
+	/** The public URL: the address at which this server's `fetch` is mounted. */
 	readonly url: string;
 	/** Version of the agent. Default "1.0.0". */
 	readonly version?: string;
@@ -34,16 +34,16 @@ export interface A2AServerOptions {
 	readonly skills?: readonly A2ASkill[];
 	readonly provider?: { readonly organization: string; readonly url: string };
 	readonly documentationUrl?: string;
-	/** How others show who they are, as their clients see it. Default: nothing is asked. */
+	/** How clients have to authenticate, as declared in the card. Default: no authentication. */
 	readonly security?: {
 		readonly schemes: Readonly<Record<string, SecurityScheme>>;
 		readonly requirements: readonly SecurityRequirement[];
 	};
 	/** Identifies the caller; undefined refuses the request. Default: callers on loopback are accepted. */
 	readonly authenticate?: Authenticate;
-	/** Whose the tasks of unauthenticated requests are. Default `{ tenant: "local" }`. */
+	/** The owner of the tasks of unauthenticated requests. Default `{ tenant: "local" }`. */
 	readonly caller?: ServedCaller;
-	/** Most bytes of a request. Default 4 MiB. */
+	/** Maximum size of a request in bytes. Default 4 MiB. */
 	readonly maxRequestBytes?: number;
 }
 

@@ -1,4 +1,4 @@
-// Converts a client's message for a session: a user's message, or answers to pending calls.
+// Converts a client's message to the input of a session: a user message, or answers to pending calls.
 import { type Message, type Part, Role } from "@a2a-js/sdk";
 import { ContentTypeNotSupportedError, RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { RunView } from "@holdfast/server";
@@ -15,7 +15,7 @@ export function readMessage(message: Message | undefined): Message {
 	return message;
 }
 
-/** A message as the input of an execution. */
+/** Converts a message to the input of an execution. */
 export function inputOf({ parts }: Message): object {
 	return { role: "user", content: parts.map(partOf) };
 }
@@ -42,8 +42,8 @@ function partOf({ content, mediaType, filename }: Part): object {
 }
 
 /**
- * A message as answers to calls that wait: parts with data, `{ toolCallId, approved, reason?, input? }` or
- * `{ toolCallId, output, isError? }`, where the id may be left out of the only one. Text is the result of the only call.
+ * Converts a message to answers to waiting calls: parts with data, `{ toolCallId, approved, reason?, input? }` or `{
+ * toolCallId, output, isError? }`. The id may be omitted if only one call waits; text is then its result.
  */
 export function answersOf({ parts }: Message, pending: NonNullable<RunView["pending"]>): readonly object[] {
 	const only = pending.length === 1 ? pending[0] : undefined;
@@ -102,7 +102,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The message of a waiting task. */
+/** Returns the message of a waiting task, which explains how to answer. */
 export function howToAnswer(pending: Pending): string {
 	if (pending.length === 0) return "The task waits for a message.";
 	const calls = pending.map(({ id, name, approval }) => {

@@ -20,10 +20,10 @@ import {
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { eventStream } from "./event-stream.ts";
 
-/** The operation for a method and a path. */
+/** Returns the operation for a method and a path. */
 export interface RestOperation {
 	readonly name: "send" | "stream" | "get" | "list" | "cancel" | "subscribe" | "push" | "card";
-	/** Empty where it is about no task. */
+	/** Empty if the operation does not concern a task. */
 	readonly taskId: string;
 }
 
@@ -38,7 +38,7 @@ const paths: readonly (readonly [methods: string, path: RegExp, name: RestOperat
 	["GET", /\/extendedAgentCard$/, "card"],
 ];
 
-/** Undefined for what is no operation of the binding. */
+/** Returns undefined if the binding has no such operation. */
 export function readOperation({ method, url }: Request): RestOperation | undefined {
 	const { pathname } = new URL(url);
 	for (const [methods, path, name] of paths) {
@@ -62,13 +62,13 @@ export interface RestRequest {
 	readonly operation: RestOperation;
 	readonly request: Request;
 	readonly body: string;
-	/** Makes the context of the call. @throws A2AError for a version that is not spoken. */
+	/** Creates the context of the call. @throws A2AError for an unsupported version. */
 	readonly context: () => ServerCallContext;
 	/** Aborted when the client leaves its stream. */
 	readonly gone: AbortController;
 }
 
-/** Carries an operation out. Never rejects: what goes wrong is an answer. */
+/** Runs an operation. Never rejects: errors become responses. */
 export async function answerRest(handler: A2ARequestHandler, asked: RestRequest): Promise<Response> {
 	try {
 		return await answer(handler, asked, asked.context());
@@ -164,7 +164,7 @@ function count(query: URLSearchParams, name: string, least: number): number | un
 	return Number(text);
 }
 
-/** @throws A2AError for what is no message. */
+/** @throws A2AError if the body is not a message. */
 function readSend(request: Request, body: string): SendMessageRequest {
 	const given = request.headers.get("content-type");
 	const type = given?.split(";", 1)[0]?.trim().toLowerCase();
@@ -182,7 +182,7 @@ function readSend(request: Request, body: string): SendMessageRequest {
 	return read;
 }
 
-/** Refusals happen before the stream begins. */
+/** Requests are refused before the stream starts. */
 async function streamed(
 	events: AsyncGenerator<StreamResponse, void, undefined>,
 	gone: AbortController,

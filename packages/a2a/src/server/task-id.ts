@@ -1,22 +1,23 @@
-// Names of tasks. A context is a session, a task is a run of it; the id of a task says where the run begins in the journal, so that
-// any process finds it, also after a restart. It is no secret and opens nothing: sessions are found for their owner only.
+// Ids of tasks. A context is a session, and a task is one of its runs. The id of a task contains the position in the
+// journal at which the run starts, so that any process finds it, even after a restart. It is not secret and grants no
+// access: a session is only found for its owner.
 
-/** Where a task is. */
+/** The location of a task. */
 export interface TaskPlace {
 	readonly contextId: string;
-	/** Id of the event with which its run begins. */
+	/** Id of the event with which its run starts. */
 	readonly start: string;
 }
 
-/** Sessions of contexts begin with it. */
+/** Prefix of the sessions of contexts. */
 export const sessionPrefix = "a2a.";
 
-/** The id of a task. */
+/** Returns the id of a task. */
 export function taskIdOf({ contextId, start }: TaskPlace): string {
 	return Buffer.from(JSON.stringify([contextId, start])).toString("base64url");
 }
 
-/** Undefined for what is no id of a task. */
+/** Returns undefined if the string is not the id of a task. */
 export function readTaskId(taskId: string): TaskPlace | undefined {
 	if (taskId.length > 500) return undefined;
 	let parts: unknown;
@@ -36,12 +37,12 @@ export function isContextId(value: unknown): value is string {
 	return typeof value === "string" && /^[\w-]{1,64}$/.test(value);
 }
 
-/** The session of a context. */
+/** Returns the session of a context. */
 export function sessionIdOf(contextId: string): string {
 	return sessionPrefix + contextId;
 }
 
-/** The context of a session; undefined for sessions of no context. */
+/** Returns the context of a session; undefined for sessions without one. */
 export function contextOfSession(sessionId: string): string | undefined {
 	const contextId = sessionId.slice(sessionPrefix.length);
 	return sessionId.startsWith(sessionPrefix) && isContextId(contextId) ? contextId : undefined;

@@ -1,4 +1,4 @@
-// A run as a task: the state according to its log, and the updates since.
+// Converts a run to a task: the state according to its log, and the updates since.
 import {
 	type Message,
 	type Part,
@@ -23,7 +23,7 @@ const states = {
 
 const inBackground = "Tasks in the background wait. This task does not wait for them, but takes the answers.";
 
-/** Id of the one artifact of a task: what the agent answers. */
+/** Id of the one artifact of a task: the agent's answer. */
 const artifactId = "answer";
 
 export class TaskLog {
@@ -39,7 +39,7 @@ export class TaskLog {
 		this.#contextId = place.contextId;
 	}
 
-	/** Takes what happened; gives what those are sent who saw all before it. */
+	/** Adds progress; returns the updates for clients that have seen everything before it. */
 	add({ events, view }: RunProgress): readonly StreamResponse[] {
 		const updates: StreamResponse[] = [];
 		for (const { event } of events) {
@@ -64,7 +64,7 @@ export class TaskLog {
 		return updates;
 	}
 
-	/** @param historyLength how many messages at most, the latest; undefined: all. */
+	/** @param historyLength the maximum number of messages, the latest ones; undefined: all. */
 	task(historyLength?: number): Task {
 		const { view } = this;
 		const artifact = { artifactId, name: "answer", description: "", metadata: undefined, extensions: [] };
@@ -115,7 +115,7 @@ export class TaskLog {
 		return { payload: { $case: "statusUpdate", value } };
 	}
 
-	/** A piece of the answer, or the whole of it. */
+	/** Returns the update for a piece of the answer, or for all of it. */
 	#artifact(text: string, append: boolean, lastChunk: boolean): StreamResponse {
 		const parts = lastChunk ? this.#answer() : [textPart(text)];
 		const artifact = {

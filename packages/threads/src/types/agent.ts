@@ -4,7 +4,7 @@ import type { CallableName, HookId, PromptName } from "./registry.ts";
 /** Whether an agent talks to people or to itself. */
 export type AgentType = "ai_human" | "dual_ai";
 
-/** A tool whose call ends a session or reports on it. */
+/** Binds a tool call that ends a session or reports on it. */
 export interface SessionToolBinding<Name extends string = string> {
 	/** Name of the tool. */
 	name: Name;
@@ -29,7 +29,7 @@ export interface SideConfig<Prompt extends string = PromptName, Callable extends
 	stopTool?: Callable;
 	/** The property of that tool's result that becomes the turn's text; the whole result by default. */
 	stopToolResponseProperty?: string;
-	/** Most model calls of a turn; the runtime's own limit by default. */
+	/** Maximum number of model calls in a turn; the runtime's own limit by default. */
 	maxSteps?: number;
 	/** The tool whose call ends the session as successful. */
 	sessionStop?: SessionToolConfig<Callable>;
@@ -41,11 +41,11 @@ export interface SideConfig<Prompt extends string = PromptName, Callable extends
 
 /** The publisher and the license of a package. */
 export interface PackageSignature {
-	/** Name of the package that the agent is packed as. */
+	/** Name of the package into which the agent is packed. */
 	packageName?: string;
 	/** Its version. */
 	version?: string;
-	/** Who wrote it. */
+	/** Its author. */
 	author?: string;
 	/** Its license. */
 	license?: string;
@@ -81,6 +81,6 @@ export interface AgentDefinition<
 	icon?: string;
 	/** Environment values; thread values override them. */
 	env?: Record<string, string>;
-	/** IDs of its hooks, in the order they run. */
+	/** IDs of its hooks, in the order in which they run. */
 	hooks?: readonly HookId[];
 }

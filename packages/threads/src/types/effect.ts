@@ -1,4 +1,4 @@
-// Effects: what is done later, outside the conversation.
+// Effects: work that runs later, outside the conversation.
 import type { infer as Infer } from "zod";
 import type { ThreadState } from "./thread-state.ts";
 import type { ToolArgs } from "./tool.ts";
@@ -8,31 +8,31 @@ export type Effect<State = ThreadState, Args extends ToolArgs | null = null> = [
 	? (state: State, args: Infer<Args>) => unknown
 	: (state: State) => unknown;
 
-/** A defined effect. Its name is that of its file. */
+/** A defined effect. The file's name is the effect's name. */
 export interface EffectDefinition<State = ThreadState, Args extends ToolArgs | null = ToolArgs | null> {
 	/** A description for people. */
 	description: string;
-	/** The schema of its arguments; null for none. */
+	/** The schema of its arguments; null if it takes none. */
 	schema: Args;
-	/** Does it, called with the state only where `schema` is null. */
+	/** Runs the effect; called with only the state if `schema` is null. */
 	// biome-ignore lint/suspicious/noExplicitAny: the runtime calls it with what `schema` accepted
 	handler: (state: State, args?: any) => unknown;
 }
 
-/** An effect that was scheduled. */
+/** A scheduled effect. */
 export interface ScheduledEffect {
-	/** What `scheduleEffect` returned. */
+	/** The id that `scheduleEffect` returned. */
 	id: string;
 	/** Name of the effect. */
 	name: string;
 	/** Its arguments. */
 	args: Record<string, unknown>;
-	/** When it is due: microseconds since 1970. */
+	/** When it is due, in microseconds since 1970. */
 	scheduledAt: number;
-	/** When it was scheduled: microseconds since 1970. */
+	/** When it was scheduled, in microseconds since 1970. */
 	createdAt: number;
-	/** How far it is. */
+	/** Its current status. */
 	status: "pending" | "running" | "completed" | "failed" | "canceled";
-	/** Why it failed. */
+	/** The error, if it failed. */
 	error?: string;
 }

@@ -2,7 +2,7 @@
 import type { THREAD_ENDPOINT_SYMBOL } from "./thread-endpoint-symbol.ts";
 import type { ThreadState } from "./thread-state.ts";
 
-/** Loads a definition when it is needed. */
+/** Loads a definition on demand. */
 export type VirtualModuleLoader<T> = () => Promise<T>;
 /** Loaders by name. */
 export type VirtualModuleRegistry<T> = Record<string, VirtualModuleLoader<T>>;
@@ -15,9 +15,9 @@ export interface ControllerContext {
 	params: Record<string, string>;
 	/** The request's URL. */
 	url: URL;
-	/** The handles that the program passes to its controllers. */
+	/** The resources that the program passes to its controllers. */
 	env: Record<string, unknown>;
-	/** The thread, for a route beneath a thread's ID. */
+	/** The thread, for a route below a thread's ID. */
 	state?: ThreadState;
 	/** Agents by name. */
 	agents?: VirtualModuleRegistry<unknown>;
@@ -33,7 +33,7 @@ export interface ControllerContext {
 	effects?: VirtualModuleRegistry<unknown>;
 }
 
-/** The return value of a controller: a response, text, a stream, or data that becomes JSON. */
+/** The return value of a controller: a response, text, a stream, or data that is sent as JSON. */
 export type ControllerReturn =
 	| Response
 	| string
@@ -49,14 +49,14 @@ export type Controller = (context: ControllerContext) => ControllerReturn;
 /** The values of a route's dynamic segments: `id` for `[id]`, `*` for `[*]`. */
 export type ThreadEndpointRouteParams = Record<string, string>;
 
-/** Answers a request beneath a thread's ID. */
+/** Answers a request below a thread's ID. */
 export type ThreadEndpointHandler = (
 	req: Request,
 	state: ThreadState,
 	params: ThreadEndpointRouteParams,
 ) => Response | Promise<Response>;
 
-/** A controller that {@link defineThreadEndpoint} made. */
+/** A controller created by {@link defineThreadEndpoint}. */
 export interface MarkedThreadEndpoint {
 	(context: ControllerContext): Response | Promise<Response>;
 	/** The wrapped handler. */

@@ -1,6 +1,6 @@
 // Files of a thread.
 
-/** Where the bytes of a file are kept: in the thread's store, or in another service of the runtime. */
+/** Where the bytes of a file are stored: in the thread's store, or in another service of the runtime. */
 export type FileStorage = "local" | "external" | (string & {});
 
 /** A file or folder of a thread. */
@@ -11,41 +11,41 @@ export interface FileRecord {
 	name: string;
 	/** Its MIME type. */
 	mimeType: string;
-	/** Where its bytes are kept. */
+	/** Where its bytes are stored. */
 	storage: FileStorage;
-	/** Bytes; 0 for a folder. */
+	/** Size in bytes; 0 for a folder. */
 	size: number;
 	/** Whether it is a folder. */
 	isDirectory: boolean;
-	/** Data of the project's own. */
+	/** Custom data of the project. */
 	metadata?: Record<string, unknown>;
-	/** Width in pixels, of an image. */
+	/** Width in pixels, for an image. */
 	width?: number;
-	/** Height in pixels, of an image. */
+	/** Height in pixels, for an image. */
 	height?: number;
 }
 
-/** All files of a thread in numbers. */
+/** Totals of a thread's files. */
 export interface FileStats {
-	/** Bytes of all files. */
+	/** Total size of all files in bytes. */
 	totalSize: number;
-	/** How many files there are, folders not counted. */
+	/** Number of files, without folders. */
 	fileCount: number;
 }
 
 /** Metadata to store with a written file. */
 export interface WriteFileOptions {
-	/** Data of the project's own. */
+	/** Custom data of the project. */
 	metadata?: Record<string, unknown>;
-	/** Width in pixels, of an image. */
+	/** Width in pixels, for an image. */
 	width?: number;
-	/** Height in pixels, of an image. */
+	/** Height in pixels, for an image. */
 	height?: number;
 }
 
-/** How a file is streamed. */
+/** Options for streaming a file. */
 export interface ReadFileStreamOptions {
-	/** Most bytes a chunk has, up to 2 MB. */
+	/** Maximum size of a chunk in bytes, up to 2 MB. */
 	chunkSize?: number;
 	/** Stops the stream. */
 	signal?: AbortSignal;
@@ -55,9 +55,9 @@ export interface ReadFileStreamOptions {
 export interface FileChunk {
 	/** Its bytes. */
 	data: Uint8Array;
-	/** Its number, from 0. */
+	/** Its index, starting at 0. */
 	index: number;
-	/** How many chunks the file gives. */
+	/** The total number of chunks. */
 	totalChunks: number;
 	/** Whether this is the last one. */
 	isLast: boolean;
@@ -69,17 +69,17 @@ export interface ReaddirResult {
 	entries: FileRecord[];
 }
 
-/** A line that a pattern was found in. */
+/** A line that matches a pattern. */
 export interface GrepResult {
-	/** The file. */
+	/** The path of the file. */
 	path: string;
-	/** The line's number, from 1. */
+	/** The line number, starting at 1. */
 	lineNumber: number;
-	/** The line's text. */
+	/** The text of the line. */
 	line: string;
 }
 
-/** Files that a glob was found to match. */
+/** Files that match a glob. */
 export interface FindResult {
 	/** Their paths. */
 	paths: string[];

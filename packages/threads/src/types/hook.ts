@@ -1,10 +1,10 @@
-// Hooks: where a project may look at or change what a thread does.
+// Hooks: points at which a project can observe or change what a thread does.
 import type { Message } from "./message.ts";
 import type { ContentPart } from "./provider-message.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ToolResult } from "./tool.ts";
 
-/** A call of a tool as hooks and stored messages have it. */
+/** A tool call in the form of hooks and stored messages. */
 export interface HookToolCall {
 	/** Unique in the thread. */
 	id: string;
@@ -14,16 +14,16 @@ export interface HookToolCall {
 	function: { name: string; arguments: string };
 }
 
-/** A message as hooks have it. */
+/** A message in the form that hooks receive. */
 export type HookMessage = Message;
-/** A result as hooks have it. */
+/** A result in the form that hooks receive. */
 export type HookToolResult = ToolResult;
 
-/** A message of the request that a model is about to get. */
+/** A message of a request that is about to be sent to a model. */
 export interface LLMMessage {
-	/** Who said it. */
+	/** The role of its author. */
 	role: "system" | "user" | "assistant" | "tool";
-	/** What it says. */
+	/** Its content. */
 	content: string | ContentPart[] | null;
 	/** Name of the tool whose result this is. */
 	name?: string;
@@ -31,43 +31,41 @@ export interface LLMMessage {
 	tool_calls?: HookToolCall[];
 	/** The call that this result answers. */
 	tool_call_id?: string;
-	/** Further data that the runtime carries along. */
+	/** Additional data that the runtime carries along. */
 	[field: string]: unknown;
 }
 
-/**
- * All hooks: what they get and may return.
- */
+/** All hooks with their arguments and return values. */
 export interface HookSignatures<
 	State = ThreadState,
 	Msg = HookMessage,
 	ToolCall = HookToolCall,
 	Result = HookToolResult,
 > {
-	/** After a thread was created, before anything else in it. */
+	/** Runs after a thread was created, before anything else in it. */
 	after_thread_created: (state: State) => Promise<void> | void;
-	/** On the parent, after a sub-agent's thread was created. */
+	/** Runs on the parent after a sub-agent's thread was created. */
 	after_subagent_created: (state: State, childState: State) => Promise<void> | void;
-	/** After the system message was rendered; a string replaces it. */
+	/** Runs after the system message was rendered; a string replaces it. */
 	after_system_message: (
 		state: State,
 		systemMessage: string,
 	) => string | Promise<string | null | undefined> | null | undefined;
-	/** Chooses the stored messages that a request is assembled from. */
+	/** Chooses the stored messages from which a request is assembled. */
 	filter_messages: (state: State, messages: Msg[]) => Promise<Msg[]> | Msg[];
-	/** Changes the messages of a request as they go to the model. */
+	/** Changes the messages of a request before they are sent to the model. */
 	prefilter_llm_history: (state: State, messages: LLMMessage[]) => Promise<LLMMessage[]> | LLMMessage[];
 	/** Changes a message before it is stored. */
 	before_create_message: (state: State, message: Msg) => Promise<Msg> | Msg;
-	/** After a message was stored. */
+	/** Runs after a message was stored. */
 	after_create_message: (state: State, message: Msg) => Promise<void> | void;
-	/** Changes what is changed in a message. */
+	/** Modifies the updates to a message. */
 	before_update_message: (
 		state: State,
 		messageId: string,
 		updates: Record<string, unknown>,
 	) => Promise<Record<string, unknown>> | Record<string, unknown>;
-	/** After a message was changed. */
+	/** Runs after a message was changed. */
 	after_update_message: (state: State, message: Msg) => Promise<void> | void;
 	/** Changes a tool's result before it is stored. */
 	before_store_tool_result: (
@@ -75,13 +73,13 @@ export interface HookSignatures<
 		toolCall: ToolCall,
 		toolResult: Result,
 	) => Promise<Result> | Result;
-	/** After a tool succeeded; null keeps the result, another replaces it. */
+	/** Runs after a tool succeeded; null keeps the result, another result replaces it. */
 	after_tool_call_success: (
 		state: State,
 		toolCall: ToolCall,
 		toolResult: Result,
 	) => Promise<Result | null> | Result | null;
-	/** After a tool failed; null keeps the result, another replaces it. */
+	/** Runs after a tool failed; null keeps the result, another result replaces it. */
 	after_tool_call_failure: (
 		state: State,
 		toolCall: ToolCall,
@@ -104,11 +102,11 @@ export interface HookContext<State = ThreadState> {
 
 /** Options of {@link defineHook}. */
 export interface HookDefinitionOptions<Name extends HookName = HookName, Id extends string = string> {
-	/** Where it runs. */
+	/** The hook to implement. */
 	hook: Name;
 	/** The id by which agents and prompts refer to it: unique, in snake_case. */
 	id: Id;
-	/** What it does. A throw is logged and the original data is used. */
+	/** The function of the hook. If it throws, the error is logged and the original data is used. */
 	execute: HookSignatures[Name];
 }
 

@@ -7,7 +7,7 @@ import type { AttachmentRef, ToolAttachment } from "./tool.ts";
 export interface Message {
 	/** Unique in the thread. */
 	id: string;
-	/** Who said it. */
+	/** The role of its author. */
 	role: "system" | "user" | "assistant" | "tool";
 	/** Its text; null for a message that only calls tools. */
 	content: string | null;
@@ -17,36 +17,36 @@ export interface Message {
 	tool_calls?: string | null;
 	/** The call that this result answers. */
 	tool_call_id?: string | null;
-	/** When it was made: microseconds since 1970, strictly increasing in a thread. */
+	/** When it was created, in microseconds since 1970; strictly increasing within a thread. */
 	created_at: number;
-	/** The message of the call that this message was made under; null at the top. */
+	/** The message whose call created this one; null at the top level. */
 	parent_id?: string | null;
-	/** How deep below the top it was made; 0 at the top. */
+	/** Nesting depth at which it was created; 0 at the top level. */
 	depth?: number;
 	/** Whether it is for the model only: such messages are listed only on request. */
 	silent?: boolean;
 	/**
-	 * Data of the project's own; `queued: true` while the message waits to be injected; `provider_tools` and `web_searches` that
-	 * the provider of an answer carried out itself.
+	 * Custom data of the project; `queued: true` while the message waits to be injected; `provider_tools` and
+	 * `web_searches` that the provider of an answer executed itself.
 	 */
 	metadata?: Record<string, unknown>;
-	/** How far its processing is. */
+	/** Its processing status. */
 	status?: "pending" | "completed" | "failed";
-	/** Files of the thread that belong to it. */
+	/** Files of the thread that belong to the message. */
 	attachments?: AttachmentRef[];
 }
 
-/** Which messages are listed. */
+/** Which messages to list. */
 export interface GetMessagesOptions {
-	/** Most messages given at once; 100 by default. */
+	/** Maximum number of messages to return; 100 by default. */
 	limit?: number;
-	/** Messages passed over first; 0 by default. */
+	/** Number of messages to skip; 0 by default. */
 	offset?: number;
 	/** Oldest first (`asc`, the default) or newest first. */
 	order?: "asc" | "desc";
 	/** Whether silent messages are listed too; `false` by default. */
 	includeSilent?: boolean;
-	/** Deepest messages listed; all by default. */
+	/** Maximum depth of listed messages; all by default. */
 	maxDepth?: number;
 }
 
@@ -54,15 +54,15 @@ export interface GetMessagesOptions {
 export interface MessagesResult {
 	/** The messages of this page. */
 	messages: Message[];
-	/** How many messages there are in all. */
+	/** Total number of messages. */
 	total: number;
-	/** Whether more follow this page. */
+	/** Whether more messages follow this page. */
 	hasMore: boolean;
 }
 
 /** A message that is stored without starting an execution. */
 export interface InjectMessageInput {
-	/** Who says it. */
+	/** The role of its author. */
 	role: "system" | "user" | "assistant" | "tool";
 	/** Its text. */
 	content: string | null;
@@ -74,23 +74,23 @@ export interface InjectMessageInput {
 	tool_call_id?: string;
 	/** Whether it is for the model only; `false` by default. */
 	silent?: boolean;
-	/** Data of the project's own. */
+	/** Custom data of the project. */
 	metadata?: Record<string, unknown>;
-	/** Files: new ones are written to the thread, others are referred to. */
+	/** Files: new ones are written to the thread, existing ones are referenced. */
 	attachments?: (ToolAttachment | AttachmentRef)[];
 }
 
-/** A message that waits for the next step of a thread, and starts an execution where none runs. */
+/** A message that waits for the next step of a thread, and starts an execution if none is running. */
 export interface QueueMessageInput {
-	/** Who says it; `user` by default. */
+	/** The role of its author; `user` by default. */
 	role?: "system" | "user" | "assistant";
 	/** Its text. */
 	content: string;
 	/** Whether it is for the model only; `false` by default. */
 	silent?: boolean;
-	/** Data of the project's own. */
+	/** Custom data of the project. */
 	metadata?: Record<string, unknown>;
-	/** Files: new ones are written to the thread, others are referred to. */
+	/** Files: new ones are written to the thread, existing ones are referenced. */
 	attachments?: (ToolAttachment | AttachmentRef)[];
 }
 
@@ -102,12 +102,12 @@ export interface MessageUpdates {
 	tool_calls?: string | null;
 	/** Whether it is for the model only. */
 	silent?: boolean;
-	/** Merged into the metadata that the message has. */
+	/** Merged into the existing metadata of the message. */
 	metadata?: Record<string, unknown>;
-	/** How far its processing is. */
+	/** Its processing status. */
 	status?: "pending" | "completed" | "failed";
 	/** The new files. */
 	attachments?: AttachmentRef[];
-	/** Further columns that a project stores with the message. */
+	/** Additional columns that a project stores with the message. */
 	[column: string]: unknown;
 }

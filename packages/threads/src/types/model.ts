@@ -1,13 +1,13 @@
-// Models: which provider answers, at what price, with what abilities.
+// Models: their provider, prices and capabilities.
 
 import type { InferProviderOptions, ProviderFactoryWithOptions } from "./provider.ts";
 import type { ModelName } from "./registry.ts";
 
 /** The capabilities of a model. A missing field means unknown. */
 export interface ModelCapabilities {
-	/** Levels of reasoning from 0 to 100 and the provider's word for each; null for none. */
+	/** Levels of reasoning from 0 to 100, with the provider's name for each; null for none. */
 	reasoningLevels?: Record<number, string | null>;
-	/** Whether it sees images. */
+	/** Whether it supports images. */
 	supportsImages?: boolean;
 	/** Whether it calls tools. */
 	supportsToolCalls?: boolean;
@@ -15,23 +15,23 @@ export interface ModelCapabilities {
 	supportsStreaming?: boolean;
 	/** Whether it answers in JSON. */
 	supportsJsonMode?: boolean;
-	/** Most tokens of a request and its answer. */
+	/** Maximum number of tokens of a request and its answer. */
 	maxContextTokens?: number;
-	/** Most tokens of an answer. */
+	/** Maximum number of tokens of an answer. */
 	maxOutputTokens?: number;
 }
 
-/** A model that a provider has. */
+/** A model that a provider offers. */
 export interface ProviderModelInfo {
-	/** Its name, in the provider's words. */
+	/** Its name at the provider. */
 	id: string;
 	/** The display name. */
 	name: string;
 	/** A description of its strengths. */
 	description?: string;
-	/** Most tokens of a request and its answer. */
+	/** Maximum number of tokens of a request and its answer. */
 	contextLength?: number;
-	/** Which icon it has. */
+	/** The id of its icon. */
 	iconId?: string;
 	/** The name for further look-ups. */
 	slug?: string;
@@ -39,13 +39,13 @@ export interface ProviderModelInfo {
 	capabilities?: ModelCapabilities;
 }
 
-/** Which models are listed. */
+/** Which models to list. */
 export interface ProviderModelsQuery {
-	/** Words that its name has. */
+	/** Words that its name must contain. */
 	search?: string;
-	/** Most models of a page. */
+	/** Maximum number of models per page. */
 	limit?: number;
-	/** Where the page starts: `nextCursor` of the one before. */
+	/** The start of the page: `nextCursor` of the previous one. */
 	cursor?: string;
 }
 
@@ -53,9 +53,9 @@ export interface ProviderModelsQuery {
 export interface ProviderModelsPage {
 	/** The models of this page. */
 	models: ProviderModelInfo[];
-	/** Where the next page starts; null or absent after the last. */
+	/** The start of the next page; null or absent on the last one. */
 	nextCursor?: string | null;
-	/** How many models there are in all. */
+	/** Total number of models. */
 	total?: number;
 }
 
@@ -68,23 +68,23 @@ export interface ModelDefinition<
 > {
 	/** Its name in the project, unique among models. */
 	name: Name;
-	/** Makes the provider that answers. */
+	/** Creates the provider that answers. */
 	provider: P;
 	/** Its name at the provider. */
 	model: string;
-	/** Names of models that are tried in order when this one fails for now. */
+	/** Names of models that are tried in order if this one fails temporarily. */
 	fallbacks?: readonly ModelName[];
 	/** Providers that a router may choose from. */
 	includedProviders?: string[];
-	/** USD for a million tokens of request. */
+	/** US dollars per million request tokens. */
 	inputPrice?: number;
-	/** USD for a million tokens of answer. */
+	/** US dollars per million answer tokens. */
 	outputPrice?: number;
-	/** USD for a million tokens of request that were cached. */
+	/** US dollars per million cached request tokens. */
 	cachedPrice?: number;
 	/** The capabilities of the model. */
 	capabilities?: ModelCapabilities;
-	/** Options for the provider, checked when the model is defined. */
+	/** Options for the provider, validated when the model is defined. */
 	providerOptions?: InferProviderOptions<P>;
 	/** Names of tools that the provider executes. */
 	providerTools?: string[];

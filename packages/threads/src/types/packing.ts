@@ -1,4 +1,4 @@
-// Packages of agents, and who sees what.
+// Packages of agents, and the visibility of their items.
 import type { AgentDefinition } from "./agent.ts";
 import type { EffectDefinition } from "./effect.ts";
 import type { Controller, MarkedThreadEndpoint } from "./endpoint.ts";
@@ -7,7 +7,7 @@ import type { ModelDefinition } from "./model.ts";
 import type { PromptDefinition } from "./prompt.ts";
 import type { ToolDefinition } from "./tool.ts";
 
-/** Which package an item belongs to. */
+/** The package that an item belongs to. */
 export interface PackedMetadata {
 	/** Name of the package, such as `@scope/pkg`. */
 	packageId: string;
@@ -31,7 +31,7 @@ export interface PackedNamespaceContext {
 	packageId: string;
 }
 
-/** Whose code asks. */
+/** The namespace of the calling code. */
 export type NamespaceContext = GlobalNamespaceContext | PackedNamespaceContext;
 
 /** Loads a definition by name. */
@@ -43,7 +43,7 @@ export interface PackedMeta {
 	packageId: string;
 	/** Its version. */
 	version?: string;
-	/** Who wrote it. */
+	/** Its author. */
 	author?: string;
 	/** Its license. */
 	license?: string;
@@ -51,7 +51,7 @@ export interface PackedMeta {
 	entryAgents: string[];
 	/** Names of the effects that a project may schedule. */
 	effects?: string[];
-	/** Routes that are mounted beneath a thread's ID. */
+	/** Routes that are mounted below a thread's ID. */
 	threadEndpoints?: string[];
 }
 

@@ -1,4 +1,4 @@
-// A loaded project: a value that never changes. Loading again makes another one.
+// A loaded project: a value that never changes. Loading it again creates another one.
 import type { AgentDefinition } from "./agent.ts";
 import type { EffectDefinition } from "./effect.ts";
 import type { Controller, MarkedThreadEndpoint } from "./endpoint.ts";
@@ -32,7 +32,7 @@ export type ItemKind = keyof ProjectDefinitions;
 
 /** An item of a project. */
 export interface ProjectItem<Kind extends ItemKind = ItemKind> {
-	/** What it is. */
+	/** Its kind. */
 	readonly kind: Kind;
 	/** Unique among items of its kind: its own name, or `package/name` in a package. */
 	readonly name: string;
@@ -40,9 +40,9 @@ export interface ProjectItem<Kind extends ItemKind = ItemKind> {
 	readonly localName: string;
 	/** Name of the package it belongs to; null for the project itself. */
 	readonly packageId: string | null;
-	/** Whose code it is: its items are looked up in this namespace. */
+	/** The namespace of its code, in which the names it uses are looked up. */
 	readonly namespace: NamespaceContext;
-	/** Whether code of the project may use it: everything of its own, and what a package declares. */
+	/** Whether the project's code may use it: all of the project's own items, and those that a package declares. */
 	readonly isEntry: boolean;
 	/** Absolute path of its file. */
 	readonly file: string;
@@ -52,9 +52,12 @@ export interface ProjectItem<Kind extends ItemKind = ItemKind> {
 
 /** A route of a project. */
 export interface ProjectEndpoint {
-	/** Its path with dynamic segments, no slash before or after: `files/[id]`, `docs/[*]`; empty for `index`. */
+	/**
+	 * Its path with dynamic segments and without a leading or trailing slash: `files/[id]`, `docs/[*]`; empty for
+	 * `index`.
+	 */
 	readonly route: string;
-	/** Its method, in capitals. */
+	/** Its method, in upper case. */
 	readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 	/** Answers a request; a thread endpoint if `isThreadEndpoint` is true. */
 	readonly handler: Controller | MarkedThreadEndpoint;
@@ -68,7 +71,7 @@ export interface ProjectEndpoint {
 export interface Project {
 	/** Absolute path of the folder that was loaded. */
 	readonly directory: string;
-	/** Of the contents of the files that define its items: another one when such a file changes. */
+	/** Hash of the files that define its items: it changes when such a file changes. */
 	readonly version: string;
 	/** Agents by qualified name. */
 	readonly agents: ReadonlyMap<string, ProjectItem<"agent">>;
@@ -84,13 +87,13 @@ export interface Project {
 	readonly effects: ReadonlyMap<string, ProjectItem<"effect">>;
 	/** Factories of providers by qualified name. */
 	readonly providers: ReadonlyMap<string, ProjectItem<"provider">>;
-	/** Routes; of several for one path and method only the one that answers. */
+	/** Routes; if several have the same path and method, only the one that answers. */
 	readonly endpoints: readonly ProjectEndpoint[];
 	/** Problems that do not prevent loading. */
 	readonly warnings: readonly string[];
 	/**
-	 * The item that a name means in a namespace; undefined where it may not be seen or does not exist.
-	 * The project's code names its own items and, qualified, entries of packages. A package's code names its own items, with
+	 * Returns the item that a name refers to in a namespace; undefined if it is not visible or does not exist. The
+	 * project's code names its own items and, qualified, entries of packages. A package's code names its own items, with
 	 * or without the package's name, and nothing else.
 	 */
 	visible<Kind extends ItemKind>(
@@ -98,11 +101,14 @@ export interface Project {
 		kind: Kind,
 		name: string,
 	): ProjectItem<Kind> | undefined;
-	/** All names that {@link Project.visible} finds in a namespace, sorted: own items of a package by their own names. */
+	/**
+	 * Returns all names that {@link Project.visible} finds in a namespace, sorted: a package's own items by their local
+	 * names.
+	 */
 	names(namespace: NamespaceContext, kind: ItemKind): readonly string[];
 }
 
-/** A project that is replaced when its files change. A new one counts from the next turn on. */
+/** A project that is replaced when its files change. The new one takes effect with the next turn. */
 export interface LiveProject {
 	/** The current project. */
 	readonly current: Project;

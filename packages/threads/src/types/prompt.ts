@@ -1,4 +1,4 @@
-// Prompts: the instructions of a side of an agent, and what it may call.
+// Prompts: the instructions of a side of an agent, and its callables.
 
 import type { infer as Infer } from "zod";
 import type { AgentName, CallableName, HookId, ModelName, PromptName } from "./registry.ts";
@@ -21,7 +21,7 @@ export interface PromptIncludePart<Prompt extends string = PromptName> {
 	prompt: Prompt;
 }
 
-/** A value of the environment, inlined. It may not be a secret. */
+/** A value of the environment, inlined. It must not be a secret. */
 export interface PromptEnvPart {
 	/** Always `env`. */
 	type: "env";
@@ -31,7 +31,7 @@ export interface PromptEnvPart {
 
 /** A part of a prompt. */
 export type PromptPart = PromptTextPart | PromptIncludePart | PromptEnvPart;
-/** A prompt in parts, rendered in order with nothing between them. */
+/** A prompt in parts, rendered in order without separators. */
 export type StructuredPrompt = readonly PromptPart[];
 /** The text of a prompt, plain or in parts. */
 export type PromptContent = string | StructuredPrompt;
@@ -48,32 +48,32 @@ export interface SubpromptConfig<Name extends string = string> {
 	includeErrors?: boolean;
 	/** The argument that becomes its user message. */
 	initUserMessageProperty?: string;
-	/** The argument that lists the files given to it. */
+	/** The argument that lists the files to pass to it. */
 	initAttachmentsProperty?: string;
 }
 
-/** A tool with values of its own. */
+/** A tool with its own environment values. */
 export interface PromptToolConfig<Name extends string = string> {
 	/** Name of the tool. */
 	name: Name;
-	/** Environment values for this tool alone. */
+	/** Environment values for this tool only. */
 	env?: Record<string, string>;
 	/** Data for the tool, or for the provider that executes it. */
 	options?: Record<string, unknown>;
 }
 
-/** The older name of {@link SubpromptConfig}. */
+/** The former name of {@link SubpromptConfig}. */
 export type ToolConfig<Name extends string = string> = SubpromptConfig<Name>;
 
-/** How much a model thinks. */
+/** How much a model reasons. */
 export interface ReasoningConfig {
-	/** How much effort. */
+	/** The level of effort. */
 	effort?: "low" | "medium" | "high";
-	/** Most tokens of reasoning. */
+	/** Maximum number of reasoning tokens. */
 	maxTokens?: number;
-	/** Whether reasoning is left out of the answer. */
+	/** Whether reasoning is omitted from the answer. */
 	exclude?: boolean;
-	/** Whether reasoning is kept in the message. */
+	/** Whether reasoning is stored in the message. */
 	include?: boolean;
 }
 
@@ -98,7 +98,7 @@ export interface PromptDefinition<Name extends string = string, Schema extends T
 	includePastTools?: boolean;
 	/** Whether the model may call several tools in one step; `false` by default. */
 	parallelToolCalls?: boolean;
-	/** Whether the model may call tools (`auto`, the default), must not, or must. */
+	/** Whether the model may call tools (`auto`, the default), must not (`none`), or must (`required`). */
 	toolChoice?: "auto" | "none" | "required";
 	/** The schema of its arguments when it is called as a tool; free text by default. */
 	requiredSchema?: Schema;
@@ -117,7 +117,7 @@ export interface PromptDefinition<Name extends string = string, Schema extends T
 	recentImageThreshold?: number;
 	/** Options for the provider, merged over the model's. */
 	providerOptions?: Record<string, unknown>;
-	/** How much the model thinks. */
+	/** How much the model reasons. */
 	reasoning?: ReasoningConfig;
 	/** IDs of hooks, which replace the agent's. */
 	hooks?: readonly HookId[];

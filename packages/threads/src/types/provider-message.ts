@@ -1,4 +1,4 @@
-// Messages as a provider gets them.
+// Messages in the form that a provider receives.
 
 /** Text. */
 export interface TextPart {
@@ -8,7 +8,7 @@ export interface TextPart {
 	text: string;
 }
 
-/** An image in bytes. */
+/** An image as bytes. */
 export interface ImagePart {
 	/** Always `image`. */
 	type: "image";
@@ -16,7 +16,7 @@ export interface ImagePart {
 	data: string;
 	/** Its MIME type. */
 	mediaType: string;
-	/** How closely the model looks at it. */
+	/** The level of detail at which the model processes it. */
 	detail?: "auto" | "low" | "high";
 }
 
@@ -24,11 +24,11 @@ export interface ImagePart {
 export interface ImageUrlPart {
 	/** Always `image_url`. */
 	type: "image_url";
-	/** Where it is, and how closely the model looks at it. */
+	/** Its URL, and the level of detail at which the model processes it. */
 	image_url: { url: string; detail?: "auto" | "low" | "high" };
 }
 
-/** A file in bytes. */
+/** A file as bytes. */
 export interface FilePart {
 	/** Always `file`. */
 	type: "file";
@@ -57,7 +57,7 @@ export interface ProviderSystemMessage {
 export interface ProviderUserMessage {
 	/** Always `user`. */
 	role: "user";
-	/** What it says. */
+	/** Its content. */
 	content: ProviderMessageContent;
 }
 
@@ -67,7 +67,7 @@ export interface ProviderReasoningDetail {
 	type: string;
 	/** Its text. */
 	text?: string;
-	/** A summary of it. */
+	/** A summary of the reasoning. */
 	summary?: string;
 	/** The provider's signature. */
 	signature?: string;
@@ -77,11 +77,11 @@ export interface ProviderReasoningDetail {
 	id?: string;
 	/** Its format. */
 	format?: string;
-	/** Its place among others. */
+	/** Its position among the other pieces. */
 	index?: number;
 }
 
-/** A call of a tool. */
+/** A tool call. */
 export interface ProviderToolCallPart {
 	/** Unique in the thread. */
 	id: string;
@@ -89,7 +89,7 @@ export interface ProviderToolCallPart {
 	name: string;
 	/** Its arguments. */
 	arguments: Record<string, unknown>;
-	/** Data of the provider's own, which it gets back with the call. */
+	/** Custom data of the provider, which it gets back with the call. */
 	extraContent?: Record<string, unknown>;
 }
 
@@ -99,7 +99,7 @@ export interface ProviderAssistantMessage {
 	role: "assistant";
 	/** The text. */
 	content?: ProviderMessageContent | null;
-	/** What it thought. */
+	/** Its reasoning. */
 	reasoning?: string | null;
 	/** The model's reasoning, in the form that the provider expects back. */
 	reasoningDetails?: ProviderReasoningDetail[];
@@ -107,7 +107,7 @@ export interface ProviderAssistantMessage {
 	toolCalls?: ProviderToolCallPart[];
 }
 
-/** A result of a tool. */
+/** The content of a tool's result. */
 export type ProviderToolResultContent =
 	| string
 	| { type: "text"; text: string }
@@ -116,7 +116,7 @@ export type ProviderToolResultContent =
 
 /** A file that came with a result. */
 export interface ProviderAttachment {
-	/** What it is. */
+	/** Whether it is an image or another file. */
 	type: "image" | "file";
 	/** Its bytes in base64, or a URL. */
 	data: string;
@@ -134,13 +134,13 @@ export interface ProviderToolMessage {
 	toolCallId: string;
 	/** Name of the tool. */
 	toolName: string;
-	/** What it returned. */
+	/** The tool's output. */
 	content: ProviderToolResultContent;
-	/** Files that came with it. */
+	/** Files that belong to the result. */
 	attachments?: ProviderAttachment[];
 }
 
-/** A message as a provider gets it. */
+/** A message in the form that a provider receives. */
 export type ProviderMessage =
 	| ProviderSystemMessage
 	| ProviderUserMessage

@@ -1,4 +1,4 @@
-// Providers: what they are asked, what they answer, and what they may offer besides.
+// Providers: their requests and responses, and their optional features.
 import type { infer as Infer, ZodType } from "zod";
 import type {
 	ModelCapabilities,
@@ -9,11 +9,11 @@ import type {
 import type { ProviderMessage, ProviderReasoningDetail, ProviderToolCallPart } from "./provider-message.ts";
 import type { ToolArgs, ToolDefinition, ToolTenvs } from "./tool.ts";
 
-/** A tool as a provider gets it. */
+/** A tool in the form that a provider receives. */
 export interface ProviderTool {
 	/** Always `function`. */
 	type: "function";
-	/** Its name, what it does, and its arguments as JSON Schema. */
+	/** Its name, its description, and its parameters as JSON Schema. */
 	function: { name: string; description: string; parameters?: Record<string, unknown> };
 	/** Who executes it; `local` by default. */
 	executionMode?: "local" | "provider";
@@ -25,7 +25,7 @@ export interface ProviderTool {
 
 /** A request to a model. */
 export interface ProviderRequest {
-	/** Name of the model, in the provider's words. */
+	/** Name of the model at the provider. */
 	model: string;
 	/** The conversation, its system message first. */
 	messages: ProviderMessage[];
@@ -33,19 +33,19 @@ export interface ProviderRequest {
 	tools?: ProviderTool[];
 	/** Whether the model may call tools, must not, or must. */
 	toolChoice?: "auto" | "none" | "required" | { name: string };
-	/** Whether it may call several at once. */
+	/** Whether it may call several tools at once. */
 	parallelToolCalls?: boolean;
-	/** Most tokens of its answer. */
+	/** Maximum number of tokens of its answer. */
 	maxOutputTokens?: number;
-	/** How freely it chooses words. */
+	/** The sampling temperature. */
 	temperature?: number;
-	/** Chooses among the likeliest words of that share. */
+	/** Nucleus sampling: the probability mass of the tokens to choose from. */
 	topP?: number;
-	/** Chooses among that many of the likeliest words. */
+	/** The number of most likely tokens to choose from. */
 	topK?: number;
 	/** Texts that end its answer. */
 	stopSequences?: string[];
-	/** How much it thinks: a level from 0 to 100. */
+	/** How much it reasons: a level from 0 to 100. */
 	reasoning?: {
 		level?: number;
 		effort?: "low" | "medium" | "high";
@@ -53,18 +53,18 @@ export interface ProviderRequest {
 		exclude?: boolean;
 		include?: boolean;
 	};
-	/** The form of its answer. */
+	/** The format of its answer. */
 	responseFormat?: { type: "text" } | { type: "json"; schema?: Record<string, unknown> };
 	/** Fires when the answer is no longer needed. */
 	signal?: AbortSignal;
-	/** Options of the provider's own. */
+	/** Custom options of the provider. */
 	providerOptions?: Record<string, unknown>;
 }
 
 /** Why a model ended its answer. */
 export type ProviderFinishReason = "stop" | "tool_calls" | "length" | "content_filter";
 
-/** Tokens that a call took. */
+/** Tokens that a call used. */
 export interface ProviderUsage {
 	/** Tokens of the request. */
 	promptTokens: number;
@@ -72,15 +72,15 @@ export interface ProviderUsage {
 	completionTokens: number;
 	/** Tokens of both. */
 	totalTokens: number;
-	/** Tokens of reasoning among those of the answer. */
+	/** Reasoning tokens, included in those of the answer. */
 	reasoningTokens?: number;
-	/** Tokens of the request that were cached. */
+	/** Cached tokens of the request. */
 	cachedTokens?: number;
 	/** The cost in US dollars, if the provider reports it. */
 	cost?: number;
 }
 
-/** An image that a model made. */
+/** An image that a model generated. */
 export interface ProviderGeneratedImage {
 	/** Unique in the answer. */
 	id?: string;
@@ -88,15 +88,15 @@ export interface ProviderGeneratedImage {
 	data: string;
 	/** Its MIME type. */
 	mediaType: string;
-	/** The prompt it was made from. */
+	/** The prompt from which it was generated. */
 	revisedPrompt?: string;
 }
 
-/** A search of the web that the provider made. */
+/** A web search that the provider ran. */
 export interface ProviderWebSearchResult {
 	/** Unique in the answer. */
 	id: string;
-	/** How far it is. */
+	/** Its status. */
 	status?: "completed" | "failed" | "in_progress";
 	/** The searches and their results. */
 	actions?: Array<{
@@ -110,15 +110,15 @@ export interface ProviderWebSearchResult {
 
 /** A tool that the provider executed. It is logged and never executed again. */
 export interface ProviderExecutedToolResult {
-	/** Its name, in the provider's words. */
+	/** Its name at the provider. */
 	name: string;
-	/** The older name of `name`. */
+	/** The former name of `name`. */
 	type?: string;
-	/** Who executed it. */
+	/** The provider that executed it. */
 	provider?: string;
 	/** Unique in the answer. */
 	id: string;
-	/** How far it is. */
+	/** Its status. */
 	status: "completed" | "failed" | "in_progress";
 	/** The input and the output of the tool. */
 	result?: {
@@ -142,7 +142,7 @@ export interface ProviderExecutedToolResult {
 			metadata?: Record<string, unknown>;
 		}>;
 	};
-	/** Data of the provider's own, JSON only. */
+	/** Custom data of the provider, JSON only. */
 	metadata?: Record<string, unknown>;
 }
 
@@ -150,23 +150,23 @@ export interface ProviderExecutedToolResult {
 export interface ProviderResponse {
 	/** The text. */
 	content: string | null;
-	/** What it thought. */
+	/** Its reasoning. */
 	reasoning?: string | null;
 	/** The model's reasoning, in the form that the provider expects back. */
 	reasoningDetails?: ProviderReasoningDetail[];
 	/** The tools it calls. */
 	toolCalls?: ProviderToolCallPart[];
-	/** Images it made. */
+	/** Images that it generated. */
 	images?: ProviderGeneratedImage[];
-	/** Searches that the provider made. */
+	/** Web searches that the provider ran. */
 	webSearches?: ProviderWebSearchResult[];
 	/** Tools that the provider executed. */
 	providerTools?: ProviderExecutedToolResult[];
 	/** Why it ended. */
 	finishReason: ProviderFinishReason;
-	/** What it took. */
+	/** The tokens it used. */
 	usage: ProviderUsage;
-	/** Data of the provider's own. */
+	/** Custom data of the provider. */
 	metadata?: Record<string, unknown>;
 }
 
@@ -197,7 +197,7 @@ export type ProviderStreamChunk =
 	  }
 	| { type: "error"; error: string; code?: ProviderErrorCode };
 
-/** Why a provider failed. `rate_limit`, `server_error` and `timeout` may succeed when tried again. */
+/** Why a provider failed. `rate_limit`, `server_error` and `timeout` may succeed on a retry. */
 export type ProviderErrorCode =
 	| "rate_limit"
 	| "auth_error"
@@ -214,87 +214,85 @@ export interface ResponseSummary {
 	model: string;
 	/** Why it ended. */
 	finishReason: ProviderFinishReason;
-	/** What it took. */
+	/** The tokens it used. */
 	usage: ProviderUsage;
-	/** Data of the provider's own. */
+	/** Custom data of the provider. */
 	metadata?: Record<string, unknown>;
 }
 
-/** A request as it goes to the provider, without keys. */
+/** A request in the form that is sent to the provider, without keys. */
 export interface InspectedRequest {
 	/** Its body. */
 	body: Record<string, unknown>;
 	/** The conversation in the provider's form. */
 	messages?: unknown[];
-	/** Where it goes. */
+	/** Its URL. */
 	url?: string;
-	/** Data of the provider's own. */
+	/** Custom data of the provider. */
 	metadata?: Record<string, unknown>;
 }
 
-/**
- * A provider at work.
- */
+/** An instance of a provider. */
 export interface ProviderInstance {
 	/** Its name. */
 	readonly name: string;
 	/** The version of this interface. */
 	readonly specificationVersion: "1";
-	/** Whether it has that model; all by default. */
+	/** Whether it supports a model; all by default. */
 	supportsModel?(modelId: string): boolean;
-	/** Asks a model and gives the whole answer. */
+	/** Calls a model and returns the complete answer. */
 	generate(request: ProviderRequest): Promise<ProviderResponse>;
-	/** Asks a model and gives the answer in pieces. */
+	/** Calls a model and returns the answer in pieces. */
 	stream(
 		request: ProviderRequest,
 	): AsyncIterable<ProviderStreamChunk> | Promise<AsyncIterable<ProviderStreamChunk>>;
-	/** The models it has. */
+	/** Returns the models it offers. */
 	getModels?(filter?: string): Promise<ProviderModelInfo[]>;
-	/** The models it has, page by page. */
+	/** Returns the models it offers, page by page. */
 	getModelsPage?(query?: ProviderModelsQuery): Promise<ProviderModelsPage>;
-	/** The capabilities of a model; null for unknown. */
+	/** Returns the capabilities of a model; null if unknown. */
 	getModelCapabilities?(modelId: string): Promise<ModelCapabilities | null>;
-	/** Tools that it executes itself. */
+	/** Returns the tools that it executes itself. */
 	getTools?(
 		modelId?: string,
 	):
 		| Record<string, ToolDefinition<unknown, ToolArgs | null, ToolTenvs | null>>
 		| Promise<Record<string, ToolDefinition<unknown, ToolArgs | null, ToolTenvs | null>>>;
-	/** URL of its icon, or of a model's. */
+	/** Returns the URL of its icon, or of a model's. */
 	getIcon?(modelId?: string): string | undefined;
-	/** Further metadata of an answer, such as its cost. */
+	/** Returns additional metadata of an answer, such as its cost. */
 	getResponseMetadata?(
 		summary: ResponseSummary,
 		signal?: AbortSignal,
 	): Promise<Record<string, unknown> | null>;
-	/** The request as it would go out, for logs. */
+	/** Returns the request as it would be sent, for logs. */
 	inspectRequest?(request: ProviderRequest): Promise<InspectedRequest> | InspectedRequest;
 }
 
-/** The older name of {@link ProviderInstance}. */
+/** The former name of {@link ProviderInstance}. */
 export type LLMProviderInterface = ProviderInstance;
 
 /** The arguments of a provider factory. */
 export interface ProviderFactoryConfig {
-	/** Its key. */
+	/** The API key. */
 	apiKey?: string;
-	/** Where it is. */
+	/** The base URL of its API. */
 	baseUrl?: string;
-	/** Milliseconds it may take. */
+	/** Time limit in milliseconds. */
 	timeout?: number;
-	/** Options of its own. */
+	/** Custom options. */
 	[option: string]: unknown;
 }
 
-/** Makes a provider. */
+/** Creates a provider. */
 export type ProviderFactory = (config: ProviderFactoryConfig) => ProviderInstance;
 
 /** Creates a provider, and declares the `providerOptions` that it accepts. */
 export interface ProviderFactoryWithOptions<Options extends ZodType = ZodType> {
 	(config: ProviderFactoryConfig): ProviderInstance;
-	/** The schema of `providerOptions`; anything by default. */
+	/** The schema of `providerOptions`; accepts anything by default. */
 	providerOptions?: Options;
-	/** Environment value that holds its key, such as `OPENAI_API_KEY`. */
+	/** Environment value that contains its key, such as `OPENAI_API_KEY`. */
 	apiKeyEnv?: string;
 }
 

@@ -1,8 +1,8 @@
-// The names that a project has, as types. `holdfast dev` and `holdfast check` write the registries of a project;
-// where none were written, every name is a string.
+// The names of a project as types. `holdfast dev` and `holdfast check` write the registries of a project; if none were
+// written, every name is a string.
 
 declare global {
-	/** Types of the names of the project that is compiled. Generated files add members to its registries. */
+	/** Types for the names of the compiled project. Generated files add members to its registries. */
 	namespace StandardAgentSpec {
 		/** Tools by name. */
 		interface ToolRegistry {}

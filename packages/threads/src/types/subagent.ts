@@ -1,8 +1,8 @@
-// Sub-agents: how a prompt lists them, and the record that their parent keeps.
+// Sub-agents: their configuration in a prompt, and the record that their parent keeps.
 
 /** A parent's record of a sub-agent. */
 export interface SubagentRegistryEntry {
-	/** Its thread's ID: what the parent's tools name it by. */
+	/** Its thread's ID, by which the parent's tools refer to it. */
 	reference: string;
 	/** Name of the agent. */
 	name: string;
@@ -10,15 +10,15 @@ export interface SubagentRegistryEntry {
 	title?: string;
 	/** A description of the agent. */
 	description: string;
-	/** Whether it takes further messages. */
+	/** Whether it accepts further messages. */
 	resumable?: boolean;
 	/** Whether the parent waits for it. */
 	blocking?: boolean;
 	/** Name of its thread. */
 	threadName?: string;
-	/** Shared by those that one step created. */
+	/** Shared by the sub-agents that one step created. */
 	spawnGroupId?: string;
-	/** When it was created: microseconds since 1970. */
+	/** When it was created, in microseconds since 1970. */
 	createdAt?: number;
 	/** Its current state, or the text of its `setStatus`. */
 	status: "running" | "idle" | "terminated" | (string & {});
@@ -26,23 +26,23 @@ export interface SubagentRegistryEntry {
 	parentCommunication?: "implicit" | "explicit";
 }
 
-/** Which sub-agent starts by itself, and under which names of the environment it finds what it needs. */
+/** A sub-agent that starts automatically, and the names of the environment values that it needs. */
 export interface ImmediateSubagent {
 	/** The environment value that names the thread. */
 	nameEnv?: string;
 	/** The environment value that describes the purpose of the thread. */
 	descriptionEnv?: string;
-	/** Environment values given to the child alone. The model never sees them. */
+	/** Environment values for the child only. The model never sees them. */
 	scopedEnv?: string[];
 }
 
-/** A sub-agent that takes further messages. */
+/** A sub-agent that accepts further messages. */
 export interface ResumableSubagent {
-	/** The side that messages of the parent go to: `side_a` as user, `side_b` as assistant. */
+	/** The side that receives messages of the parent: `side_a` as user, `side_b` as assistant. */
 	receives_messages: "side_a" | "side_b";
-	/** Most instances at once, terminated ones not counted; no limit by default. */
+	/** Maximum number of instances at once, not counting terminated ones; no limit by default. */
 	maxInstances?: number;
-	/** Whether results are queued to the parent (`implicit`, the default) or only what `notifyParent` says. */
+	/** Whether results are queued to the parent (`implicit`, the default), or only messages from `notifyParent`. */
 	parentCommunication?: "implicit" | "explicit";
 }
 
@@ -54,7 +54,7 @@ export interface SubagentToolConfig<Name extends string = string> {
 	blocking?: boolean;
 	/** The argument that becomes the child's first message. */
 	initUserMessageProperty?: string;
-	/** The argument that lists the files given to the child. */
+	/** The argument that lists the files to pass to the child. */
 	initAttachmentsProperty?: string;
 	/** The argument that names the child's thread. */
 	initAgentNameProperty?: string;
@@ -62,6 +62,6 @@ export interface SubagentToolConfig<Name extends string = string> {
 	immediate?: boolean | ImmediateSubagent;
 	/** Name of an environment value: the sub-agent is offered only while it is `true`, `1` or `yes`. */
 	optional?: string;
-	/** Whether and how the child takes further messages; `false` by default. */
+	/** Whether and how the child accepts further messages; `false` by default. */
 	resumable?: false | ResumableSubagent;
 }

@@ -25,12 +25,12 @@ import type { PromptDefinition } from "./prompt.ts";
 import type { SubagentRegistryEntry } from "./subagent.ts";
 import type { ToolResult } from "./tool.ts";
 
-/** How an environment value is shown: `secret` values are redacted wherever they would appear. */
+/** How an environment value is displayed: `secret` values are redacted everywhere. */
 export type EnvValueType = "text" | "secret";
 
 /** Options for setting an environment value. */
 export interface SetEnvOptions {
-	/** How it is shown: that of the existing value, or `secret` for a new one. */
+	/** How it is displayed; by default like the existing value, or `secret` for a new one. */
 	type?: EnvValueType;
 }
 
@@ -42,9 +42,9 @@ export interface ThreadMetadata {
 	agent_id: string;
 	/** The user who owns the thread; null for none. */
 	user_id: string | null;
-	/** When it was created: microseconds since 1970. */
+	/** When it was created, in microseconds since 1970. */
 	created_at: number;
-	/** Labels given when it was created. */
+	/** Labels that were set when it was created. */
 	tags?: string[];
 }
 
@@ -52,13 +52,13 @@ export interface ThreadMetadata {
 export interface ExecutionState {
 	/** Unique for this execution. */
 	readonly flowId: string;
-	/** The side that acts. */
+	/** The acting side. */
 	readonly currentSide: "a" | "b";
-	/** Model calls of this execution. */
+	/** Number of model calls in this execution. */
 	readonly stepCount: number;
-	/** Model calls of side A. */
+	/** Number of model calls of side A. */
 	readonly sideAStepCount: number;
-	/** Model calls of side B. */
+	/** Number of model calls of side B. */
 	readonly sideBStepCount: number;
 	/** Whether it was asked to stop. */
 	readonly stopped: boolean;
@@ -68,7 +68,7 @@ export interface ExecutionState {
 	readonly messageHistory: readonly Message[];
 	/** Fires when the thread is stopped or terminated. */
 	readonly abortSignal: AbortSignal;
-	/** Names of the prompts from the side's own to the one that runs. */
+	/** Names of the prompts from the side's own to the running one. */
 	readonly promptPath: readonly string[];
 	/**
 	 * Makes a side take the next step.
@@ -76,13 +76,11 @@ export interface ExecutionState {
 	 * @throws HoldfastError in an `ai_human` agent
 	 */
 	forceTurn(side: "a" | "b"): void;
-	/** Ends the execution after the results of this step are stored. */
+	/** Ends the execution once the results of this step are stored. */
 	stop(): void;
 }
 
-/**
- * A thread: everything that tools, hooks, effects and endpoints can do.
- */
+/** A thread: everything that tools, hooks, effects and endpoints can use. */
 export interface ThreadState {
 	/** Unique in the store. */
 	readonly threadId: string;
@@ -90,59 +88,59 @@ export interface ThreadState {
 	readonly agentId: string;
 	/** The user who owns the thread; null for none. */
 	readonly userId: string | null;
-	/** When it was created: microseconds since 1970. */
+	/** When it was created, in microseconds since 1970. */
 	readonly createdAt: number;
 	/** Its sub-agents. */
 	readonly children: readonly SubagentRegistryEntry[];
 	/** When it was terminated, in microseconds since 1970; null while it is active. */
 	readonly terminated: number | null;
-	/** Data of this execution, gone in the next one. */
+	/** Data of this execution; the next one starts without it. */
 	context: Record<string, unknown>;
 	/** The running execution; null outside one. */
 	execution: ExecutionState | null;
 
 	/** Lists messages, oldest first by default. */
 	getMessages(options?: GetMessagesOptions): Promise<MessagesResult>;
-	/** The message of that ID, or null. */
+	/** Returns the message with that ID, or null. */
 	getMessage(messageId: string): Promise<Message | null>;
-	/** Stores a message and starts nothing. */
+	/** Stores a message without starting an execution. */
 	injectMessage(message: InjectMessageInput): Promise<Message>;
-	/** Queues a message for the next step and starts an execution where none runs. */
+	/** Queues a message for the next step, and starts an execution if none is running. */
 	queueMessage(message: QueueMessageInput): Promise<void>;
 	/** Changes a message. */
 	updateMessage(messageId: string, updates: MessageUpdates): Promise<Message>;
-	/** Removes a message and the results of its calls; false if it is unknown. */
+	/** Deletes a message and the results of its calls; returns false if it is unknown. */
 	deleteMessage(messageId: string): Promise<boolean>;
 
-	/** The model of that name. */
+	/** Loads the model with that name. */
 	loadModel<T = ModelDefinition>(name: string): Promise<T>;
-	/** The prompt of that name. */
+	/** Loads the prompt with that name. */
 	loadPrompt<T = PromptDefinition>(name: string): Promise<T>;
-	/** The agent of that name. */
+	/** Loads the agent with that name. */
 	loadAgent<T = AgentDefinition>(name: string): Promise<T>;
-	/** Names that `loadPrompt` accepts. */
+	/** Returns the names that `loadPrompt` accepts. */
 	getPromptNames(): Promise<string[]>;
-	/** Names that `loadAgent` accepts. */
+	/** Returns the names that `loadAgent` accepts. */
 	getAgentNames(): Promise<string[]>;
-	/** Names that `loadModel` accepts. */
+	/** Returns the names that `loadModel` accepts. */
 	getModelNames(): Promise<string[]>;
-	/** The thread of one of its sub-agents, or null. */
+	/** Returns the thread of one of its sub-agents, or null. */
 	getChildThread(reference: string): Promise<ThreadState | null>;
-	/** The thread whose sub-agent this is, or null. */
+	/** Returns the parent thread, or null if this is not a sub-agent's thread. */
 	getParentThread(): Promise<ThreadState | null>;
 
 	/**
-	 * A value of the environment: of the thread, the agent, the prompt, the user, or the instance, in this order.
+	 * Returns a value of the environment: of the thread, the agent, the prompt, the user, or the instance, in this order.
 	 *
-	 * @throws HoldfastError where none has it
+	 * @throws HoldfastError if none of them has it
 	 */
 	env(propertyName: string): Promise<string>;
-	/** How that value is shown; `secret` by default. */
+	/** Returns how that value is displayed; `secret` by default. */
 	envType(propertyName: string): Promise<EnvValueType>;
-	/** Sets a value of the thread and of its active descendants. */
+	/** Sets a value for the thread and its active descendants. */
 	setEnv(propertyName: string, value: string, options?: SetEnvOptions): Promise<void>;
 
-	/** Queues a silent message to the parent; does nothing without one. */
+	/** Queues a silent message to the parent; does nothing if there is none. */
 	notifyParent(message: string | QueueMessageInput): Promise<void>;
 	/** Sets the status that the parent sees. */
 	setStatus(status: string): Promise<void>;
@@ -158,55 +156,55 @@ export interface ThreadState {
 	 * @returns its ID
 	 */
 	scheduleEffect(name: string, args?: Record<string, unknown>, delay?: number): Promise<string>;
-	/** Effects that are pending, all or those of a name. */
+	/** Returns the pending effects, all or those with a name. */
 	getScheduledEffects(name?: string): Promise<ScheduledEffect[]>;
-	/** Cancels a pending effect; false where it is not pending. */
+	/** Cancels a pending effect; returns false if it is not pending. */
 	removeScheduledEffect(id: string): Promise<boolean>;
 	/** Sends a custom event to the thread's watchers. */
 	emit(event: string, data?: unknown): void | Promise<void>;
 
-	/** A value of the thread's own store, or null. */
+	/** Returns a value of the thread's own store, or null. */
 	getValue<T = unknown>(key: string): Promise<T | null>;
 	/** Stores a value; null and undefined delete it. */
 	setValue(key: string, value: unknown): Promise<void>;
 
-	/** Writes a file whole. */
+	/** Writes a complete file. */
 	writeFile(
 		path: string,
 		data: ArrayBuffer | Uint8Array | string | AsyncIterable<Uint8Array>,
 		mimeType?: string,
 		options?: WriteFileOptions,
 	): Promise<FileRecord>;
-	/** A file's bytes, or null. */
+	/** Returns a file's bytes, or null. */
 	readFile(path: string): Promise<ArrayBuffer | null>;
-	/** A file's bytes in chunks, or null. */
+	/** Returns a file's bytes in chunks, or null. */
 	readFileStream(path: string, options?: ReadFileStreamOptions): Promise<AsyncIterable<FileChunk> | null>;
-	/** The record of a file or folder, or null. */
+	/** Returns the record of a file or folder, or null. */
 	statFile(path: string): Promise<FileRecord | null>;
-	/** The direct entries of a folder. */
+	/** Returns the direct entries of a folder. */
 	readdirFile(path: string): Promise<ReaddirResult>;
-	/** Removes a file. */
+	/** Deletes a file. */
 	unlinkFile(path: string): Promise<void>;
-	/** Makes a folder, with those above it. */
+	/** Creates a folder and its parents. */
 	mkdirFile(path: string): Promise<FileRecord>;
-	/** Removes an empty folder. */
+	/** Deletes an empty folder. */
 	rmdirFile(path: string): Promise<void>;
-	/** All files in numbers. */
+	/** Returns the totals of all files. */
 	getFileStats(): Promise<FileStats>;
-	/** Lines that a regular expression matches. */
+	/** Returns the lines that match a regular expression. */
 	grepFiles(pattern: string): Promise<GrepResult[]>;
-	/** Files whose paths match a glob. */
+	/** Returns the files whose paths match a glob. */
 	findFiles(pattern: string): Promise<FindResult>;
-	/** A smaller image of an image, or null. */
+	/** Returns a thumbnail of an image, or null. */
 	getFileThumbnail(path: string): Promise<ArrayBuffer | null>;
 
-	/** Runs code in a sandbox that has only what it is given. */
+	/** Runs code in a sandbox that can access only what you pass to it. */
 	runCode(source: string, options?: CodeExecutionOptions): CodeExecution;
-	/** Ends the thread for good; repeating it changes nothing. */
+	/** Terminates the thread permanently; repeating it has no effect. */
 	terminate(): Promise<void>;
 
 	/**
-	 * Handles of the program that runs the project, available only in this runtime. A tool that reads it cannot be
+	 * Resources of the program that runs the project, available only in this runtime. A tool that reads it cannot be
 	 * packed.
 	 */
 	_notPackableRuntimeContext?: Record<string, unknown>;

@@ -1,4 +1,4 @@
-// Tools: what they take, what they return, and what defineTool is given.
+// Tools: their arguments, their results, and the options of `defineTool`.
 import type {
 	infer as Infer,
 	ZodArray,
@@ -33,7 +33,7 @@ type Dec<N extends number> = N extends 7
 						? 1
 						: 0;
 
-/** Zod types that arguments of a tool can be made of, nested at most `D` deep. */
+/** Zod types that arguments of a tool can use, nested at most `D` levels deep. */
 export type ToolArgsNode<D extends number = 7> =
 	| ZodString
 	| ZodStringFormat
@@ -62,18 +62,18 @@ export type TenvRawShape = Record<string, ToolArgsNode>;
 /** The schema of the thread environment values that a tool needs: a zod object. */
 export type ToolTenvs = ZodObject<TenvRawShape>;
 
-/** How an environment value is shown: `secret` values are redacted wherever they would appear. */
+/** How an environment value is displayed: `secret` values are redacted everywhere. */
 export type VariableType = "text" | "secret";
 
 /** A value of the environment that a tool or a prompt needs. */
 export interface VariableDefinition {
 	/** Its name. */
 	name: string;
-	/** Whether it may be shown. */
+	/** Whether it may be displayed. */
 	type: VariableType;
-	/** Whether nothing runs without it. */
+	/** Whether the tool or prompt cannot run without it. */
 	required: boolean;
-	/** Whether it stays in its own thread, and is not seen by descendants; `false` by default. */
+	/** Whether it stays in its own thread and is hidden from descendants; `false` by default. */
 	scoped?: boolean;
 	/** A description for the person who provides it. */
 	description: string;
@@ -82,7 +82,7 @@ export interface VariableDefinition {
 /** Values of the environment that a tool needs. */
 export type ToolVariables = VariableDefinition[];
 
-/** A file that a tool made: it is written to the thread's files. */
+/** A file that a tool created: it is written to the thread's files. */
 export interface ToolAttachment {
 	/** Its file name. */
 	name: string;
@@ -90,9 +90,9 @@ export interface ToolAttachment {
 	mimeType: string;
 	/** Its bytes in base64. */
 	data: string;
-	/** Width in pixels, of an image. */
+	/** Width in pixels, for an image. */
 	width?: number;
-	/** Height in pixels, of an image. */
+	/** Height in pixels, for an image. */
 	height?: number;
 }
 
@@ -108,13 +108,13 @@ export interface AttachmentRef {
 	name: string;
 	/** Its MIME type. */
 	mimeType: string;
-	/** Bytes. */
+	/** Size in bytes. */
 	size: number;
-	/** Width in pixels, of an image. */
+	/** Width in pixels, for an image. */
 	width?: number;
-	/** Height in pixels, of an image. */
+	/** Height in pixels, for an image. */
 	height?: number;
-	/** What it shows. */
+	/** A description of its content. */
 	description?: string;
 }
 
@@ -122,19 +122,19 @@ export interface AttachmentRef {
  * The result of a tool.
  */
 export interface ToolResult {
-	/** Whether the tool did what it was asked. */
+	/** Whether the tool succeeded. */
 	status: "success" | "error";
 	/** The output for the model; JSON if it has parts. */
 	result?: string;
-	/** What went wrong. */
+	/** The error message. */
 	error?: string;
-	/** Where it went wrong. */
+	/** The stack trace of the error. */
 	stack?: string;
 	/** Files that belong to the result. */
 	attachments?: (ToolAttachment | AttachmentRef)[];
 }
 
-/** A part of a result in text. */
+/** A text part of a result. */
 export interface TextContent {
 	/** Always `text`. */
 	type: "text";
@@ -142,7 +142,7 @@ export interface TextContent {
 	text: string;
 }
 
-/** A part of a result that is an image. */
+/** An image part of a result. */
 export interface ImageContent {
 	/** Always `image`. */
 	type: "image";
@@ -155,12 +155,12 @@ export interface ImageContent {
 /** A part of a result. */
 export type ToolContent = TextContent | ImageContent;
 
-/** The function of a tool: with arguments where it has any. */
+/** The function of a tool, with arguments if it has any. */
 export type Tool<State = ThreadState, Args extends ToolArgs | null = null> = [Args] extends [ToolArgs]
 	? (state: State, args: Infer<Args>) => ToolResult | Promise<ToolResult>
 	: (state: State) => ToolResult | Promise<ToolResult>;
 
-/** A state that can queue and invoke the named tools only. */
+/** A state that can queue and invoke only the named tools. */
 export type UsesConstrainedState<State, Uses extends readonly string[]> = Omit<
 	State,
 	"queueTool" | "invokeTool"
@@ -169,17 +169,17 @@ export type UsesConstrainedState<State, Uses extends readonly string[]> = Omit<
 	invokeTool(name: Uses[number], args?: Record<string, unknown>): Promise<ToolResult>;
 };
 
-/** A state that can queue and invoke no tool. */
+/** A state that cannot queue or invoke any tool. */
 export type EmptyUsesState<State> = UsesConstrainedState<State, readonly never[]>;
 
-/** The state of a tool that declared what it uses: any tool where it declared nothing. */
+/** The state of a tool, limited to the tools that it declared in `uses`: any tool if it declared none. */
 export type ResolveUsesState<State, Uses extends readonly string[] | undefined> = Uses extends readonly []
 	? EmptyUsesState<State>
 	: Uses extends readonly string[]
 		? UsesConstrainedState<State, Uses>
 		: State;
 
-/** The function of a tool whose state knows what it uses. */
+/** The function of a tool whose state is limited to the tools it uses. */
 export type UsesAwareExecute<
 	State,
 	Args extends ToolArgs | null,
@@ -195,9 +195,9 @@ export interface DefineToolOptions<
 > {
 	/** A description for the model. */
 	description: string;
-	/** The schema of the arguments; none by default. */
+	/** The schema of the arguments; the tool takes none by default. */
 	args?: Args;
-	/** What it does. A throw becomes an error result. */
+	/** Runs the tool. If it throws, the result is an error. */
 	execute: UsesAwareExecute<State, Args, Uses>;
 	/** Thread environment values it needs; none by default. */
 	tenvs?: Tenvs;
@@ -205,13 +205,13 @@ export interface DefineToolOptions<
 	variables?: ToolVariables;
 	/** The tools it may queue and invoke; all visible ones by default. */
 	uses?: Uses;
-	/** The executor: the runtime (`local`, the default) or the model's provider. */
+	/** Where it runs: in the runtime (`local`, the default) or at the model's provider. */
 	executionMode?: "local" | "provider";
 	/** The provider that executes it. */
 	executionProvider?: string;
 }
 
-/** A defined tool. Its name is that of its file. */
+/** A defined tool. The file's name is the tool's name. */
 export interface ToolDefinition<
 	State = ThreadState,
 	Args extends ToolArgs | null = ToolArgs | null,
@@ -219,9 +219,9 @@ export interface ToolDefinition<
 > {
 	/** A description for the model. */
 	description: string;
-	/** The schema of the arguments; null for none. */
+	/** The schema of the arguments; null if it takes none. */
 	args: Args;
-	/** What it does; called with the state only where `args` is null. */
+	/** Runs the tool; called with only the state if `args` is null. */
 	// biome-ignore lint/suspicious/noExplicitAny: the runtime calls it with what `args` accepted
 	execute: (state: State, args?: any) => ToolResult | Promise<ToolResult>;
 	/** Thread environment values it needs; null for none. */
@@ -230,7 +230,7 @@ export interface ToolDefinition<
 	variables: ToolVariables;
 	/** The tools it may queue and invoke; undefined for all visible ones. */
 	uses: readonly string[] | undefined;
-	/** Who executes it. */
+	/** Where it runs: in the runtime or at the model's provider. */
 	executionMode: "local" | "provider";
 	/** The provider that executes it. */
 	executionProvider?: string;

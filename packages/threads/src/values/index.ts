@@ -1,2 +1,2 @@
-// Entry point of the key-values of a thread.
+// Entry point of a thread's key-value pairs.
 export { type HostValues, type KeyValue, ThreadValues } from "./thread-values.ts";

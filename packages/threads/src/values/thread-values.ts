@@ -1,4 +1,5 @@
-// The key-values of one thread, over the host's values. JSON in, the same JSON out; null and undefined take a key away.
+// The key-value pairs of one thread, over the host's values. It returns the same JSON that was stored; null and undefined
+// delete a key.
 import { cutText, messageOf } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 
@@ -23,7 +24,7 @@ export class ThreadValues {
 		this.#values = values;
 	}
 
-	/** The value of a key; null when it has none. */
+	/** Returns the value of a key; null if it has none. */
 	async getValue<T = unknown>(key: string): Promise<T | null> {
 		const text = (await this.#values.get(checked(key))) as string | undefined;
 		return text === undefined ? null : (JSON.parse(text) as T);
@@ -40,7 +41,7 @@ export class ThreadValues {
 		else await this.#values.set(name, jsonOf(name, value));
 	}
 
-	/** All of them, in the order of their keys. */
+	/** Returns all pairs, sorted by key. */
 	async listValues(): Promise<readonly KeyValue[]> {
 		const all = (await this.#values.list()) as readonly { name: string; value: string }[];
 		return all.map(({ name, value }) => ({ key: name, value: JSON.parse(value) as unknown }));

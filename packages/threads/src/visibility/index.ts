@@ -1,2 +1,2 @@
-// Who sees what.
+// Entry point of the visibility rules.
 export { belongsToPackage, isPacked, isVisibleInNamespace, type NamespacedItem } from "./namespace.ts";

@@ -1,7 +1,7 @@
-// Which items code of a project and of its packages can see: the one rule, which the loader keeps too.
+// Which items the code of a project and of its packages can see: the one rule, which the loader applies too.
 import type { NamespaceContext, PackedMetadata } from "../types/index.ts";
 
-/** An item of a project or of a package, as far as it matters who sees it. */
+/** The properties of an item that determine its visibility. */
 export type NamespacedItem = { readonly packageId?: string | null; readonly isEntry?: boolean };
 
 /** Whether an item belongs to a package. */
@@ -15,8 +15,8 @@ export function belongsToPackage(item: NamespacedItem, packageId: string): boole
 }
 
 /**
- * Whether code of a namespace can see an item: code of a package its own items only, code of the project its own and
- * those that packages declare.
+ * Whether code of a namespace can see an item: a package's code sees only its own items; the project's code sees its own
+ * and those that packages declare.
  */
 export function isVisibleInNamespace(item: NamespacedItem, namespace: NamespaceContext): boolean {
 	if (namespace.type === "packed") return belongsToPackage(item, namespace.packageId);
