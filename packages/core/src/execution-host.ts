@@ -1,4 +1,5 @@
-// Entry `holdfast/execution-host`: an execution host as one object: runs, checkpoints, notifications, events and a scheduler.
+// Entry point `holdfast/execution-host`: an execution host as one object: runs, checkpoints, notifications, events and a
+// scheduler.
 export type {
 	EnqueueOptions,
 	ExecutionHost,

@@ -14,30 +14,30 @@ export interface AgentExecution {
 	readonly records: HostRecords;
 	/** Rejects with `run_not_found` for an unknown id. */
 	resume(table: SessionTable, runId: string): Promise<AgentRun | null>;
-	/** The scheduler, if it can be asked for due runs; undefined if it delivers them itself. */
+	/** The scheduler, if it can list due runs; undefined if it delivers them itself. */
 	readonly scheduler: OwnScheduler | undefined;
-	/** Due runs of this agent that do not wait for a live worker's run, and their sessions. */
+	/** Returns due runs of this agent that do not wait for a live worker's run, with their sessions. */
 	due(table: SessionTable): Promise<readonly DueRun[]>;
-	/** An ended run needs no further delivery. */
+	/** Marks an ended run as needing no further delivery. */
 	settle(runId: string): Promise<void>;
 }
 
-/** A run whose time has come. */
+/** A run that is due. */
 export interface DueRun {
 	readonly runId: string;
-	/** Of its session. */
+	/** The store key of its session. */
 	readonly storeKey: string;
-	/** Set if there is nothing to resume: deletes the remains of a run of a dead process. */
+	/** Set if there is nothing to resume. Deletes what a dead process left of the run. */
 	readonly collect?: () => Promise<void>;
 }
 
-/** Undefined for a host that keeps no records of runs. */
+/** Returns undefined for a host that keeps no records of runs. */
 export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): AgentExecution | undefined {
 	const { journal } = host;
 	const execution = executionOf(host);
 	if (execution === undefined) return undefined;
 	const leaseMs = defaultLease;
-	// A journal over a bare store has no leases: there the records have them.
+	// A journal over a bare store has no leases, so the records hold them.
 	const leases = journal.name === "store" ? "runs" : "journal";
 	const records = hostRecords(execution, { ports, keys, leaseMs, leases });
 	const { store } = execution;
@@ -54,7 +54,8 @@ export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): Age
 				if (run === undefined) continue;
 				const storeKey = storeKeyOfRun(run);
 				if (table.rootKeyOf(storeKey) === undefined) continue; // another agent's
-				// Read before the session is: that of a notification exists before it, and once deleted never again.
+				// Read before the session: the session of a notification exists before the notification, and once deleted
+				// never returns.
 				const isFor = await incarnationFor(store, run);
 				const { openRunId, holder, incarnation } = (await journal.head(storeKey)) ?? {};
 				if (isFor !== undefined && isFor !== incarnation) {
@@ -65,7 +66,7 @@ export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): Age
 					found.push({ runId, storeKey, collect: async () => scheduler?.settle(runId) });
 					continue;
 				}
-				// A running run accepts the notice of its session, or is waited for.
+				// A running run accepts the notice of its session; otherwise the notice waits for the run to end.
 				const isElsewhere = holder?.alive === true && holder.workerId !== journal.workerId;
 				if (!isElsewhere || openRunId === undefined) found.push({ runId, storeKey });
 			}
@@ -79,7 +80,10 @@ export function agentExecution(host: Host, ports: Ports, keys: SessionKeys): Age
 	};
 }
 
-/** The session that a run's notification was made for; undefined for other runs, and for a notification of any session. */
+/**
+ * Returns the session that a run's notification was created for; undefined for other runs, and for a notification of any
+ * session.
+ */
 async function incarnationFor(
 	{ notifications }: ExecutionStore,
 	{ kind, runId, dedupeKey = runId }: RunRecord,

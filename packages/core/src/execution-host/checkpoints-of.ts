@@ -7,17 +7,17 @@ import type { RunStatus } from "./run-record.ts";
 
 type About = Pick<RunPlace, "runId" | "sessionKey" | "at">;
 
-/** Reads the checkpoints of one run off its facts, which are given in order. */
+/** Derives the checkpoints of one run from its facts, in order. */
 export class CheckpointReader {
 	readonly #kind: RunKind;
-	/** Calls that were started and have no result. */
+	/** Calls that have started and have no result. */
 	readonly #open = new Set<string>();
 
 	constructor(kind: RunKind) {
 		this.#kind = kind;
 	}
 
-	/** The checkpoints at a fact. */
+	/** Returns the checkpoints at a fact. */
 	at({ seq, fact }: CommittedFact, about: About): readonly RunPlace[] {
 		switch (fact.kind) {
 			case "run.resumed":
@@ -42,7 +42,7 @@ export class CheckpointReader {
 				];
 			case "note": {
 				if (fact.topic !== "suspended") return [];
-				// Without an open call it waits for nothing but to be resumed.
+				// Without an open call, it only waits to be resumed.
 				const waitsFor = this.#open.size === 0 ? [about.runId] : [...this.#open];
 				return [{ ...about, phase: "suspended", seq, waitsFor }];
 			}
@@ -69,13 +69,13 @@ export class CheckpointReader {
 	}
 }
 
-/** The model's last message after these facts. */
+/** Returns the model's last message after these facts. */
 export function saidAfter(facts: readonly Pick<CommittedFact, "fact">[], before: string): string {
 	const said = facts.findLast(({ fact }) => fact.kind === "assistant")?.fact;
 	return said?.kind === "assistant" ? said.message.text : before;
 }
 
-/** The status of the run after these facts, and its output; undefined if they change nothing. */
+/** Returns the status of the run after these facts, and its output; undefined if they change nothing. */
 export function statusAfter(
 	facts: readonly Pick<CommittedFact, "fact">[],
 	said: string,
@@ -125,7 +125,7 @@ export function statusAfter(
 	return change;
 }
 
-/** The status of a run that ended this way. */
+/** The run status for each outcome. */
 export const endings: Readonly<Record<RunOutcome, RunStatus>> = {
 	completed: "completed",
 	error: "error",

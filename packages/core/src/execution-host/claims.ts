@@ -1,22 +1,22 @@
-// Claims as records: each is valid for a time and, on a host that knows its workers, no longer than its worker lives. An
-// ended claim is replaced by one with another id, so that its former owner can be notified (keeps I4).
+// Claims as records. Each is valid for a limited time and, on a host that knows its workers, at most until its worker
+// dies. A claim that has ended is replaced by one with another id, so that its previous owner can be fenced (keeps I4).
 import type { MaybePromise } from "../host/index.ts";
 
-/** The sources of time and ids, and the liveness of claimants. */
+/** Sources of time and ids, and the liveness of claimants. */
 export interface KeepingPorts {
 	/** Milliseconds since the epoch. */
 	now(): number;
 	newId(): string;
-	/** Absent where claims end by time alone. */
+	/** Absent if claims end only by time. */
 	readonly workers?: {
 		/** The worker that claims belong to. Its writes are valid only while others can see that it is alive. */
 		readonly ownId: string;
-		/** Whether that worker is known to be dead; false where in doubt. */
+		/** Whether that worker is known to be dead; false if in doubt. */
 		isDead(workerId: string): MaybePromise<boolean>;
 	};
 }
 
-/** Until when a claim is valid, and whose it is. */
+/** The end and the owner of a claim. */
 interface Claim {
 	/** Milliseconds since the epoch, by the host's clock. */
 	readonly leaseUntilMs: number;
@@ -26,7 +26,7 @@ interface Claim {
 /** The default validity of a claim in milliseconds. */
 export const defaultLease = 30_000;
 
-/** A claim made or renewed now. */
+/** Creates or renews a claim. */
 export function claimUntil({ now, workers }: KeepingPorts, leaseMs: number = defaultLease): Claim {
 	const leaseUntilMs = now() + leaseMs;
 	return workers === undefined ? { leaseUntilMs } : { leaseUntilMs, workerId: workers.ownId };

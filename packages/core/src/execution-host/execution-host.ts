@@ -1,6 +1,6 @@
-// The port of a durable host: runs, checkpoints, events, notifications and sessions under
-// one transaction, and a scheduler. Built-in and custom hosts share this interface; the sessions' journal is
-// authoritative, and the data stored here refers to it (keeps I2).
+// The port of a durable host: runs, checkpoints, events, notifications and sessions under one transaction, and a
+// scheduler. Built-in and custom hosts share this interface. The sessions' journal is authoritative, and the data stored
+// here refers to it (keeps I2).
 import type { ExecutionCapabilities, Host, SessionStore } from "../host/index.ts";
 import type { NotificationStore } from "./notification.ts";
 import type { CheckpointStore } from "./run-checkpoint.ts";
@@ -9,7 +9,7 @@ import type { RunStore } from "./run-record.ts";
 
 /** When a scheduled run is due. */
 export interface EnqueueOptions {
-	/** Milliseconds from now before which the run is not delivered. Default 0. */
+	/** Milliseconds to wait before the run is delivered. Default 0. */
 	readonly runAfterMs?: number;
 }
 
@@ -17,7 +17,7 @@ export interface EnqueueOptions {
 export interface ResumeRequest {
 	readonly runId: string;
 	readonly notificationId?: string;
-	/** Deliveries of the same key are one. */
+	/** Deliveries with the same key count as one. */
 	readonly idempotencyKey?: string;
 }
 
@@ -27,7 +27,7 @@ export interface ExecutionScheduler {
 	resumeSession(sessionKey: string, request: ResumeRequest): Promise<void>;
 }
 
-/** The view of a transaction. */
+/** The store within a transaction. */
 export interface ExecutionTransaction {
 	readonly runs: RunStore;
 	readonly checkpoints: CheckpointStore;
@@ -38,12 +38,12 @@ export interface ExecutionTransaction {
 
 /** Runs, checkpoints, events and notifications, with transactions over them. */
 export interface ExecutionStore extends ExecutionTransaction {
-	/** Milliseconds since the epoch, by the clock that claims go by. Absent: by the clock of the agent. */
+	/** Returns milliseconds since the epoch, by the clock used for claims. Absent: the agent's clock is used. */
 	now?(): number;
 	/**
-	 * Runs `work` on a view of the store that includes its own writes; all of them are committed when it resolves, and
-	 * none when it rejects. `work` is called again after a conflict, so it must have no effects of its own. Calls on the
-	 * store itself are not part of the transaction.
+	 * Runs `work` on a view of the store that includes its own writes. All of them are committed if it resolves, and none
+	 * if it rejects. `work` is called again after a conflict, so it must have no side effects. Calls on the store itself
+	 * are not part of the transaction.
 	 */
 	transaction<T>(work: (transaction: ExecutionTransaction) => Promise<T>): Promise<T>;
 }
@@ -60,7 +60,7 @@ export interface RecordingHost extends Host {
 	readonly execution: ExecutionHost;
 }
 
-/** The execution host of a host; undefined if it keeps no records of runs. */
+/** Returns the execution host of a host; undefined if it keeps no records of runs. */
 export function executionOf(host: Host): ExecutionHost | undefined {
 	return (host as Partial<RecordingHost>).execution;
 }

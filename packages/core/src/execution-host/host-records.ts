@@ -1,4 +1,4 @@
-// The records that an agent's sessions keep on an execution host: one per run, from its acceptance to its end.
+// The records that an agent's sessions store on an execution host: one per run, from its acceptance to its end.
 import type { Ports, SessionKeys } from "../host/index.ts";
 import type { RecordedRun, SessionRecords } from "../sessions/index.ts";
 import type { ExecutionHost } from "./execution-host.ts";
@@ -9,23 +9,23 @@ import { type ClaimPorts, changeRun, claim, createOnce, dropRun } from "./run-ac
 import type { NewRun } from "./run-record.ts";
 
 export interface HostRecords extends SessionRecords {
-	/** A run was claimed for this process: its record continues under that lease. */
+	/** Reports that a run was claimed for this process: its record continues under that lease. */
 	claimed(runId: string, leaseId: string): void;
 }
 
 export interface RecordOptions {
 	readonly ports: Ports;
-	/** Those of the agent. */
+	/** The agent's keys. */
 	readonly keys: SessionKeys;
-	/** Milliseconds for which a run is claimed at a time. Default 30,000. */
+	/** How long a run is claimed at a time, in milliseconds. Default 30,000. */
 	readonly leaseMs: number;
 	/**
-	 * The source for whether a run is in progress: its record, or the journal, which may notice a dead process earlier.
+	 * What determines whether a run is in progress: its record, or the journal, which may detect a dead process earlier.
 	 */
 	readonly leases: "runs" | "journal";
 }
 
-/** Records of the sessions of one agent. */
+/** Creates the records of one agent's sessions. */
 export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRecords {
 	const { store } = host;
 	const leases = new Map<string, string>();
@@ -44,7 +44,7 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 			return true;
 		},
 		ledger(run) {
-			// A journal that keeps the leases itself is read for the rest; only notifications are acknowledged.
+			// If the journal itself holds the leases, the rest is read from it; only notifications are acknowledged.
 			if (options.leases === "journal" && run.kind !== "notification") return undefined;
 			const leaseId = leases.get(run.runId);
 			leases.delete(run.runId);
@@ -59,16 +59,16 @@ export function hostRecords(host: ExecutionHost, options: RecordOptions): HostRe
 		async cancelled(runIds, storeKey, why) {
 			await store.transaction(async (inside) => {
 				for (const runId of runIds) {
-					// A worker that is about to continue one finds no open run in the journal.
+					// A worker about to continue the run will find that the journal has no open run.
 					if (why === "deleted" && (await dropRun(inside, runId))) continue;
 					if ((await changeRun(inside, runId, { status: "cancelled" })) !== "not-found") {
-						// A notification whose end is only in its journal would be delivered again once the journal is
-						// deleted.
+						// If a notification's end were only in its journal, it would be delivered again after the journal
+						// is deleted.
 						const run = options.leases === "journal" ? await inside.runs.get(runId) : undefined;
 						if (run?.kind === "notification") await inside.runs.update(run);
 						continue;
 					}
-					// A turn that only waited in the inbox has left no other trace.
+					// A turn that only waited in the inbox left no other trace.
 					const about = { runId, kind: "user-turn", status: "cancelled" } as const;
 					await createOnce(inside, { ...about, ...recordedName(storeKey) });
 				}

@@ -1,4 +1,4 @@
-// The execution host in memory: complete, and gone with the process.
+// The in-memory execution host: complete, but it ends with the process.
 import { checkOptionNames, optionNames, uuid } from "@holdfast/upp";
 import type { ExecutionCapabilities } from "../host/index.ts";
 import { memoryRecords } from "../host/index.ts";
@@ -14,22 +14,22 @@ const inMemoryExecutionHostNames = optionNames<InMemoryExecutionHostOptions>({
 
 /** Options of `createInMemoryExecutionHost`. */
 export interface InMemoryExecutionHostOptions {
-	/** Time of leases and schedules, in milliseconds since the epoch. Default: the system's. */
+	/** The clock for leases and schedules, in milliseconds since the epoch. Default: the system's. */
 	readonly clock?: { now(): number };
-	/** Where ids of leases and versions come from. Default: random UUIDs. */
+	/** Generates ids of leases and versions. Default: random UUIDs. */
 	readonly ids?: { uuid(): string };
 	/** Default: `{ backgroundSubagents: "in-process" }`. */
 	readonly capabilities?: ExecutionCapabilities;
 }
 
-/** A built-in execution host: scheduled and unfinished runs can be listed. */
+/** A built-in execution host, which can list scheduled and unfinished runs. */
 export interface OwnExecutionHost extends ExecutionHost {
 	readonly scheduler: OwnScheduler;
 	readonly store: OwnExecutionStore;
 }
 
 /**
- * Makes a complete execution host that lives as long as this object.
+ * Creates a complete execution host that lives as long as this object.
  *
  * @example
  * import { openai } from "@ai-sdk/openai";

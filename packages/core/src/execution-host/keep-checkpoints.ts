@@ -1,4 +1,4 @@
-// Checkpoints as records: a line of versions for each run, without gaps.
+// Checkpoints as records: a sequence of versions for each run, without gaps.
 
 import { numbered, type RecordDraft } from "../host/index.ts";
 import { moveCheckpoint } from "./keep-runs.ts";

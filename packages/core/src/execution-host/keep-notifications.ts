@@ -1,4 +1,4 @@
-// Notifications as records: pending, claimed by one for a time, acknowledged once and for all.
+// Notifications as records: pending, claimed by one worker for a time, or permanently acknowledged.
 
 import type { RecordDraft } from "../host/index.ts";
 import { claimUntil, isClaimed, type KeepingPorts } from "./claims.ts";
@@ -14,10 +14,10 @@ import type {
 import { unschedule } from "./record-scheduler.ts";
 
 const shelf = "notifications";
-/** How many notifications one transaction deletes. */
+/** The maximum number of notifications deleted in one transaction. */
 const atOnce = 100;
 
-/** The shelf with the keys of one session's notifications. */
+/** Returns the shelf with the keys of one session's notifications. */
 function shelfOf(incarnation: string): string {
 	return `notifications of ${incarnation}`;
 }
@@ -45,7 +45,7 @@ export async function enqueueNotification(
 		...observed,
 	});
 	if (incarnation !== undefined) draft.put(shelfOf(incarnation), idempotencyKey, true);
-	// A notification that is only written is still delivered, by its run.
+	// A notification written by itself is still delivered, by its run.
 	await createRun(draft, {
 		runId,
 		kind: "notification",
@@ -106,7 +106,7 @@ export async function acknowledgeNotification(
 	return true;
 }
 
-/** Deletes some of one session's notifications. Returns how many it found. */
+/** Deletes some notifications of one session. Returns how many it found. */
 export async function deleteNotifications(draft: RecordDraft, incarnation: string): Promise<number> {
 	const found = await draft.list(shelfOf(incarnation), { limit: atOnce });
 	for (const [idempotencyKey] of found) {

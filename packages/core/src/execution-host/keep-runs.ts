@@ -1,4 +1,4 @@
-// Runs as records: created once, claimed by one at a time, and never changed after their end.
+// Runs as records: created once, claimed by one worker at a time, and never changed after their end.
 
 import { HoldfastError } from "@holdfast/upp";
 import { isUnreadable } from "../facts/index.ts";
@@ -85,7 +85,7 @@ export async function updateRun(draft: RecordDraft, given: RunRecord): Promise<R
 	const run = await getRun(draft, given.runId);
 	if (run === null) throw notRecorded(given.runId);
 	if (isFinal(run.status)) {
-		// The status may come from its journal, which may be deleted.
+		// The status may come from the run's journal, which may be deleted.
 		if (given.status === run.status) putRun(draft, run);
 		return run;
 	}
@@ -95,18 +95,18 @@ export async function updateRun(draft: RecordDraft, given: RunRecord): Promise<R
 	return updated;
 }
 
-/** A checkpoint of the run was stored. */
+/** Records that a checkpoint of the run was stored. */
 export async function moveCheckpoint(draft: RecordDraft, runId: string, version: number): Promise<void> {
 	const run = await getRun(draft, runId);
 	if (run !== null && !isFinal(run.status)) putRun(draft, { ...run, checkpointVersion: version });
 }
 
-/** A run that its journal reports as ended is not examined again. */
+/** Marks a run that ended according to its journal, so that it is not examined again. */
 export function noteEnd(draft: RecordDraft, run: RunRecord): void {
 	putRun(draft, run);
 }
 
-/** Keeps only the fact that a run has ended, so that a worker that is about to start it does not. */
+/** Keeps only the fact that a run has ended, so that a worker about to start it does not. */
 export async function forgetRun(draft: RecordDraft, runId: string): Promise<void> {
 	const run = await getRun(draft, runId);
 	if (run === null) return;
@@ -115,7 +115,7 @@ export async function forgetRun(draft: RecordDraft, runId: string): Promise<void
 	await dropParts(draft, run);
 }
 
-/** Deletes a run and what was kept of it. Runs that it has started keep their own records. */
+/** Deletes a run and its data. Runs that it started keep their own records. */
 export async function deleteRun(draft: RecordDraft, runId: string): Promise<void> {
 	const run = await getRun(draft, runId);
 	if (run === null) return;
@@ -132,7 +132,7 @@ async function dropParts(draft: RecordDraft, { runId, dedupeKey }: RunRecord): P
 	for (const shelf of ["checkpoints", "event-counts"]) draft.put(shelf, runId, undefined);
 }
 
-/** The names on a shelf. A damaged journal has none, so that its session can be deleted. */
+/** Returns the names on a shelf. For a damaged journal, returns none, so that its session can be deleted. */
 async function namesOn(draft: RecordDraft, shelf: string): Promise<readonly string[]> {
 	try {
 		return (await draft.list(shelf)).map(([name]) => name);

@@ -14,15 +14,15 @@ import type { NewRun } from "./run-record.ts";
 export interface RunRecorderOptions {
 	readonly ports: Ports;
 	readonly claims: ClaimPorts;
-	/** `status` where checkpoints and events are read from the journal. */
+	/** `status` if checkpoints and events are read from the journal. */
 	readonly keeps: "all" | "status";
-	/** The claim under which this process has the run already. */
+	/** The claim that this process already holds for the run. */
 	readonly leaseId?: string;
 	/** The model's last message, for a resumed run. */
 	readonly said?: string | undefined;
 }
 
-/** The records that are written together. */
+/** The records that are written in one transaction. */
 interface Writing {
 	readonly checkpoints: readonly RunPlace[];
 	readonly events: readonly AgentEvent[];
@@ -35,20 +35,20 @@ export class RunRecorder implements Ledger {
 	readonly #ports: Ports;
 	readonly #claims: ClaimPorts;
 	readonly #keeps: RunRecorderOptions["keeps"];
-	/** Converts the engine's events to those of sessions; they have no consumer here. */
+	/** Converts the engine's events to those of sessions. They have no consumer here. */
 	readonly #projection = new SessionEvents();
 	readonly #checkpoints: CheckpointReader;
 	#pending: AgentEvent[] = [];
 	/** The model's last message. */
 	#said: string;
 	#leaseId: string | undefined;
-	/** Version of the last checkpoint known to this process; undefined before the first. */
+	/** Version of the last checkpoint that this process knows; undefined before the first. */
 	#version: number | undefined;
 	#last: Promise<unknown> = Promise.resolve();
 	#stopRenewing: (() => void) | undefined;
 	#notify: (() => void) | undefined;
 	#closed = false;
-	/** Whether the record says that the run is not in progress. */
+	/** Whether the record states that the run is not in progress. */
 	#isOver = false;
 
 	constructor(store: ExecutionStore, run: NewRun, options: RunRecorderOptions) {
@@ -94,12 +94,12 @@ export class RunRecorder implements Ledger {
 	close(): void {
 		this.#closed = true;
 		this.#stopRenewing?.();
-		// Left open, for example by a failure: others need not wait for the end of the lease.
+		// The run was left open, for example by a failure: releasing the lease spares others from waiting for its end.
 		const leaseId = this.#leaseId;
 		if (leaseId === undefined || this.#isOver) return;
 		this.#inTurn(async () => {
 			await this.#store.transaction((inside) => changeRun(inside, this.#run.runId, { lease: null }, leaseId));
-		}).catch(() => {}); // it ends by itself
+		}).catch(() => {}); // otherwise the lease expires
 	}
 
 	#write(found: readonly RunPlace[], change: RunChange | undefined): Promise<void> {
@@ -111,7 +111,7 @@ export class RunRecorder implements Ledger {
 		return this.#inTurn(() => this.#commit({ checkpoints, events, change }));
 	}
 
-	/** Runs requests in order. */
+	/** Processes requests in order. */
 	async #inTurn(work: () => Promise<void>): Promise<void> {
 		const turn = this.#last.then(work);
 		this.#last = turn.catch(() => {});
@@ -136,7 +136,7 @@ export class RunRecorder implements Ledger {
 		if (this.#stopRenewing === undefined && !this.#closed) this.#renewLater();
 	}
 
-	/** The run has a record, claimed by this process unless an earlier claim has not expired. */
+	/** Ensures that the run has a record, claimed by this process unless an earlier claim has not expired. */
 	async #begin(inside: ExecutionTransaction): Promise<string | undefined> {
 		await createOnce(inside, { ...this.#run, status: "queued" });
 		const claimed = await claim(inside, this.#run.runId, this.#claims);
@@ -155,7 +155,7 @@ export class RunRecorder implements Ledger {
 		return version;
 	}
 
-	/** A notification whose run has started is in the history. */
+	/** Acknowledges the notification: once its run has started, it is in the history. */
 	async #acknowledge({ runs, notifications }: ExecutionTransaction): Promise<void> {
 		if (this.#run.kind !== "notification" || this.#version !== undefined) return;
 		const { runId } = this.#run;
@@ -163,17 +163,17 @@ export class RunRecorder implements Ledger {
 	}
 
 	async #update(inside: ExecutionTransaction, change: RunChange, leaseId: string | undefined): Promise<void> {
-		// The first write also marks the run as in progress; without changes the lease is still checked.
+		// The first write also marks the run as in progress. Later, the lease is checked even if nothing changed.
 		const first = this.#version === undefined ? { status: "running" as const } : {};
 		const updated = await changeRun(inside, this.#run.runId, { ...first, ...change }, leaseId);
-		// A run that was cancelled in the meantime stays cancelled; the canceller stops the work.
+		// A run that was cancelled concurrently stays cancelled; the canceller stops the work.
 		if (updated === "lease-lost") throw leaseLost(this.#run.sessionKey);
 	}
 
 	#renewLater(): void {
 		this.#stopRenewing = this.#ports.timers.after(this.#claims.leaseMs / 3, () => {
 			this.#inTurn(() => this.#renew())
-				.catch(() => {}) // a host that cannot be reached now is asked again
+				.catch(() => {}) // if the host is unreachable now, the next renewal retries
 				.then(() => {
 					if (!this.#closed) this.#renewLater();
 				});

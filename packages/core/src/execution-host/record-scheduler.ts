@@ -1,5 +1,5 @@
-// The scheduler of a built-in host: due runs are stored with the records, and workers ask for them. Delivery happens at
-// least once; claiming makes a run count once.
+// The scheduler of a built-in host: due runs are stored with the records, and workers query them. Delivery is at least
+// once; the claim ensures that a run is processed once.
 
 import { onDraft, type RecordDraft, type RecordSpace } from "../host/index.ts";
 import type { KeepingPorts } from "./claims.ts";
@@ -10,36 +10,36 @@ const shelf = "scheduled-runs";
 /** A run to be resumed. */
 export interface ScheduledRun {
 	readonly runId: string;
-	/** Milliseconds since the epoch, by the host's clock, from which on it is to be resumed. */
+	/** The time at which to resume it, in milliseconds since the epoch, by the host's clock. */
 	readonly dueAtMs: number;
 	readonly sessionKey?: string;
 	readonly notificationId?: string;
 }
 
-/** How many due runs are read. */
+/** Options for reading due runs. */
 export interface DueOptions {
 	/** The maximum number. Default: all. */
 	readonly limit?: number;
 }
 
-/** A scheduler that can be asked for due runs. */
+/** A scheduler that can list due runs. */
 export interface OwnScheduler extends ExecutionScheduler {
-	/** Runs whose time has come, the longest due first. They stay until they are settled. */
+	/** Returns due runs, the earliest first. They remain until they are settled. */
 	due(options?: DueOptions): Promise<readonly ScheduledRun[]>;
-	/** All that is scheduled, due or not, the earliest first. */
+	/** Returns everything scheduled, due or not, the earliest first. */
 	list(): Promise<readonly ScheduledRun[]>;
-	/** The run needs no further delivery. */
+	/** Marks the run as needing no further delivery. */
 	settle(runId: string): Promise<void>;
-	/** Calls `scheduled` after this process has scheduled something. Returns the way to stop. */
+	/** Calls `scheduled` after this process has scheduled something. Returns a function that stops it. */
 	watch(scheduled: () => void): () => void;
 }
 
-/** A host's scheduler, if it can be asked for due runs; undefined if it delivers them itself. */
+/** Returns a host's scheduler, if it can list due runs; undefined if it delivers them itself. */
 export function ownScheduler({ scheduler }: ExecutionHost): OwnScheduler | undefined {
 	return "due" in scheduler ? (scheduler as OwnScheduler) : undefined;
 }
 
-/** The scheduler over a space of records. */
+/** Creates the scheduler over a space of records. */
 export function recordScheduler(space: RecordSpace, ports: KeepingPorts): OwnScheduler {
 	const watchers = new Set<() => void>();
 	async function add(run: ScheduledRun): Promise<void> {
@@ -69,12 +69,12 @@ export function recordScheduler(space: RecordSpace, ports: KeepingPorts): OwnSch
 	};
 }
 
-/** Takes a run off the list. */
+/** Removes a run from the schedule. */
 export async function unschedule(draft: RecordDraft, runId: string): Promise<void> {
 	if ((await draft.get(shelf, runId)) !== undefined) draft.put(shelf, runId, undefined);
 }
 
-/** Schedules a run; of two times for one run the earlier one counts. */
+/** Schedules a run. If it is already scheduled, the earlier time applies. */
 async function schedule(draft: RecordDraft, run: ScheduledRun): Promise<void> {
 	const existing = (await draft.get(shelf, run.runId)) as ScheduledRun | undefined;
 	if (existing === undefined || run.dueAtMs < existing.dueAtMs) draft.put(shelf, run.runId, run);

@@ -1,4 +1,4 @@
-// The store of an execution host over records: every call is a small transaction, and `transaction` a larger one.
+// The store of an execution host over records: every call is a small transaction, and `transaction` is a larger one.
 import type { SessionStore } from "../host/index.ts";
 import { onDraft, type RecordDraft, type RecordSpace } from "../host/index.ts";
 import type { KeepingPorts } from "./claims.ts";
@@ -36,7 +36,7 @@ import {
 	type RunStore,
 } from "./run-record.ts";
 
-/** Selects the runs of a list. */
+/** Selects the runs to list. */
 export interface ListRunsOptions {
 	/** Only runs whose id sorts after this one. */
 	readonly after?: string;
@@ -44,29 +44,29 @@ export interface ListRunsOptions {
 	readonly limit?: number;
 }
 
-/** The runs of a built-in host, which can be listed without their ids. */
+/** The runs of a built-in host. They can be listed without knowing their ids. */
 export interface OwnRunStore extends RunStore {
 	claim(runId: string, options?: ClaimRunOptions): Promise<ClaimRunResult>;
 	delete(runId: string): Promise<void>;
-	/** Runs that have not ended, in the order of their ids: the input of a recovery at startup. */
+	/** Returns runs that have not ended, in the order of their ids: the input of a recovery at startup. */
 	listUnfinished(options?: ListRunsOptions): Promise<readonly RunRecord[]>;
 }
 
-/** A checkpoint store that also lists. */
+/** A checkpoint store that can also list. */
 export interface OwnCheckpointStore extends CheckpointStore {
-	/** All checkpoints of a run, the first one first. */
+	/** Returns all checkpoints of a run, the first one first. */
 	list(runId: string): Promise<readonly Checkpoint[]>;
 }
 
 /** The notifications of a built-in host: a claim ends with its worker, and delivery is acknowledged. */
 export interface OwnNotificationStore extends NotificationStore {
-	/** False when there was nothing to release. */
+	/** Returns false if there was nothing to release. */
 	releaseByIdempotencyKey(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
 	acknowledge(idempotencyKey: string, options?: HeldNotification): Promise<boolean>;
 	deleteByIncarnation(incarnation: string): Promise<void>;
 }
 
-/** The view of a transaction on a built-in host. */
+/** The store of a built-in host within a transaction. */
 export interface OwnTransaction extends ExecutionTransaction {
 	readonly runs: OwnRunStore;
 	readonly checkpoints: OwnCheckpointStore;
@@ -85,7 +85,7 @@ export interface OwnExecutionStore extends OwnTransaction, ExecutionStore {
 /** Runs one operation: in its own transaction, or in the current one. */
 type Operate = <T>(operation: (draft: RecordDraft) => Promise<T>) => Promise<T>;
 
-/** The store over a space of records. */
+/** Creates the store over a space of records. */
 export function recordStore(space: RecordSpace, ports: KeepingPorts): OwnExecutionStore {
 	return {
 		...storeParts((operation) => onDraft(space, operation), ports),
@@ -94,7 +94,7 @@ export function recordStore(space: RecordSpace, ports: KeepingPorts): OwnExecuti
 	};
 }
 
-/** The store's ports on a draft: nothing is before the draft is committed. */
+/** Returns the store's ports on a draft. Nothing is visible outside before the draft is committed. */
 function transactionOn(draft: RecordDraft, ports: KeepingPorts): OwnTransaction {
 	return storeParts((operation) => operation(draft), ports);
 }

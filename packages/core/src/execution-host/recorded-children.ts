@@ -42,7 +42,8 @@ export function childRecords(
 				status: "pending",
 				...name,
 			});
-			// A host with permanent claims reports no more than that: its scheduler was asked before it was claimed.
+			// On a host with permanent claims, this is all that can be reported: its scheduler was asked before the
+			// claim.
 			if (!enqueued.ok && (await notifications.getByIdempotencyKey(key))?.status !== "pending") return;
 			await createOnce(store, { runId, kind: "notification", status: "queued", dedupeKey: key, ...name });
 			await scheduler.resumeSession(name.sessionKey, { runId, notificationId: key, idempotencyKey: key });
@@ -52,7 +53,7 @@ export function childRecords(
 	};
 }
 
-/** The run at the top. Only a run that a call started has a point in its id: others are asked for nothing. */
+/** Returns the root run. Only the id of a run that a call started contains a point; other runs need no lookup. */
 async function rootOf({ runs }: ExecutionStore, parentRunId: string): Promise<string> {
 	if (!parentRunId.includes(".")) return parentRunId;
 	return (await runs.get(parentRunId))?.rootRunId ?? parentRunId;

@@ -1,4 +1,4 @@
-// resume(runId): called by a scheduler when a run is due. Repeated calls, in any process, are harmless.
+// resume(runId): called by a scheduler when a run is due. It can be called repeatedly, in any process.
 import { HoldfastError, UserMessage } from "@holdfast/upp";
 import { acceptInput, entriesBack, leaseLost } from "../facts/index.ts";
 import type { Journal, Ports } from "../host/index.ts";
@@ -27,12 +27,12 @@ export interface ResumeParts {
 	readonly table: SessionTable;
 	readonly records: HostRecords;
 	readonly ports: Ports;
-	/** Milliseconds for which a run is claimed at a time. */
+	/** How long a run is claimed at a time, in milliseconds. */
 	readonly leaseMs: number;
 }
 
 /**
- * Claims a run, and starts or continues it. Null if another process owns it, or it has ended. Rejects with
+ * Claims a run, and starts or continues it. Returns null if another process owns it, or it has ended. Rejects with
  * `run_not_found` for an unknown id.
  */
 export async function resumeRun(parts: ResumeParts, runId: string): Promise<AgentRun | null> {
@@ -40,7 +40,7 @@ export async function resumeRun(parts: ResumeParts, runId: string): Promise<Agen
 	const run = await findRun(store, runId);
 	if (parts.table.rootKeyOf(storeKeyOfRun(run)) === undefined) return null; // another agent's
 	if (isFinal(run.status)) {
-		// Stopped background work has ended.
+		// Background work that was stopped has ended.
 		if (run.kind === "background-subagent") await recoverSession(parts.table, run.sessionKey);
 		return null;
 	}
@@ -57,17 +57,17 @@ async function findRun(store: ExecutionStore, runId: string): Promise<RunRecord>
 	);
 }
 
-/** The session of a run. */
+/** Returns the session of a run. */
 function queueOf(table: SessionTable, run: RunRecord): ReturnType<SessionTable["queue"]> {
 	return table.queue(table.keyOf(storeKeyOfRun(run)) ?? run.sessionKey);
 }
 
 interface Claim {
 	readonly leaseId: string;
-	/** Absent when it is in the history already. */
+	/** Absent if it is already in the history. */
 	readonly notification?: NotificationRecord;
 	readonly key: string;
-	/** The session it is delivered to; absent before there is one. */
+	/** The session it is delivered to; absent until one exists. */
 	readonly incarnation?: string;
 }
 
@@ -84,10 +84,10 @@ async function deliverNotification(parts: ResumeParts, run: RunRecord): Promise<
 	records.claimed(runId, leaseId);
 	const queue = queueOf(table, run);
 	try {
-		if (notification === undefined) return await continueRun(parts, run); // it is in the history
+		if (notification === undefined) return await continueRun(parts, run); // it is already in the history
 		const { shape, message } = acceptInput(notification.input);
 		const isFor = incarnation ?? (await makeSession(parts, run, notification));
-		// The same notification is the same message, however often it is delivered.
+		// The same notification is always the same message, however often it is delivered.
 		const { id, dedupeKey } = noticeIdentity(key);
 		const same = new UserMessage([...message.content], { id });
 		const input = { shape, message: same, origin: { runKind: "notification" as const } };
@@ -98,13 +98,15 @@ async function deliverNotification(parts: ResumeParts, run: RunRecord): Promise<
 		return handle;
 	} catch (error) {
 		await release(store, runId, claimed);
-		// The session was deleted in the meantime, which the next claim will find.
+		// The session was deleted concurrently; the next claim will detect that.
 		if ((error as { code?: unknown }).code === "lease_lost") return deliverNotification(parts, run);
 		throw error;
 	}
 }
 
-/** The journal has no start of the run: another attempt need not wait for the end of the lease. */
+/**
+ * The journal does not contain the start of the run, so the lease is released: another attempt need not wait for its end.
+ */
 async function release(store: ExecutionStore, runId: string, { key, leaseId }: Claim): Promise<void> {
 	await store.transaction(async (inside) => {
 		const changed = await changeRun(inside, runId, { status: "queued", lease: null }, leaseId);
@@ -113,8 +115,8 @@ async function release(store: ExecutionStore, runId: string, { key, leaseId }: C
 }
 
 /**
- * Claims a notification for its session: the one that it was created for, or is first delivered to. Undefined if another
- * process has it.
+ * Claims a notification for its session: the one that it was created for, or is first delivered to. Returns undefined if
+ * another process holds it.
  *
  * @param notedBefore The session that it belonged to before this read of the journal.
  */
@@ -150,7 +152,7 @@ async function claimNotification(
 				if (existing.status !== "acked") throw new NotOurs();
 				return { leaseId, key };
 			}
-			// With permanent claims the claimant may have died: the run's own claim decides who delivers it.
+			// With permanent claims the claimant may have died, so the run's own claim decides who delivers it.
 			const ours = { leaseId, key, notification: existing };
 			if (incarnation === undefined) return ours;
 			await noteBefore(inside, parts, run, { seq, incarnation, notificationId: existing.notificationId });
@@ -163,7 +165,7 @@ async function claimNotification(
 	}
 }
 
-/** Makes the session of a claimed notification, with nothing in it, and notes it as the one that it is delivered to. */
+/** Creates an empty session for a claimed notification, and records it as the target of the delivery. */
 async function makeSession(
 	parts: ResumeParts,
 	run: RunRecord,
@@ -190,7 +192,7 @@ async function makeSession(
 	return incarnation;
 }
 
-/** A notification is about to be delivered. */
+/** Records that a notification is about to be delivered. */
 async function noteBefore(
 	{ checkpoints }: ExecutionTransaction,
 	{ ports }: ResumeParts,
@@ -206,12 +208,12 @@ async function noteBefore(
 	await checkpoints.append(before, { expectedVersion: version });
 }
 
-/** The session that a notification was delivered to before. */
+/** Returns the session that a notification was previously delivered to. */
 function incarnationAt(checkpoint: Checkpoint | null): string | undefined {
 	return (checkpoint?.sessionSnapshot as { readonly incarnation?: string } | undefined)?.incarnation;
 }
 
-/** Continues a run that the journal knows. */
+/** Continues a run that the journal contains. */
 async function continueRun(parts: ResumeParts, run: RunRecord): Promise<AgentRun | null> {
 	const { table } = parts;
 	if (isOfSubagent(run)) return unlessHeld(recoverSession(table, run.sessionKey));
@@ -220,7 +222,7 @@ async function continueRun(parts: ResumeParts, run: RunRecord): Promise<AgentRun
 	return handle;
 }
 
-/** A run that ended in the journal without an update of its record, because of a crash in between. */
+/** Settles a run that ended in the journal but whose record was not updated, because of a crash in between. */
 async function settle({ execution, journal }: ResumeParts, run: RunRecord): Promise<void> {
 	const { runId, dedupeKey } = run;
 	const status = await endOf(journal, storeKeyOfRun(run), run);
@@ -231,7 +233,7 @@ async function settle({ execution, journal }: ResumeParts, run: RunRecord): Prom
 	});
 }
 
-/** The outcome of a run according to its session's journal; undefined if it may continue or start. */
+/** Returns the outcome of a run according to its session's journal; undefined if it may continue or start. */
 async function endOf(
 	journal: Journal,
 	storeKey: string,
@@ -244,7 +246,7 @@ async function endOf(
 	if (head?.openRunId === runId) return undefined;
 	for await (const { runId: of, fact } of entriesBack(journal, storeKey, head?.seq ?? 0)) {
 		if (of === runId && fact.kind === "run.ended") return endings[fact.outcome];
-		// Another run has accepted the notice of this one.
+		// Another run has accepted this run's notice.
 		if (of !== runId && fact.kind === "input" && fact.inputId === id) return "completed";
 		if (fact.kind === "folded" && !mayBegin) return "completed"; // delivered in entries that were folded
 	}

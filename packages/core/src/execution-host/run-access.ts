@@ -1,30 +1,30 @@
 // Operations on runs for any host: they use only the port's own calls, several in one transaction. A process that has
-// lost its claim changes nothing (keeps I4).
+// lost its claim cannot change anything (keeps I4).
 import type { ExecutionTransaction } from "./execution-host.ts";
 import { isFinal, type NewRun, type RunLease, type RunRecord, type RunStore } from "./run-record.ts";
 
-/** The changeable fields of a run. `lease: null` gives up the lease, so the next claim need not wait for its end. */
+/** The changeable fields of a run. `lease: null` releases the lease, so the next claim need not wait for its end. */
 export type RunChange = Partial<Pick<RunRecord, "status" | "output" | "error" | "checkpointVersion">> & {
 	readonly lease?: null;
 };
 
-/** Time and names of claims. */
+/** The clock and the duration of claims. */
 export interface ClaimPorts {
-	/** Milliseconds since the epoch, by the clock that the host's claims go by. */
+	/** Returns milliseconds since the epoch, by the clock that the host uses for claims. */
 	nowMs(): number;
 	newId(): string;
-	/** Milliseconds for which a run is claimed at a time. */
+	/** How long a run is claimed at a time, in milliseconds. */
 	readonly leaseMs: number;
 }
 
 type Runs = Pick<ExecutionTransaction, "runs">;
 
-/** Undefined for a run that was never recorded. */
+/** Returns undefined for a run that was never recorded. */
 async function findRun(runs: RunStore, runId: string): Promise<RunRecord | undefined> {
 	return (await runs.get(runId)) ?? undefined;
 }
 
-/** Records a run, unless it or one with its dedupe key exists, so that a host need not check by itself. */
+/** Records a run unless it, or one with its dedupe key, exists, so that hosts need not check this themselves. */
 export async function createOnce({ runs }: Runs, run: NewRun): Promise<RunRecord> {
 	const { runId, dedupeKey, parentRunId } = run;
 	const existing =
@@ -37,8 +37,8 @@ export async function createOnce({ runs }: Runs, run: NewRun): Promise<RunRecord
 }
 
 /**
- * Deletes the record of a turn. False where the host cannot, and for runs that a scheduler may still deliver: notifications and
- * tasks of sub-agents stay on record as cancelled.
+ * Deletes the record of a turn. Returns false if the host cannot, and for runs that a scheduler may still deliver:
+ * notifications and tasks of sub-agents remain recorded as cancelled.
  */
 export async function dropRun({ runs }: Runs, runId: string): Promise<boolean> {
 	const run = await findRun(runs, runId);
@@ -48,7 +48,7 @@ export async function dropRun({ runs }: Runs, runId: string): Promise<boolean> {
 	return true;
 }
 
-/** Claims a run, or returns the reason: it is claimed, has ended, or is unknown. */
+/** Claims a run, or returns the reason for refusal: it is claimed, has ended, or is unknown. */
 export async function claim(
 	{ runs }: Runs,
 	runId: string,
@@ -62,14 +62,14 @@ export async function claim(
 	const claimed = await runs.claim(runId, { attempt, leaseId, leaseMs, nowMs: now });
 	if (claimed.ok) return claimed.lease;
 	if (claimed.reason !== "not-claimable") return claimed.reason;
-	// A host may know queued runs alone as free; this one was left by a process that died.
+	// Some hosts treat only queued runs as free, but a dead process left this one.
 	if ((run.lease?.leaseUntilMs ?? 0) > now) return "leased";
 	const lease = { attempt, leaseId, leaseUntilMs: now + leaseMs };
 	await runs.update({ ...run, status: "leased", lease });
 	return lease;
 }
 
-/** Keeps a claim for another time. False when it is another's, or the run has ended. */
+/** Renews a claim. Returns false if another process holds it, or the run has ended. */
 export async function renew(
 	{ runs }: Runs,
 	runId: string,
@@ -82,7 +82,7 @@ export async function renew(
 	return true;
 }
 
-/** Changes a run if `leaseId` still holds it. An ended run is not changed. */
+/** Changes a run if `leaseId` is still its lease. An ended run is not changed. */
 export async function changeRun(
 	{ runs }: Runs,
 	runId: string,

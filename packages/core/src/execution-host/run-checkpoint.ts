@@ -1,5 +1,5 @@
-// Checkpoints: the places of a run where work can continue after a crash. Each refers to a position in the session's
-// journal and copies nothing of it (keeps I5).
+// Checkpoints: the positions in a run at which work can continue after a crash. Each refers to a position in the
+// session's journal and copies nothing of it (keeps I5).
 
 /** The event before or after which a checkpoint was taken. */
 export type CheckpointPhase =
@@ -12,17 +12,17 @@ export type CheckpointPhase =
 	| "before-child-run"
 	| "child-linked"
 	| "suspended"
-	/** Another process has resumed the run: writes of the previous one are refused from here on. */
+	/** Another process has resumed the run: from here on, writes of the previous one are refused. */
 	| "resumed";
 
-/** A place in a run. */
+/** A position in a run. */
 export interface RunPlace {
 	readonly runId: string;
 	readonly sessionKey: string;
 	readonly phase: CheckpointPhase;
-	/** Seq of the last journal entry that is at this point. */
+	/** Seq of the last journal entry before this point. */
 	readonly seq: number;
-	/** Milliseconds since the epoch. */
+	/** In milliseconds since the epoch. */
 	readonly at: number;
 	/** The call, for phases around tools and child runs. */
 	readonly toolCallId?: string;
@@ -30,7 +30,9 @@ export interface RunPlace {
 	readonly childRunId?: string;
 	/** The notification, for phases around it. */
 	readonly notificationId?: string;
-	/** Of the session, before a notification: it is delivered to no other. */
+	/**
+	 * The incarnation of the session that the notification is delivered to, and of no other. Set before a notification.
+	 */
 	readonly incarnation?: string;
 	/** The ids that a suspended run waits for: tool calls, child runs, approvals. */
 	readonly waitsFor?: readonly string[];
@@ -40,12 +42,12 @@ export interface RunPlace {
 export interface Checkpoint extends Partial<Omit<RunPlace, "runId" | "phase">> {
 	readonly checkpointId: string;
 	readonly runId: string;
-	/** From 1, by one more each time, within the run. */
+	/** Version within the run: 1 for the first, then incremented by 1. */
 	readonly version: number;
 	readonly phase: CheckpointPhase;
-	/** Where the run is: opaque, JSON-safe. */
+	/** The position of the run: opaque, JSON-safe. */
 	readonly runtimeState: unknown;
-	/** Where its session is: opaque, JSON-safe. A position in the journal, never a copy of it. */
+	/** The position of its session: opaque, JSON-safe. A position in the journal, never a copy of it. */
 	readonly sessionSnapshot: unknown;
 	/** The call that is about to run. */
 	readonly pendingToolCall?: unknown;
@@ -62,8 +64,8 @@ export type AppendCheckpointResult =
 /** The checkpoints of an execution host's runs. */
 export interface CheckpointStore {
 	/**
-	 * Adds a checkpoint after the one of `expectedVersion` (0: the first one) and advances the run's `checkpointVersion`.
-	 * Refused if that position is taken.
+	 * Appends a checkpoint after the one with `expectedVersion` (0: as the first one) and advances the run's
+	 * `checkpointVersion`. Refused if that position is already taken.
 	 */
 	append(
 		checkpoint: NewCheckpoint,
@@ -72,7 +74,7 @@ export interface CheckpointStore {
 	latest(runId: string): Promise<Checkpoint | null>;
 }
 
-/** The checkpoint of a place in a run. */
+/** Creates the checkpoint of a position in a run. */
 export function checkpointAt(place: RunPlace, version: number): Checkpoint {
 	const { runId, sessionKey, phase, seq, at, toolCallId, waitsFor, incarnation } = place;
 	return {

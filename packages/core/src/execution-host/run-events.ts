@@ -3,7 +3,7 @@ import type { AgentEvent } from "../facts/index.ts";
 
 /** A position after an event of a run. */
 export interface EventCursor {
-	/** How many events of the run are before this position: the first event has offset 1. */
+	/** How many events of the run precede this position: the first event has offset 1. */
 	readonly offset: number;
 }
 
@@ -16,8 +16,11 @@ export interface StoredRunEvent {
 
 /** The events of runs, in order. */
 export interface RunEventStore {
-	/** Adds an event; the cursor follows it. */
+	/** Appends an event. Returns the cursor after it. */
 	append(runId: string, event: AgentEvent): Promise<EventCursor>;
-	/** The events after a cursor, in the order they were added; those that exist when it is read. Default: all. */
+	/**
+	 * Yields the events after a cursor, in the order they were added; only those that exist when it is read. Default:
+	 * all.
+	 */
 	read(runId: string, cursor?: EventCursor): AsyncIterable<StoredRunEvent>;
 }

@@ -1,34 +1,34 @@
-// The inner vocabulary of compiled schemas: a check is silent for a valid value and allocates nothing then;
-// places are put together on the way out, only when something was found.
+// The internal vocabulary of compiled schemas. For a valid value, a check returns nothing and allocates nothing; paths
+// are built on the way out, only if a problem was found.
 
 import { HoldfastError } from "@holdfast/upp";
 
-/** Something found wrong, with its place relative to the value that was checked. */
+/** A problem, with its path relative to the checked value. */
 export interface Finding {
 	readonly path: PropertyKey[];
 	readonly message: string;
 }
 
-/** Looks at a value; undefined means that it is valid. */
+/** Checks a value; undefined means that it is valid. */
 export type Check = (value: unknown) => Finding[] | undefined;
 
 /** A schema node being compiled. */
 export type SchemaNode = Readonly<Record<string, unknown>>;
 
-/** The context of keyword compilers: compiles nested schemas. Undefined means that everything is valid. */
+/** The context of keyword compilers: compiles nested schemas. Undefined means that every value is valid. */
 export interface Compilation {
 	compile(schema: unknown, place: readonly string[]): Check | undefined;
 }
 
-// Far more than anyone reads; keeps a huge wrong array from filling the memory.
+// Far more than anyone reads, but it keeps a huge invalid array from exhausting the memory.
 const MOST_FINDINGS = 100;
 
-/** One finding at the value itself. */
+/** Creates one finding at the value itself. */
 export function found(message: string): Finding[] {
 	return [{ path: [], message }];
 }
 
-/** Adds findings about a member to those of its container; returns them once there is any. */
+/** Adds findings about a member to those of its container. Returns undefined if there are none. */
 export function add(all: Finding[] | undefined, below: Finding[], key?: PropertyKey): Finding[] {
 	if (key !== undefined) for (const finding of below) finding.path.unshift(key);
 	if (all === undefined) return below;
@@ -36,12 +36,12 @@ export function add(all: Finding[] | undefined, below: Finding[], key?: Property
 	return all;
 }
 
-/** Whether a value is what JSON calls an object. */
+/** Whether a value is a JSON object. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Says where a schema is malformed. */
+/** Throws an error that names the malformed position in a schema. */
 export function malformed(place: readonly string[], why: string): HoldfastError {
 	const path = place.join(".");
 	return new HoldfastError(
@@ -51,7 +51,7 @@ export function malformed(place: readonly string[], why: string): HoldfastError 
 	);
 }
 
-/** A keyword's value, which must be a number if present. */
+/** Returns a keyword's value, which must be a number if present. */
 export function numberKeyword(
 	node: SchemaNode,
 	keyword: string,
@@ -62,7 +62,7 @@ export function numberKeyword(
 	throw malformed([...place, keyword], "expected a number");
 }
 
-/** A keyword's value, which must be a count if present. */
+/** Returns a keyword's value, which must be a count if present. */
 export function countKeyword(
 	node: SchemaNode,
 	keyword: string,

@@ -1,4 +1,4 @@
-// The keywords that combine schemas: allOf, anyOf, oneOf, not. Owns saying which alternative was probably meant.
+// The keywords that combine schemas: allOf, anyOf, oneOf, not. Also reports which alternative was probably intended.
 
 import { cutText } from "@holdfast/upp";
 import {
@@ -12,7 +12,7 @@ import {
 } from "./check.ts";
 import { describeValue, formatPath } from "./issue.ts";
 
-/** `allOf`: every schema counts. */
+/** `allOf`: all schemas must match. */
 export function allOfCheck(node: SchemaNode, place: readonly string[], to: Compilation): Check | undefined {
 	const checks = alternatives(node, "allOf", place, to)?.filter((check) => check !== undefined);
 	if (checks === undefined || checks.length === 0) return undefined;
@@ -81,8 +81,8 @@ function alternatives(
 
 const MISMATCH = /^expected (.*), got /s;
 
-// An alternative that fails at the root was probably not intended; one that fails deeper, or elsewhere than at a fixed
-// value, best explains the problem.
+// An alternative that fails at the root was probably not intended. One that fails deeper, or at something other than a
+// fixed value, best explains the problem.
 function explain(failures: readonly Finding[][], value: unknown): Finding[] {
 	const deep = failures.filter((findings) => !findings.every(isMismatchOfWhole));
 	if (deep.length === 0) {
@@ -101,12 +101,12 @@ function isMismatchOfWhole({ path, message }: Finding): boolean {
 	return path.length === 0 && MISMATCH.test(message);
 }
 
-// The message of a fixed value is the only one that expects a literal.
+// Only the message about a fixed value expects a literal.
 function isWrongFixedValue({ path, message }: Finding): boolean {
 	return path.length === 1 && /^expected (one of )?["\d-]/.test(message);
 }
 
-/** Characters of what one alternative has to say; alternatives within alternatives would say more and more. */
+/** The maximum length of an alternative's message; nested alternatives would make it grow without limit. */
 const longestInline = 500;
 
 function inline({ path, message }: Finding): string {

@@ -30,10 +30,10 @@ const NO_ISSUES: readonly Issue[] = Object.freeze([]);
 const compiled = new WeakMap<object, SchemaValidator>();
 
 /**
- * Compiles a JSON Schema. A schema must not be changed after it was compiled: the result is kept with the object.
+ * Compiles a JSON Schema. Do not change a schema after it was compiled: the result is cached per object.
  *
- * @throws HoldfastError `invalid_schema`, naming the place, when the schema is malformed or refers outside itself, or has more
- * than 100,000 members, 4,000,000 characters or 500 levels.
+ * @throws HoldfastError `invalid_schema`, naming the position, if the schema is malformed or refers outside itself, or
+ * has more than 100,000 members, 4,000,000 characters or 500 levels.
  */
 export function compileSchema(schema: object | boolean): SchemaValidator {
 	if (typeof schema !== "object" || schema === null) return validatorOf(compileRoot(schema));
@@ -68,7 +68,7 @@ function run(check: Check, value: unknown): Finding[] | undefined {
 function compileRoot(root: unknown): Check | undefined {
 	const finished = new Map<object, Check | undefined>();
 	const started = new Set<object>();
-	/** Where a chain of references that begins at a node ends. */
+	/** Where a chain of references that starts at a node ends. */
 	const ends = new Map<unknown, unknown>();
 	const compilation: Compilation = { compile };
 	try {
@@ -84,7 +84,7 @@ function compileRoot(root: unknown): Check | undefined {
 		if (!isRecord(schema)) throw malformed(place, "expected a schema: an object, true or false");
 		if (place.length > 0) refuseMixed(schema, place);
 		if (finished.has(schema)) return finished.get(schema);
-		// A schema that contains itself: its check exists by the time a value is looked at.
+		// A schema that contains itself: its check exists by the time a value is checked.
 		if (started.has(schema)) return (value) => finished.get(schema)?.(value);
 		started.add(schema);
 		const check = compileNode(schema, place);
@@ -124,7 +124,7 @@ function compileRoot(root: unknown): Check | undefined {
 			}
 			if (seen.has(target)) throw malformed(at, "the reference leads back to itself");
 			seen.add(target);
-			// Keywords next to a reference count too, so only bare references are resolved here.
+			// Keywords next to a reference apply too, so only bare references are resolved here.
 			if (target !== node && Object.keys(target).length > 1) break;
 			target = resolveReference(root, target.$ref, at);
 		}
@@ -142,7 +142,7 @@ function counted(check: Check | undefined): Check | undefined {
 	};
 }
 
-/** A schema of a library among JSON Schema would be passed over, and anything let in. */
+/** A library's schema nested in JSON Schema would be ignored, and any value accepted. */
 function refuseMixed(value: unknown, place: readonly string[]): void {
 	if (!isStandardSchema(value)) return;
 	const { vendor } = value["~standard"];
@@ -152,7 +152,7 @@ function refuseMixed(value: unknown, place: readonly string[]): void {
 	);
 }
 
-// The type first: where it is wrong, nothing else is worth saying.
+// Runs the type check first: if the type is wrong, other findings are not useful.
 function inOrder(first: Check | undefined, second: Check | undefined): Check | undefined {
 	if (first === undefined) return second;
 	if (second === undefined) return first;
@@ -189,7 +189,7 @@ function decoded(part: string): string {
 	try {
 		return decodeURIComponent(part);
 	} catch {
-		// A name with a bare percent sign.
+		// A name with an unescaped percent sign.
 		return part;
 	}
 }

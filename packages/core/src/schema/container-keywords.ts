@@ -1,4 +1,4 @@
-// The keywords about what a value holds: the properties of objects, the items of arrays.
+// The keywords about the content of a value: the properties of objects, the items of arrays.
 
 import { nearest } from "@holdfast/upp";
 import {
@@ -21,11 +21,11 @@ interface Property {
 	readonly key: string;
 	readonly required: boolean;
 	readonly check: Check | undefined;
-	/** Whether every object inherits something of this name, as with `constructor`. */
+	/** Whether every object inherits a property with this name, such as `constructor`. */
 	readonly inherited: boolean;
 }
 
-/** `properties`, `required`, and, where the schema has them, the keywords about all the other properties. */
+/** `properties`, `required` and, if the schema has them, the keywords about all other properties. */
 export function objectCheck(node: SchemaNode, place: readonly string[], to: Compilation): Check | undefined {
 	const properties = declaredProperties(node, place, to);
 	const checkRest = restCheck(node, place, to);
@@ -101,7 +101,7 @@ function declaredProperties(node: SchemaNode, place: readonly string[], to: Comp
 	}));
 }
 
-// patternProperties, additionalProperties, propertyNames, minProperties, maxProperties: these walk over all keys.
+// patternProperties, additionalProperties, propertyNames, minProperties, maxProperties: these iterate over all keys.
 function restCheck(node: SchemaNode, place: readonly string[], to: Compilation): Check | undefined {
 	const { properties = {}, patternProperties = {}, additionalProperties = true } = node;
 	if (!isRecord(patternProperties))

@@ -1,15 +1,15 @@
-// How much work one validation may be (keeps I7). Schemas come from callers and models as well as from authors, and small
-// ones can ask for work without end: each check is counted, and what a shared schema said of a value is not worked out
-// twice. A validation runs without a break, so there is one under way at a time.
+// Limits the work of one validation (keeps I7). Schemas come from callers and models as well as from authors, and even
+// small ones can require exponential work: each check is counted, and the result of a shared schema for a value is
+// cached. A validation is synchronous, so only one is in progress at a time.
 import type { Check, Finding } from "./check.ts";
 
-/** Checks of a node at a value, or as much work, that one validation may take; a large one takes some thousands. */
+/** The maximum number of node checks, or equivalent work, of one validation; a large one takes a few thousand. */
 const mostChecks = 300_000;
 
-/** Findings of a validation that suggest a fix; ten are shown. */
+/** How many findings of a validation may suggest a fix; ten are shown. */
 const mostHints = 20;
 
-/** So many characters are read in the time of one check. */
+/** Reading this many characters takes about as long as one check. */
 const charactersOfCheck = 1_000;
 
 /** The remaining budget of a validation, and its cached results. */
@@ -22,10 +22,10 @@ interface Effort {
 
 let current: Effort | undefined;
 
-/** Thrown where a validation would take too long. */
+/** Thrown if a validation would take too long. */
 export class TooMuchEffort extends Error {}
 
-/** Runs a validation with an effort of its own. */
+/** Runs a validation with its own budget. */
 export function withEffort<T>(validation: () => T): T {
 	current = { left: mostChecks, hints: mostHints, known: new Map() };
 	try {
@@ -35,14 +35,14 @@ export function withEffort<T>(validation: () => T): T {
 	}
 }
 
-/** Counts work. @throws TooMuchEffort when there was too much. */
+/** Counts work. @throws TooMuchEffort if the budget is exceeded. */
 export function spend(checks = 1): void {
 	if (current === undefined) return;
 	current.left -= checks;
 	if (current.left < 0) throw new TooMuchEffort();
 }
 
-/** Counts a hint; false where the validation has had enough of them. */
+/** Counts a hint. Returns false if the validation has reached the limit. */
 export function mayHint(): boolean {
 	return current === undefined || current.hints-- > 0;
 }
@@ -52,7 +52,7 @@ export function spendText(text: string): void {
 	if (text.length >= charactersOfCheck) spend(Math.floor(text.length / charactersOfCheck));
 }
 
-/** A check that several places of a schema share, and that is carried out once for a value. */
+/** Wraps a check that several parts of a schema share, so that it runs once per value. */
 export function shared(check: Check): Check {
 	return (value) => {
 		if (current === undefined) return check(value);
@@ -72,7 +72,7 @@ export function shared(check: Check): Check {
 	};
 }
 
-/** Paths grow on the way out, so findings are not shared. */
+/** Paths are extended on the way out, so findings must not be shared. */
 function copyOf(findings: readonly Finding[]): Finding[] {
 	return findings.map(({ path, message }) => ({ path: [...path], message }));
 }

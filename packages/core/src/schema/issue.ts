@@ -1,19 +1,19 @@
-// Issues of a value, worded for a model or a person to act on, and the notation of paths in a value.
+// Issues of a value, worded so that a model or a person can act on them, and the notation of paths in a value.
 
 import { cutText } from "@holdfast/upp";
 
-/** One thing that is wrong with a value. */
+/** One problem with a value. */
 export interface Issue {
-	/** Where, as in `items[2].name`; empty for the value itself. */
+	/** The path, such as `items[2].name`; empty for the value itself. */
 	readonly path: string;
-	/** The problem, as in `expected string, got number (42)`. */
+	/** The problem, such as `expected string, got number (42)`. */
 	readonly message: string;
 }
 
 const SHOWN_ISSUES = 10;
 const SHOWN_CHARACTERS = 60;
 
-/** Writes a path the way it would be written in code: `a.b[2]["odd key"]`. */
+/** Formats a path as it would be written in code: `a.b[2]["odd key"]`. */
 export function formatPath(segments: readonly PropertyKey[]): string {
 	let path = "";
 	for (const segment of segments) {
@@ -25,7 +25,7 @@ export function formatPath(segments: readonly PropertyKey[]): string {
 	return path;
 }
 
-/** Writes issues as lines, `path: message`, the first ten of them. */
+/** Formats up to ten issues as lines, `path: message`. */
 export function formatIssues(issues: readonly Issue[]): string {
 	const lines = issues
 		.slice(0, SHOWN_ISSUES)
@@ -34,7 +34,7 @@ export function formatIssues(issues: readonly Issue[]): string {
 	return lines.join("\n");
 }
 
-/** Names a value's type and, where short enough to help, the value: `number (42)`, `array of 3`, `null`. */
+/** Describes a value by its type and, if short enough to help, the value: `number (42)`, `array of 3`, `null`. */
 export function describeValue(value: unknown): string {
 	if (value === null || value === undefined) return String(value);
 	if (Array.isArray(value)) return `array of ${value.length}`;

@@ -1,25 +1,24 @@
-// Patterns of schemas (keeps I7). A regular expression can take time that doubles with each character, and both it and
-// the text may come from a stranger. A pattern that can backtrack is only tested where the engine can interrupt it: in a
-// script with a time limit, which a validation enters once. Outside Node, where such scripts do not exist, it is tested
-// directly.
+// Patterns of schemas (keeps I7). A regular expression can take exponential time, and both it and the text may come from
+// an untrusted source. A pattern that can backtrack is only tested where the engine can interrupt it: in a script with a
+// time limit, which a validation enters once. Outside Node, where such scripts do not exist, it is tested directly.
 import { malformed } from "./check.ts";
 import { TooMuchEffort } from "./effort.ts";
 
-/** A pattern as checks test it. */
+/** A pattern in the form that checks use. */
 export interface Pattern {
 	readonly source: string;
 	test(text: string): boolean;
 }
 
-/** The time limit in milliseconds for patterns that can backtrack: the process does nothing else in that time. */
+/** The time limit in milliseconds for patterns that can backtrack. The process is blocked for that time. */
 const mostTime = 500;
 
-/** Thrown where a pattern is met that needs a time limit. */
+/** Thrown for a pattern that needs a time limit. */
 class NeedsLimit extends Error {}
 
 let isLimited = false;
 
-/** Makes the pattern of an expression. */
+/** Creates the pattern of an expression. */
 function patternOf(expression: RegExp): Pattern {
 	if (!canGoBack(expression.source)) return expression;
 	const { source } = expression;
@@ -32,20 +31,20 @@ function patternOf(expression: RegExp): Pattern {
 	};
 }
 
-/** Compiles a pattern as Unicode, or without where it only parses without. */
+/** Compiles a pattern with the Unicode flag, or without it if it only parses that way. */
 export function regularExpression(pattern: unknown, place: readonly string[]): Pattern {
 	if (typeof pattern !== "string") throw malformed(place, "expected a regular expression as a string");
 	for (const flags of ["u", ""]) {
 		try {
 			return patternOf(new RegExp(pattern, flags));
 		} catch {
-			// tried without the flag, then reported below
+			// retried without the flag, then reported below
 		}
 	}
 	throw malformed(place, `${JSON.stringify(pattern)} is not a regular expression`);
 }
 
-/** Runs a validation, and runs it again with a time limit if a pattern needs one. @throws TooMuchEffort at the limit. */
+/** Runs a validation, and repeats it with a time limit if a pattern needs one. @throws TooMuchEffort at the limit. */
 export function withPatterns<T>(validation: () => T): T {
 	try {
 		return validation();
@@ -64,8 +63,8 @@ export function withPatterns<T>(validation: () => T): T {
 }
 
 /**
- * Whether the time of an expression can grow faster than the text: where it repeats more than one thing, repeats a group,
- * refers back, or may begin anywhere and repeats.
+ * Whether the time of an expression can grow faster than the text: if it has more than one repetition, repeats a group,
+ * has a back-reference, or is unanchored and has a repetition.
  */
 function canGoBack(source: string): boolean {
 	const bare = source

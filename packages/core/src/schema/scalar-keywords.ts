@@ -48,7 +48,7 @@ export function typeCheck(node: SchemaNode, place: readonly string[]): Check | u
 
 const SHOWN_CHOICES = 20;
 
-/** `enum` and `const`; objects and arrays are compared by content. */
+/** `enum` and `const`. Objects and arrays are compared by content. */
 export function choiceCheck(node: SchemaNode, place: readonly string[]): Check | undefined {
 	const choices = Object.hasOwn(node, "const") ? [node.const] : node.enum;
 	if (choices === undefined) return undefined;
@@ -76,10 +76,10 @@ function shownChoice(choice: unknown): string {
 	return text.length <= longestChoice ? text : `${text.slice(0, longestChoice)}…`;
 }
 
-/** So many characters of a value cost about as much as the check of a node. */
+/** This many characters of a value cost about as much as the check of a node. */
 const charactersOfCheck = 20;
 
-/** A key that is equal for values of equal content, regardless of property order. */
+/** Returns a key that is equal for values of equal content, regardless of property order. */
 export function contentKey(value: unknown): unknown {
 	if (typeof value === "string") {
 		spendText(value);
@@ -125,7 +125,7 @@ export function stringCheck(node: SchemaNode, place: readonly string[]): Check |
 	return (value) => {
 		if (typeof value !== "string") return undefined;
 		spendText(value);
-		// A character is one or two units, so the characters need counting only near a bound.
+		// A character is one or two code units, so characters are counted only near a bound.
 		if (value.length < shortest * 2 && characters(value) < shortest)
 			return found(`must have at least ${quantity(shortest, "character")}, has ${characters(value)}`);
 		if (value.length > longest && characters(value) > longest)

@@ -1,5 +1,6 @@
-// How large a schema may be (keeps I7). Schemas come from servers and clients as well as from authors, and compiling one runs
-// without a break, so that its size is checked first. Objects in several places, and in themselves, are counted once.
+// Limits the size of a schema (keeps I7). Schemas come from servers and clients as well as from authors, and compiling
+// one is synchronous, so its size is checked first. Objects that are referenced repeatedly, or cyclically, are counted
+// once.
 import { malformed } from "./check.ts";
 
 /** Members and elements of all objects and lists. */

@@ -1,5 +1,5 @@
-// Standard Schema (zod, valibot, arktype, …), typed structurally so that core depends on none of them.
-// Owns recognising one, validating with it, and getting the JSON Schema that a model is shown.
+// Standard Schema (zod, valibot, arktype, …), typed structurally so that core depends on none of them. Recognises one,
+// validates with it, and obtains the JSON Schema shown to a model.
 
 import { after, HoldfastError, type JSONSchema, messageOf } from "@holdfast/upp";
 import { formatPath, type Issue } from "./issue.ts";
@@ -37,12 +37,12 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
 	);
 }
 
-/** A value that passed, with the schema's defaults and conversions applied, or what is wrong. */
+/** The valid value, with the schema's defaults and conversions applied, or the issues. */
 export type StandardOutcome =
 	| { readonly ok: true; readonly value: unknown }
 	| { readonly ok: false; readonly issues: readonly Issue[] };
 
-/** Validates with a Standard Schema; a promise only where the library returns one. */
+/** Validates with a Standard Schema. Returns a promise only if the library returns one. */
 export function validateStandard(
 	schema: StandardSchema,
 	value: unknown,
@@ -52,10 +52,10 @@ export function validateStandard(
 }
 
 /**
- * The JSON Schema of the input a Standard Schema accepts: from the Standard JSON Schema extension, else from a
- * `toJSONSchema` method; zod 3, which has neither, is read here.
+ * Returns the JSON Schema of the input a Standard Schema accepts: from the Standard JSON Schema extension, else from a
+ * `toJSONSchema` method. Schemas of zod 3, which has neither, are converted here.
  *
- * @throws HoldfastError `schema_not_convertible` when the library offers neither, or cannot express this schema.
+ * @throws HoldfastError `schema_not_convertible` if the library offers neither, or cannot represent this schema.
  */
 export function toJsonSchema(schema: StandardSchema): JSONSchema {
 	const known = converted.get(schema);
@@ -106,7 +106,7 @@ function notConvertible(schema: StandardSchema, what: string, cause?: unknown): 
 	);
 }
 
-/** The library, with the version where its schemas show it. */
+/** Returns the name of the library, with the version if its schemas contain it. */
 function nameOf(schema: StandardSchema): string {
 	const { vendor } = schema["~standard"];
 	const { version } = (schema as { _zod?: { version?: Record<string, unknown> } })._zod ?? {};

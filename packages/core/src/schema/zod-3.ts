@@ -1,8 +1,8 @@
-// The JSON Schema of a zod 3 schema, which cannot provide it itself: that of the input, as zod 4 returns it. Features
-// that JSON cannot express are refused by name.
+// The JSON Schema of a zod 3 schema, which cannot provide it itself: the schema of its input, as zod 4 would return it.
+// Features that JSON Schema cannot represent are refused by name.
 import { HoldfastError, type JSONSchema } from "@holdfast/upp";
 
-/** The used part of a zod 3 schema. */
+/** The part of a zod 3 schema that is used here. */
 interface Definition {
 	readonly typeName: string;
 	readonly description?: string;
@@ -37,13 +37,13 @@ export interface Zod3 {
 	readonly _def: Definition;
 }
 
-/** Whether a schema is one of zod 3. Those of zod 4 keep a `type` in its place. */
+/** Whether a schema is one of zod 3. Schemas of zod 4 have a `type` instead. */
 export function isZod3(schema: object): schema is Zod3 {
 	const { _def: definition } = schema as { _def?: { typeName?: unknown } };
 	return typeof definition?.typeName === "string" && definition.typeName.startsWith("Zod");
 }
 
-/** @throws HoldfastError `schema_not_convertible` for a kind that JSON cannot express. */
+/** @throws HoldfastError `schema_not_convertible` for a kind that JSON Schema cannot represent. */
 export function zod3ToJsonSchema({ _def: definition }: Zod3): JSONSchema {
 	const { description } = definition;
 	const schema = written(definition);
@@ -122,7 +122,7 @@ function simply(definition: Definition): JSONSchema | undefined {
 		case "ZodEnum":
 			return { type: "string", enum: [...(values as readonly string[])] };
 		case "ZodNativeEnum": {
-			// A numeric enum of TypeScript has its names as values, too.
+			// A numeric enum of TypeScript also has its names as values.
 			const given = values as Readonly<Record<string, string | number>>;
 			const own = Object.keys(given).filter((name) => typeof given[given[name] as string] !== "number");
 			return { enum: own.map((name) => given[name]) };

@@ -1,4 +1,4 @@
-// States as JSON data and back. Input is validated completely, and shares nothing with the given value.
+// Converts states to JSON data and back. Input is validated completely, and the result shares nothing with it.
 import {
 	HoldfastError,
 	isHoldfastError,
@@ -22,7 +22,7 @@ import { writeValue, writeWith } from "./write-json.ts";
 
 /** The version of serialised states that this release writes. */
 const stateVersion = "1.0.0";
-/** The same version as other packages write it. */
+/** The spellings of this version in other packages. */
 const sameVersions: ReadonlySet<unknown> = new Set([stateVersion, "1.0", "UAP-1.0", "UAP-1.0.0"]);
 
 /** A serialised state. */
@@ -32,14 +32,14 @@ export interface AgentStateJSON {
 	messages: MessageJSON[];
 	step: number;
 	metadata: Record<string, JSONValue>;
-	/** Absent is the same as empty. */
+	/** Absent means empty. */
 	reasoning?: string[];
 	plan?: PlanStep[];
 	usage?: TokenUsage;
 	subagentTraces?: SubagentExecutionTraceJSON[];
 }
 
-/** @throws HoldfastError `unserialisable_value` with the path to what JSON cannot say. */
+/** @throws HoldfastError `unserialisable_value` with the path to the value that JSON cannot represent. */
 export function partsToJSON(id: string, parts: AgentStateParts): AgentStateJSON {
 	const { plan, usage, subagentTraces } = parts;
 	const json: AgentStateJSON = {

@@ -1,4 +1,4 @@
-// The parts of a state, which only the core sees, and the ids of all calls in one.
+// The parts of a state, visible only to the core, and the ids of all calls in one.
 import type { Message, TokenUsage, ToolCall } from "@holdfast/upp";
 import { IdSet } from "./id-set.ts";
 import type { List } from "./list.ts";
@@ -18,7 +18,7 @@ export interface AgentStateParts {
 	readonly callIds: IdSet | undefined;
 }
 
-/** Ids of all calls there were, those of messages that were taken out since included. */
+/** Returns the ids of all calls so far, including those of messages that were removed. */
 export function callIdsOf({ callIds, messages }: Pick<AgentStateParts, "callIds" | "messages">): IdSet {
 	if (callIds !== undefined) return callIds;
 	let all = IdSet.empty();
@@ -29,7 +29,7 @@ export function callIdsOf({ callIds, messages }: Pick<AgentStateParts, "callIds"
 	return all;
 }
 
-/** The ids with those of calls. */
+/** Returns the ids with those of the calls added. */
 export function withCalls(ids: IdSet, calls: readonly ToolCall[]): IdSet {
 	let all = ids;
 	for (const { toolCallId } of calls) all = all.add(toolCallId);

@@ -1,5 +1,5 @@
-// AgentState: an immutable snapshot of an agent's conversation. Every operation returns a new state; messages and
-// reasoning share structure with the state they came from (keeps I2, I5).
+// AgentState: an immutable snapshot of an agent's conversation. Every operation returns a new state, which shares
+// messages and reasoning with the one it was derived from (keeps I2, I5).
 
 import type { Message, TokenUsage } from "@holdfast/upp";
 import { uuid } from "@holdfast/upp";
@@ -27,7 +27,7 @@ export class AgentState {
 		this.#id = id;
 	}
 
-	/** An empty state. */
+	/** Creates an empty state. */
 	static initial(): AgentState {
 		return new AgentState({
 			messages: List.empty(),
@@ -41,23 +41,26 @@ export class AgentState {
 		});
 	}
 
-	/** The snapshot's own id (UUIDv4); every new state has a new one. */
+	/** The snapshot's own id (UUIDv4). Every new state has a different one. */
 	get id(): string {
 		this.#id ??= uuid();
 		return this.#id;
 	}
 
-	/** The conversation, oldest first; frozen. The first read of a state costs its length, further reads nothing. */
+	/**
+	 * The conversation, oldest first; frozen. The first read of a state costs time proportional to its length; later
+	 * reads are free.
+	 */
 	get messages(): readonly Message[] {
 		return this.#parts.messages.toArray();
 	}
 
-	/** The last step carried out, counted from 1 within a call; 0 before the first. */
+	/** The last completed step, counted from 1 within a call; 0 before the first. */
 	get step(): number {
 		return this.#parts.step;
 	}
 
-	/** The caller's own values; frozen. Bytes and dates in it are given as copies. */
+	/** The caller's own values; frozen. Binary data and dates are returned as copies. */
 	get metadata(): Readonly<Record<string, unknown>> {
 		return this.#parts.metadata;
 	}
@@ -67,12 +70,12 @@ export class AgentState {
 		return this.#parts.reasoning.toArray();
 	}
 
-	/** The plan, where a strategy made one; frozen. */
+	/** The plan, if a strategy made one; frozen. */
 	get plan(): readonly PlanStep[] | undefined {
 		return this.#parts.plan;
 	}
 
-	/** Tokens used over all model calls of the call under way or just ended; frozen. */
+	/** Tokens used by all model calls of the current or last call; frozen. */
 	get usage(): TokenUsage | undefined {
 		const { usage } = this.#parts;
 		return usage === undefined ? undefined : (Object.freeze(usage) as TokenUsage);
@@ -84,16 +87,16 @@ export class AgentState {
 	}
 
 	/**
-	 * Appends one message. The message is sealed: it stays the same object and can no longer change; the arrays it was
-	 * built from are copied, and its bytes and times are returned as copies. A compatible message of another package, and
-	 * one that was frozen before, is appended as a sealed copy.
+	 * Appends one message. The message is sealed: it remains the same object but can no longer change; the arrays it was
+	 * built from are copied, and its bytes and times are returned as copies. A compatible message from another package,
+	 * or one that was frozen before, is appended as a sealed copy.
 	 * @throws HoldfastError `invalid_message` for any other value.
 	 */
 	withMessage(message: Message): AgentState {
 		return this.#with({ messages: this.#parts.messages.append(sealMessage(message)), callIds: undefined });
 	}
 
-	/** Appends messages in order, sealed as by `withMessage`. */
+	/** Appends messages in order, sealed as in `withMessage`. */
 	withMessages(messages: readonly Message[]): AgentState {
 		return this.#with({
 			messages: this.#parts.messages.appendAll(messages.map(sealMessage)),
@@ -101,19 +104,19 @@ export class AgentState {
 		});
 	}
 
-	/** Replaces the whole history. Messages are sealed as by `withMessage`. */
+	/** Replaces the whole history. Messages are sealed as in `withMessage`. */
 	withContext(messages: readonly Message[]): AgentState {
 		return this.#with({ messages: List.from(messages.map(sealMessage)), callIds: undefined });
 	}
 
-	/** @throws HoldfastError `invalid_state` unless it is a whole number from 0. */
+	/** Sets the step. @throws HoldfastError `invalid_state` unless it is a non-negative integer. */
 	withStep(step: number): AgentState {
 		return this.#with({ step: readCount(step, "step") });
 	}
 
 	/**
-	 * Sets one key of the metadata. Plain data, bytes and dates are copied and cannot change any more; anything else, such
-	 * as a function, is kept as it is, and `toJSON` refuses it.
+	 * Sets one key of the metadata. Plain data, binary data and dates are copied and immutable from then on. Anything
+	 * else, such as a function, is kept unchanged, and `toJSON` refuses it.
 	 */
 	withMetadata(key: string, value: unknown): AgentState {
 		return this.#with({ metadata: withMember(this.#parts.metadata, key, value) });
@@ -142,15 +145,17 @@ export class AgentState {
 	}
 
 	/**
-	 * The state as JSON data that `fromJSON` turns back exactly. It shares nothing with the state.
-	 * @throws HoldfastError `unserialisable_value` with the path, when metadata or messages hold what JSON cannot say.
+	 * Converts the state to JSON data that `fromJSON` restores exactly. It shares nothing with the state.
+	 * @throws HoldfastError `unserialisable_value` with the path, if metadata or messages contain values that JSON cannot
+	 * represent.
 	 */
 	toJSON(): AgentStateJSON {
 		return partsToJSON(this.id, this.#parts);
 	}
 
 	/**
-	 * Restores a state. The data may come from anywhere: it is checked, and nothing of it is shared.
+	 * Restores a state. The data may come from an untrusted source: it is validated, and the state shares nothing with
+	 * it.
 	 * @throws HoldfastError `state_version_unsupported`, or `invalid_state` with the path to the fault.
 	 */
 	static fromJSON(json: AgentStateJSON): AgentState {
@@ -167,12 +172,12 @@ export class AgentState {
 		return new AgentState({ ...this.#parts, ...change });
 	}
 
-	/** For the engine: the parts with shared structure. @internal */
+	/** For the engine: returns the parts, with shared structure. @internal */
 	static partsOf(state: AgentState): AgentStateParts {
 		return state.#parts;
 	}
 
-	/** For the engine: a state of given parts. @internal */
+	/** For the engine: creates a state from parts. @internal */
 	static ofParts(parts: AgentStateParts): AgentState {
 		return new AgentState(parts);
 	}

@@ -1,5 +1,5 @@
-// Deeply frozen copies of the caller's values: later changes by the caller reach no state, and no reader can change one.
-// Values other than plain data, bytes or dates (functions, class instances) are kept unchanged.
+// Deeply frozen copies of the caller's values: later changes by the caller do not affect a state, and no reader can
+// change one. Values other than plain data, bytes or dates (functions, class instances) are kept unchanged.
 
 /** Data that cannot be frozen, only copied. */
 type Leaf = Date | ArrayBuffer | ArrayBufferView;
@@ -7,7 +7,10 @@ type Leaf = Date | ArrayBuffer | ArrayBufferView;
 /** Copied values with their copies, so that shared and circular references are preserved. */
 type Copied = Map<object, object>;
 
-/** A frozen copy. Reading bytes or a date from it gives a new copy each time, since neither can be frozen. */
+/**
+ * Returns a frozen copy. Reading binary data or a date from it returns a new copy each time, because neither can be
+ * frozen.
+ */
 export function frozenCopy<T>(value: T): T {
 	const copied: Copied = new Map();
 	const copy = copyOf(value, copied);
@@ -22,7 +25,10 @@ export function holdFrozenCopy(holder: object, key: string, value: unknown): voi
 	fill(copied);
 }
 
-/** A frozen record like the given one with one member set. Members keep their places; `__proto__` is a name as any. */
+/**
+ * Returns a frozen record like the given one with one member set. Members keep their order; `__proto__` is treated like
+ * any other name.
+ */
 export function withMember(
 	record: Readonly<Record<string, unknown>>,
 	key: string,
@@ -37,7 +43,7 @@ export function withMember(
 	return Object.freeze(copy);
 }
 
-/** Of an object that is copied: the copy, which `fill` fills. */
+/** Returns the copy of an object, which `fill` completes later. */
 function copyOf(value: unknown, copied: Copied): unknown {
 	if (typeof value !== "object" || value === null) return value;
 	if (isLeaf(value)) return copyLeaf(value);
@@ -49,7 +55,10 @@ function copyOf(value: unknown, copied: Copied): unknown {
 	return copy;
 }
 
-/** Fills each copy, and those that this adds. Not by recursion: data may be nested deeper than the stack is. */
+/**
+ * Fills each copy, and those that are added in the process. Not recursive, because data may be nested deeper than the
+ * stack.
+ */
 function fill(copied: Copied): void {
 	for (const [value, copy] of copied) {
 		if (Array.isArray(value)) {
@@ -68,7 +77,7 @@ function place(holder: object, key: string | number, value: unknown, copied: Cop
 		const held = copyLeaf(value);
 		define(holder, key, { get: () => copyLeaf(held) });
 	} else if (key === "__proto__") {
-		define(holder, key, { value: copyOf(value, copied), writable: true }); // assigned, it would be the prototype
+		define(holder, key, { value: copyOf(value, copied), writable: true }); // an assignment would set the prototype
 	} else {
 		(holder as Record<string | number, unknown>)[key] = copyOf(value, copied);
 	}

@@ -6,13 +6,15 @@ import type { AgentState } from "./agent-state.ts";
 export interface GenerateResult<Output = unknown> {
 	readonly turn: Turn<Output>;
 	readonly state: AgentState;
-	/** Why the model stopped its last answer, as in `turn`. Absent where a strategy or a middleware of your own made the result. */
+	/**
+	 * Why the model stopped its last answer, as in `turn`. Absent if your own strategy or middleware created the result.
+	 */
 	readonly stopReason?: StopReason;
-	/** The structured answer, for an agent with the option `output`: validated, with the defaults of its schema. */
+	/** The structured answer, if the agent has the option `output`: validated, with the defaults of its schema. */
 	readonly output?: Output;
 }
 
-/** The result of an agent that is known to have an output. */
+/** The result type of an agent that is known to have an output. */
 export type ResultWith<Output> = unknown extends Output
 	? GenerateResult
 	: GenerateResult<Output> & { readonly output: Output };

@@ -1,17 +1,17 @@
-// A persistent set of ids with shared structure: adding to the newest version has constant cost, and leaves older
-// versions unchanged (keeps I5). Versions of one line share one growing list; an addition to an older version starts a
-// new list after it.
+// A persistent set of ids with shared structure: adding to the newest version takes constant time and leaves older
+// versions unchanged (keeps I5). Versions of one line share one growing list; adding to an older version starts a new
+// list after it.
 
-/** Ids that were added one after the other; those beyond a fork belong to other versions. */
+/** Ids that were added in sequence. Those beyond a fork belong to other versions. */
 interface Line {
 	readonly ids: string[];
-	/** Where each id is in `ids`; made when a version with more than a few is asked. */
+	/** The position of each id in `ids`; built when a version with more than a few is queried. */
 	positions: Map<string, number> | undefined;
 	/** The set that the line continues. */
 	readonly before: IdSet | undefined;
 }
 
-/** So few ids are looked through faster than they are looked up. */
+/** Up to this many ids, a linear search is faster than a lookup. */
 const few = 8;
 
 /** A set of ids. `add` returns a new one. */
@@ -39,7 +39,7 @@ export class IdSet {
 	add(id: string): IdSet {
 		const line = this.#line;
 		const length = this.#length;
-		// Another version has continued in the same way.
+		// Another version has already added the same id.
 		if (length > 0 && line.ids[length] === id) return new IdSet(line, length + 1);
 		if (this.has(id)) return this;
 		if (length === 0 || line.ids.length > length) return this.#fork(id);
@@ -48,7 +48,10 @@ export class IdSet {
 		return new IdSet(line, length + 1);
 	}
 
-	/** Lists no longer than the new one are copied into it, so that a chain of forks has few lists: a binary counter. */
+	/**
+	 * Lists no longer than the new one are copied into it, as in a binary counter, so that a chain of forks has few
+	 * lists.
+	 */
 	#fork(id: string): IdSet {
 		if (this.#length === 0) return new IdSet({ ids: [id], positions: undefined, before: undefined }, 1);
 		let before: IdSet | undefined = this;

@@ -1,20 +1,20 @@
-// A persistent list with shared structure: appending, forking and keeping old versions cost constant time (keeps I5).
-// Versions of one line share one growing segment; an append to an older version starts a new segment after it.
-// Segments jump over several of their ancestors, so that a position is found in logarithmic time in any chain.
+// A persistent list with shared structure: appending, forking and keeping old versions take constant time (keeps I5).
+// Versions of one line share one growing segment; an append to an older version starts a new segment after it. Segments
+// have jump pointers past several of their ancestors, so that a position is found in logarithmic time in any chain.
 
 /** A growing run of items; items beyond a fork belong to other versions. */
 interface Segment<T> {
-	/** Where the items start within the whole list. */
+	/** The position of the first item within the whole list. */
 	readonly offset: number;
 	readonly items: T[];
 	readonly before: Segment<T> | undefined;
-	/** How many segments are before this one. */
+	/** How many segments precede this one. */
 	readonly depth: number;
-	/** An ancestor further back than `before`, or `before` itself. */
+	/** A more distant ancestor than `before`, or `before` itself. */
 	readonly jump: Segment<T> | undefined;
 }
 
-/** So many arrays are joined in one call, which is faster; a call cannot have any number of arguments. */
+/** This many arrays are joined in one call, which is faster. The number of arguments of a call is limited. */
 const mostArguments = 10_000;
 
 /** An immutable sequence. `append` returns a new list and leaves this one unchanged. */
@@ -34,7 +34,7 @@ export class List<T> implements Iterable<T> {
 		return List.#empty as List<T>;
 	}
 
-	/** Copies the given items. */
+	/** Creates a list with copies of the given items. */
 	static from<T>(items: Iterable<T>): List<T> {
 		return List.empty<T>().appendAll(items);
 	}
@@ -55,33 +55,33 @@ export class List<T> implements Iterable<T> {
 		return new List<T>(segment, this.length + added.length);
 	}
 
-	/** The item at a position from 0; negative positions count from the end. */
+	/** Returns the item at a position from 0; negative positions count from the end. */
 	at(position: number): T | undefined {
 		const index = position < 0 ? this.length + position : position;
 		if (!(index >= 0 && index < this.length)) return undefined;
 		let segment = this.#segment;
 		while (index < segment.offset) {
-			// A list that starts after 0 has a segment before it.
+			// A list that starts after 0 has a preceding segment.
 			const { jump, before } = segment as { jump: Segment<T>; before: Segment<T> };
 			segment = index < jump.offset ? jump : before;
 		}
 		return segment.items[index - segment.offset];
 	}
 
-	/** The list of the items before a position; shares what this one has. */
+	/** Returns the items before a position as a list that shares structure with this one. */
 	until(end: number): List<T> {
 		if (end >= this.length) return this;
 		if (end <= 0) return List.empty<T>();
 		let segment = this.#segment;
 		while (end <= segment.offset) {
-			// A list that starts after 0 has a segment before it.
+			// A list that starts after 0 has a preceding segment.
 			const { jump, before } = segment as { jump: Segment<T>; before: Segment<T> };
 			segment = end <= jump.offset ? jump : before;
 		}
 		return new List<T>(segment, end);
 	}
 
-	/** The items from a position on, as a new array; costs what it returns. */
+	/** Returns the items from a position on as a new array. The cost is proportional to its length. */
 	from(start: number): T[] {
 		const parts: T[][] = [];
 		let end = this.length;
@@ -98,7 +98,7 @@ export class List<T> implements Iterable<T> {
 		return parts.length <= mostArguments ? ([] as T[]).concat(...parts) : (parts.flat(1) as T[]);
 	}
 
-	/** All items as one frozen array; made once for each version that is asked. */
+	/** Returns all items as one frozen array, created once per version on demand. */
 	toArray(): readonly T[] {
 		this.#flat ??= Object.freeze(this.from(0));
 		return this.#flat;

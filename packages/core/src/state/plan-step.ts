@@ -1,8 +1,8 @@
-// The steps of a plan, as a state keeps them and as JSON.
+// The steps of a plan, in a state and as JSON.
 import { frozenCopy } from "./frozen-copy.ts";
 import { invalidState, readId, readList, readOptional, readRecord, readString } from "./read-json.ts";
 
-/** How far a step of a plan is. */
+/** The status of a step of a plan. */
 export type PlanStepStatus = "pending" | "in_progress" | "completed" | "failed";
 
 /** One step of a plan. */
@@ -15,32 +15,32 @@ export interface PlanStep {
 	readonly status: PlanStepStatus;
 }
 
-/** A plan under way. */
+/** A plan in progress. */
 export interface ExecutionPlan {
 	readonly steps: readonly PlanStep[];
-	/** Index of the step that is carried out. */
+	/** Index of the current step. */
 	readonly currentStepIndex: number;
 }
 
 const statuses: readonly unknown[] = ["pending", "in_progress", "completed", "failed"];
 
 /**
- * A frozen copy of a plan. A step without `dependsOn` depends on nothing.
+ * Returns a frozen copy of a plan. A step without `dependsOn` has no dependencies.
  * @throws HoldfastError `invalid_state` with the path to the fault.
  */
 export function readPlan(plan: unknown, path = "plan"): readonly PlanStep[] {
 	return Object.freeze(readList(plan, path, readPlanStep));
 }
 
-/** The change of one step. */
+/** A change of one step. */
 export interface PlanStepChange {
 	readonly id: string;
-	/** Where it is in the plan. */
+	/** Its position in the plan. */
 	readonly at: number;
 	readonly status: PlanStep["status"];
 }
 
-/** A plan with the status of one step changed; it shares the other steps with the plan given. */
+/** Returns a plan with the status of one step changed. It shares the other steps with the given plan. */
 export function withStepStatus(plan: readonly PlanStep[], change: PlanStepChange): readonly PlanStep[] {
 	const step = plan[change.at];
 	if (step?.id !== change.id) return plan;

@@ -1,7 +1,7 @@
 // Reads members of untrusted JSON data. Invalid data is refused with the path to it.
 import { cutText, decodeValue, HoldfastError, isHoldfastError, type JSONValue } from "@holdfast/upp";
 
-/** The error for a fault at a path such as `plan.2.status`. */
+/** Creates the error for a fault at a path such as `plan.2.status`. */
 export function invalidState(path: string, expected: string, found: unknown, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"invalid_state",
@@ -10,7 +10,7 @@ export function invalidState(path: string, expected: string, found: unknown, cau
 	);
 }
 
-/** The same error for a state that is at a path of a larger document. */
+/** Returns the same error for a state nested at a path of a larger document. */
 export function prefixed(error: unknown, path: string): unknown {
 	if (!isHoldfastError(error)) return error;
 	const inner = error.data?.path;
@@ -39,7 +39,7 @@ export function readId(value: unknown, path: string): string {
 	throw invalidState(path, "a non-empty string", value);
 }
 
-/** A whole number from 0. @throws HoldfastError `invalid_state` */
+/** Reads a non-negative integer. @throws HoldfastError `invalid_state` */
 export function readCount(value: unknown, path: string): number {
 	if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
 	throw invalidState(path, "a whole number from 0", value);
@@ -55,7 +55,7 @@ export function readList<Item>(
 	return Array.from(value, (item, index) => readItem(item, `${path}.${index}`));
 }
 
-/** A member that may be absent. */
+/** Reads a member that may be absent. */
 export function readOptional<Value>(
 	value: unknown,
 	path: string,
@@ -64,7 +64,7 @@ export function readOptional<Value>(
 	return value === undefined ? undefined : read(value, path);
 }
 
-/** The live value of data written by `encodeValue`. @throws HoldfastError `invalid_state` */
+/** Restores the live value of data written by `encodeValue`. @throws HoldfastError `invalid_state` */
 export function readValue(value: unknown, path: string): unknown {
 	try {
 		return decodeValue(value as JSONValue);

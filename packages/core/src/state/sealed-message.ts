@@ -1,14 +1,17 @@
-// Messages that callers pass to a state are sealed: the message stays the same object and can no longer change. The
-// arrays it was built from are copied, so they stay the caller's own.
+// Messages that callers pass to a state are sealed: the message remains the same object but can no longer change. The
+// arrays it was built from are copied, so the caller can still change them.
 import { type AnyMessage, asMessage, HoldfastError, insteadOf, isMessage, type Message } from "@holdfast/upp";
 import { holdFrozenCopy } from "./frozen-copy.ts";
 
 const sealed = new WeakSet<Message>();
 const memberNames = ["content", "toolCalls", "results", "metadata"] as const;
-/** Milliseconds since the epoch. */
+/** In milliseconds since the epoch. */
 const times = new WeakMap<object, number>();
 
-/** A date cannot be frozen, so each reader gets one of its own. One accessor for all messages, which stay alike by it. */
+/**
+ * A date cannot be frozen, so each reader gets a new one. All messages share one accessor, so that they keep the same
+ * object shape.
+ */
 const timestamp: PropertyDescriptor & ThisType<object> = {
 	get(): Date {
 		return new Date(times.get(this) ?? Number.NaN);
@@ -17,8 +20,8 @@ const timestamp: PropertyDescriptor & ThisType<object> = {
 };
 
 /**
- * Seals a message and returns it. Sealing again costs nothing. For a frozen message with changeable content, and for one
- * of another package, a sealed copy is returned.
+ * Seals a message and returns it. Sealing again costs nothing. Returns a sealed copy of a frozen message with mutable
+ * content, or of a message from another package.
  * @throws HoldfastError `invalid_message` for any other value.
  */
 export function sealMessage(message: Message): Message {
@@ -37,7 +40,7 @@ export function sealMessage(message: Message): Message {
 	return own;
 }
 
-/** The message, or one like it where that is not ours to change. */
+/** Returns the message, or a copy if we must not change it. */
 function ownMessage(given: Message): AnyMessage {
 	const message = asMessage(given);
 	if (message === undefined) {
@@ -52,7 +55,7 @@ function ownMessage(given: Message): AnyMessage {
 	return Object.defineProperties(copy, openMembersOf(message));
 }
 
-/** Whether a member of it cannot be replaced. */
+/** Whether one of its members cannot be replaced. */
 function isClosed(message: Message): boolean {
 	if (!Object.isExtensible(message)) return true;
 	return memberNames.some((name) => Object.getOwnPropertyDescriptor(message, name)?.configurable === false);

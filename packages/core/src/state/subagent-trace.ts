@@ -20,7 +20,7 @@ export interface ToolExecutionTrace {
 	readonly arguments: Readonly<Record<string, unknown>>;
 	readonly result: string;
 	readonly isError?: boolean;
-	/** Milliseconds. */
+	/** In milliseconds. */
 	readonly duration?: number;
 }
 
@@ -33,14 +33,14 @@ export interface SubagentExecutionTrace {
 	readonly parentToolCallId: string;
 	/** The task it was given. */
 	readonly prompt: string;
-	/** Milliseconds since the epoch. */
+	/** In milliseconds since the epoch. */
 	readonly startTime: number;
-	/** Milliseconds since the epoch. */
+	/** In milliseconds since the epoch. */
 	readonly endTime: number;
 	readonly success: boolean;
 	/** Its answer, if it succeeded. */
 	readonly result?: string;
-	/** Why it failed. */
+	/** The reason it failed. */
 	readonly error?: string;
 	readonly toolExecutions?: readonly ToolExecutionTrace[];
 	readonly usage?: TokenUsage;
@@ -54,7 +54,7 @@ export interface SubagentExecutionTraceJSON
 	toolExecutions?: JSONValue[];
 }
 
-/** A frozen copy of a trace. @throws HoldfastError `invalid_state` with the path to the fault. */
+/** Returns a frozen copy of a trace. @throws HoldfastError `invalid_state` with the path to the fault. */
 export function readTrace(value: unknown, path: string): SubagentExecutionTrace {
 	const trace = readRecord(value, path);
 	readId(trace.subagentId, `${path}.subagentId`);

@@ -1,4 +1,4 @@
-// One node of a thread tree: a state, and its place in the tree.
+// One node of a thread tree: a state, and its position in the tree.
 import { HoldfastError } from "@holdfast/upp";
 import { AgentState } from "./agent-state.ts";
 import type { AgentStateJSON } from "./agent-state-json.ts";
@@ -13,7 +13,7 @@ export interface ThreadNodeJSON {
 	children: string[];
 }
 
-/** A node of a ThreadTree. Assigning `state` stores a snapshot at this node only; `name` may be set, too. */
+/** A node of a ThreadTree. Assigning `state` replaces the snapshot of this node only; `name` can be set, too. */
 export class ThreadNode {
 	readonly id: string;
 	/** `null` for the root. */
@@ -37,7 +37,7 @@ export class ThreadNode {
 		this.children = [...children];
 	}
 
-	/** The snapshot at this node. @throws HoldfastError `invalid_state` when it is set to what is no state. */
+	/** The snapshot at this node. @throws HoldfastError `invalid_state` if it is set to a value that is not a state. */
 	get state(): AgentState {
 		return this.#state;
 	}
@@ -52,7 +52,7 @@ export class ThreadNode {
 		this.#state = state;
 	}
 
-	/** The node as JSON data. @throws HoldfastError `unserialisable_value` */
+	/** Converts the node to JSON data. @throws HoldfastError `unserialisable_value` */
 	toJSON(): ThreadNodeJSON {
 		const { id, parentId, name, children } = this;
 		const json: ThreadNodeJSON = { id, parentId, state: this.state.toJSON(), children: [...children] };
@@ -61,7 +61,7 @@ export class ThreadNode {
 	}
 
 	/**
-	 * Reads a node from JSON data, with its state and without the tree around it.
+	 * Reads a node from JSON data, with its state but without its tree.
 	 * @throws HoldfastError `invalid_state` with the path to the fault, `state_version_unsupported`.
 	 */
 	static fromJSON(json: ThreadNodeJSON): ThreadNode {
@@ -69,7 +69,7 @@ export class ThreadNode {
 	}
 }
 
-/** Reads a node that is at a path of a larger document. */
+/** Reads a node nested at a path of a larger document. */
 export function readThreadNode(given: unknown, path: string): ThreadNode {
 	const json = readRecord(given, path);
 	return new ThreadNode(

@@ -1,4 +1,4 @@
-// A conversation as a tree: each node holds a snapshot, and branches continue from one without touching the others.
+// A conversation as a tree: each node holds a snapshot, and a branch continues from one without affecting the others.
 import { HoldfastError, type Message, uuid } from "@holdfast/upp";
 import { AgentState } from "./agent-state.ts";
 import { invalidState, readId, readList, readRecord } from "./read-json.ts";
@@ -12,7 +12,7 @@ export interface ThreadTreeJSON {
 }
 
 /**
- * A tree of conversation states, with one node that work continues at.
+ * A tree of conversation states, with a current node at which work continues.
  *
  * @example
  * const tree = new ThreadTree();
@@ -25,7 +25,7 @@ export class ThreadTree {
 	#current: ThreadNode;
 	readonly #nodes = new Map<string, ThreadNode>();
 
-	/** A tree of one node with an empty state and the name `root`. */
+	/** Creates a tree with one node, which has an empty state and the name `root`. */
 	constructor() {
 		this.#root = new ThreadNode(uuid(), null, AgentState.initial(), "root");
 		this.#nodes.set(this.#root.id, this.#root);
@@ -36,7 +36,7 @@ export class ThreadTree {
 		return this.#root;
 	}
 
-	/** The node that is checked out; the root at first. */
+	/** The checked-out node; initially the root. */
 	get current(): ThreadNode {
 		return this.#current;
 	}
@@ -47,8 +47,8 @@ export class ThreadTree {
 	}
 
 	/**
-	 * Creates a new node below another one, with that one's state, and returns its id (UUIDv4). The checked-out node
-	 * stays.
+	 * Creates a new node below another one, with that node's state, and returns its id (UUIDv4). Does not change the
+	 * checked-out node.
 	 * @throws HoldfastError `unknown_thread_node`
 	 */
 	branch(fromId: string, name?: string): string {
@@ -64,19 +64,20 @@ export class ThreadTree {
 		this.#current = this.#find(nodeId);
 	}
 
-	/** The ids of the nodes that nothing was branched from, in the order in which the nodes were made. */
+	/** Returns the ids of the nodes without branches, in order of creation. */
 	getLeaves(): string[] {
 		return [...this.#nodes.values()].filter(({ children }) => children.length === 0).map(({ id }) => id);
 	}
 
-	/** The names of all nodes by their ids; undefined for a node without one. */
+	/** Returns the names of all nodes by id; undefined for a node without one. */
 	getBranches(): Map<string, string | undefined> {
 		return new Map(Array.from(this.#nodes.values(), ({ id, name }) => [id, name]));
 	}
 
 	/**
-	 * The conversation from the root to the current node: the messages of every node on the way, each once, in order, and
-	 * everything else as the current node has it. It is the current node's own state where that holds all of them.
+	 * Returns the conversation from the root to the current node: the messages of every node on the path, each once, in
+	 * order, and everything else from the current node. If the current node's own state already has all of them, returns
+	 * that state.
 	 */
 	history(): AgentState {
 		const { state } = this.#current;
@@ -86,7 +87,7 @@ export class ThreadTree {
 		return isWhole ? state : state.withContext(messages);
 	}
 
-	/** The tree as JSON data. @throws HoldfastError `unserialisable_value` */
+	/** Converts the tree to JSON data. @throws HoldfastError `unserialisable_value` */
 	toJSON(): ThreadTreeJSON {
 		return {
 			rootId: this.#root.id,
@@ -96,7 +97,7 @@ export class ThreadTree {
 	}
 
 	/**
-	 * Restores a tree. The data may come from anywhere: it is checked, and nothing of it is shared.
+	 * Restores a tree. The data may come from an untrusted source: it is validated, and the tree shares nothing with it.
 	 * @throws HoldfastError `invalid_state` with the path to the fault, `state_version_unsupported`.
 	 */
 	static fromJSON(json: ThreadTreeJSON): ThreadTree {
@@ -132,7 +133,7 @@ export class ThreadTree {
 	}
 }
 
-/** Histories one after the other, without the messages that an earlier one holds. */
+/** Concatenates histories, leaving out messages that an earlier one contains. */
 function joinMessages(histories: readonly (readonly Message[])[]): Message[] {
 	const joined: Message[] = [];
 	const known = new Set<string>();
@@ -146,7 +147,7 @@ function joinMessages(histories: readonly (readonly Message[])[]): Message[] {
 	return joined;
 }
 
-/** Refuses nodes that are not one tree under the root. */
+/** Refuses nodes that do not form one tree under the root. */
 function checkTree(nodes: readonly ThreadNode[], rootId: string): void {
 	const places = new Map<string, number>();
 	for (const [place, { id }] of nodes.entries()) {
@@ -155,7 +156,7 @@ function checkTree(nodes: readonly ThreadNode[], rootId: string): void {
 	}
 	if (!places.has(rootId)) throw invalidState("rootId", "the id of a node", rootId);
 	const reached = new Set([rootId]);
-	// Sets are walked in the order of insertion, what is added on the way included.
+	// A set is iterated in insertion order, including items added during iteration.
 	for (const id of reached) {
 		const place = places.get(id) as number;
 		for (const [index, childId] of (nodes[place] as ThreadNode).children.entries()) {

@@ -1,9 +1,9 @@
-// Token usage as states and traces keep it.
+// Token usage in states and traces.
 import type { TokenUsage } from "@holdfast/upp";
 import { frozenCopy } from "./frozen-copy.ts";
 import { invalidState, readList, readOptional, readRecord } from "./read-json.ts";
 
-/** A frozen copy of a usage. @throws HoldfastError `invalid_state` with the path to the fault. */
+/** Returns a frozen copy of a usage. @throws HoldfastError `invalid_state` with the path to the fault. */
 export function readUsage(value: unknown, path: string): TokenUsage {
 	const usage = readRecord(value, path);
 	readTokens(usage, ["inputTokens", "outputTokens", "totalTokens"], path);

@@ -2,14 +2,14 @@
 import { encodeValue, HoldfastError, isHoldfastError, type JSONValue, messageOf } from "@holdfast/upp";
 
 /**
- * A live value as JSON data of the caller's own.
+ * Converts a live value to separate JSON data.
  * @throws HoldfastError `unserialisable_value` with the path within the state.
  */
 export function writeValue(value: unknown, path: string): JSONValue {
 	return writeWith(path, () => encodeValue(value, { instances: "refuse" }));
 }
 
-/** The result of `encode`, copied. */
+/** Returns a copy of the result of `encode`. */
 export function writeWith<Written>(path: string, encode: () => Written): Written {
 	try {
 		return copyJSON(encode() as JSONValue) as Written;
@@ -35,7 +35,7 @@ function copyJSON(value: JSONValue): JSONValue {
 	const copy: Record<string, JSONValue> = {};
 	for (const key of Object.keys(value)) {
 		const member = copyJSON((value as Record<string, JSONValue>)[key] as JSONValue);
-		// Assigned, this one key would become the prototype.
+		// An assignment to this key would set the prototype.
 		if (key === "__proto__") Object.defineProperty(copy, key, { value: member, ...open });
 		else copy[key] = member;
 	}

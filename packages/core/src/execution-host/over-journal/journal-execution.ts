@@ -1,4 +1,4 @@
-// The execution host over a journal: claims, notifications and schedules are separate records, turns are read from the
+// The execution host over a journal: claims, notifications and schedules are separate records; turns are read from the
 // journal.
 import { checkOptionNames, optionNames, uuid } from "@holdfast/upp";
 import type { Host } from "../../host/index.ts";
@@ -10,9 +10,9 @@ import { journalRecords } from "./journal-records.ts";
 /** The parts of an execution host. */
 export interface JournalExecutionOptions
 	extends Required<Pick<Host, "journal" | "records" | "runs" | "capabilities">> {
-	/** Time of claims and schedules, in milliseconds since the epoch. Default: the system's. */
+	/** The clock for claims and schedules, in milliseconds since the epoch. Default: the system's. */
 	readonly clock?: { now(): number } | undefined;
-	/** Where ids of claims come from. Default: random UUIDs. */
+	/** Generates ids of claims. Default: random UUIDs. */
 	readonly newId?: () => string;
 }
 
@@ -25,7 +25,7 @@ const journalExecutionNames = optionNames<JournalExecutionOptions>({
 	newId: true,
 });
 
-/** The execution host over a host that has records, and an index of the runs in its journal. */
+/** Creates the execution host over a host that has records, and an index of the runs in its journal. */
 export function journalExecution(options: JournalExecutionOptions): OwnExecutionHost {
 	checkOptionNames(options, journalExecutionNames, { of: "journalExecution()" });
 	const {

@@ -1,5 +1,5 @@
 // Records over the journal: a run, checkpoint or event without a record is read from the journal, so that regular turns
-// cost no extra writes (keeps I2, I5). Records exist for data from other sources: claims, notifications, outputs.
+// need no extra writes (keeps I2, I5). Records exist only for data from other sources: claims, notifications, outputs.
 import { isUnreadable } from "../../facts/index.ts";
 import type { Journal, RunIndex } from "../../host/index.ts";
 import { numbered, type RecordSpace, type StoredRecord } from "../../host/index.ts";
@@ -14,19 +14,19 @@ const checkpointShelf = "checkpoints ";
 const childShelf = "children ";
 const eventShelf = "events ";
 
-/** Records in addition to a journal, completed from it. */
+/** Creates records that supplement a journal, and are completed from it. */
 export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Journal): RecordSpace {
 	async function runOf(runId: string): Promise<RunRecord | undefined> {
 		const location = await runs.locate(runId);
 		try {
 			return location && runOfJournal(runId, location, await entriesOf(journal, location));
 		} catch (error) {
-			// A damaged journal says nothing about its run, but the recorded end still counts.
+			// A damaged journal has no readable run, but the recorded end still counts.
 			if (isUnreadable(error)) return undefined;
 			throw error;
 		}
 	}
-	/** Records from before the run started come first; later ones keep their positions. */
+	/** Records from before the run started come first. Later ones keep their positions. */
 	async function checkpointsOf(runId: string): Promise<readonly Named[]> {
 		const stored = await records.list(`${checkpointShelf}${runId}`);
 		const location = await runs.locate(runId);
@@ -39,7 +39,7 @@ export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Jo
 		});
 		return joined(derived, stored);
 	}
-	/** A child has the key of the call that asked for it as its id. They come before those recorded by others. */
+	/** A child's id is the key of the call that requested it. These children precede those recorded by others. */
 	async function childrenOf(runId: string): Promise<readonly Named[]> {
 		const location = await runs.locate(runId);
 		const found: Named[] = [];
@@ -100,7 +100,7 @@ export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Jo
 /** Combines a run's status from the journal with its record's claims and notes. */
 function merged(record: RunRecord | undefined, run: RunRecord): RunRecord {
 	if (record === undefined) return run;
-	// Claimed and not started: the journal does not know it yet.
+	// Claimed but not started: the journal does not contain it yet.
 	const status = run.status === "queued" ? record.status : run.status;
 	const { lease, ...others } = record;
 	const kept = lease === undefined || isFinal(status) ? others : record;
@@ -113,7 +113,7 @@ function merged(record: RunRecord | undefined, run: RunRecord): RunRecord {
 	};
 }
 
-/** The journal's records; separate records of the same name replace them. */
+/** Returns the journal's records; separate records of the same name replace them. */
 function joined(derived: readonly Named[], stored: readonly Named[]): readonly Named[] {
 	const written = new Set(stored.map(({ name }) => name));
 	const all = [...derived.filter(({ name }) => !written.has(name)), ...stored];

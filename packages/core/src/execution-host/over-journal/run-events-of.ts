@@ -1,10 +1,10 @@
-// The events of one run and read from its journal: they are those that its watchers saw.
+// The events of one run, read from its journal: the same events that its watchers received.
 
 import type { AgentEvent, Entry } from "../../facts/index.ts";
 import { eventsOf } from "../../facts/index.ts";
 import { SessionEvents } from "../../sessions/index.ts";
 
-/** The events of the entries of one run, from its first one. */
+/** Returns the events of one run's entries, starting with its first one. */
 export function runEventsOf(entries: readonly Entry[]): readonly AgentEvent[] {
 	const events: AgentEvent[] = [];
 	const projection = new SessionEvents();

@@ -1,4 +1,4 @@
-// A run that has no record of its own, read from the journal: its status, and its checkpoints.
+// A run without its own record, read from the journal: its status and its checkpoints.
 import type { Entry } from "../../facts/index.ts";
 import { type Journal, type RunLocation, readStoreKey } from "../../host/index.ts";
 import { readTaskKey } from "../../subagents/index.ts";
@@ -6,7 +6,7 @@ import { CheckpointReader, saidAfter, statusAfter } from "../checkpoints-of.ts";
 import { type Checkpoint, checkpointAt, type RunPlace } from "../run-checkpoint.ts";
 import type { RunRecord } from "../run-record.ts";
 
-/** The entries of a run, in order; none while it waits for its start. */
+/** Returns the entries of a run, in order; none if it waits to start. */
 export async function entriesOf(
 	journal: Journal,
 	{ place, first, ended }: RunLocation,
@@ -16,7 +16,7 @@ export async function entriesOf(
 	return journal.read(place, { after: first - 1, ...limit });
 }
 
-/** The record a run would have. */
+/** Returns the record that a run would have. */
 export function runOfJournal(runId: string, location: RunLocation, entries: readonly Entry[]): RunRecord {
 	const { key, namespace } = readStoreKey(location.place);
 	const begun = entries[0]?.fact;
@@ -40,7 +40,7 @@ export function runOfJournal(runId: string, location: RunLocation, entries: read
 	};
 }
 
-/** The checkpoints of a run. The one before a call of the model is at the entry before its answer. */
+/** Returns the checkpoints of a run. The checkpoint before a model call is at the entry before its answer. */
 export function runCheckpoints(
 	runId: string,
 	location: RunLocation,
