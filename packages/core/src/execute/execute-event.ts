@@ -127,13 +127,16 @@ export interface ExecuteComplete {
 	readonly status: Exclude<SessionStatus, "idle" | "running">;
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
 	/**
-	 * Calls of tasks in the background that wait as this is sent, with any status. The session does not wait for them. Present
-	 * where there are any; the log has none.
+	 * Calls of background tasks that wait when this is sent, with any status. The session does not wait for them. Present
+	 * if there are any; never stored in the log.
 	 */
 	readonly backgroundToolCalls?: readonly PendingSessionCall[];
 	readonly error?: { readonly code: string; readonly message: string };
 	/** The structured answer, for an agent with the option `output`, as JSON. */
 	readonly output?: unknown;
-	/** With status `completed`: why the model stopped its last answer, where it is not `stop`. `length` is one that was cut off. */
+	/**
+	 * With status `completed`: why the model stopped its last answer, if not `stop`. `length` means that the answer was
+	 * cut off.
+	 */
 	readonly stopReason?: StopReason;
 }

@@ -29,18 +29,18 @@ export class ExecuteProjection {
 	readonly #shown: ShownError;
 	#events: (ExecuteEvent | ExecuteComplete)[] = [];
 	#at = 0;
-	/** The answer that is being emitted. */
+	/** The answer being emitted. */
 	#answer: OpenAnswer | undefined;
 	/** Messages of the execution so far. */
 	#messages: SessionMessage[] = [];
-	/** Calls that have no result yet, and whether they are running. */
+	/** Calls without a result, and whether they are running. */
 	readonly #calls = new Map<string, { readonly call: ToolCall; running: boolean }>();
-	/** Whether calls that wait were shown while others run. */
+	/** Whether waiting calls were shown while others run. */
 	#showsPending = false;
-	/** Set where the last answer was refused. */
+	/** Set if the last answer was refused. */
 	#refused: { readonly code: string; readonly message: string } | undefined;
 
-	/** `shown` converts an error of a run for watchers. Default: unchanged. */
+	/** `shown` converts a run's error for watchers. Default: unchanged. */
 	constructor(sessionId: string, shown: ShownError = asItIs) {
 		this.#sessionId = sessionId;
 		this.#shown = shown;
@@ -51,7 +51,7 @@ export class ExecuteProjection {
 		return this.#answer !== undefined;
 	}
 
-	/** The events of one run event. */
+	/** Returns the execution events of one run event. */
 	project(event: RunEvent): readonly (ExecuteEvent | ExecuteComplete)[] {
 		this.#events = [];
 		if ("at" in event) this.#at = event.at;
@@ -150,7 +150,7 @@ export class ExecuteProjection {
 
 	#toolStarted(call: ToolCall, input: unknown): void {
 		const { toolCallId, toolName } = call;
-		// A watcher that came after a call was approved has not seen it before.
+		// A watcher that started after a call was approved has not seen the call before.
 		this.#calls.set(toolCallId, { call, running: true });
 		this.#emit({ type: "tool_execution_start", toolCallId, toolName, args: argumentsOf(input) });
 	}
@@ -165,12 +165,12 @@ export class ExecuteProjection {
 			this.#emit({ type: "tool_execution_end", toolCallId, output, ...more, ...failed });
 		}
 		this.#calls.delete(toolCallId);
-		if (requested === true) return; // the history holds neither the call nor its result
+		if (requested === true) return; // the history contains neither the call nor its result
 		this.#message({ role: "tool", toolCallId, toolName, output, isError, ...more, timestamp: this.#at });
 	}
 
 	#waits({ runId, calls, wait }: WaitingEvent): void {
-		// The provider failed during the answer: when the run continues, the model is asked again.
+		// The provider failed during the answer: when the run continues, the model is called again.
 		if (this.#answer !== undefined) this.#failed(brokenOff, undefined);
 		const isUnderWay = continuesByItself(calls, wait);
 		if (isUnderWay || wait !== undefined) {
@@ -183,7 +183,7 @@ export class ExecuteProjection {
 		this.#emit({ type: "execute_complete", status: "awaiting_tool_execution", pendingToolCalls: toolCalls });
 	}
 
-	/** Calls that wait while others run; the execution is not complete. */
+	/** Shows calls that wait while others run; the execution is not complete. */
 	#showPending({ runId, calls }: Pick<WaitingEvent, "runId" | "calls">): void {
 		if (calls.length === 0 && !this.#showsPending) return;
 		this.#showsPending = calls.length > 0;
@@ -195,7 +195,7 @@ export class ExecuteProjection {
 	}
 
 	#ended({ outcome, error, partial, output, stopReason }: RunEndEvent): void {
-		// A killed run leaves open calls, and a history has no call without a result.
+		// A killed run leaves calls open, but a history must have a result for every call.
 		for (const { call } of this.#calls.values()) {
 			const { toolCallId, toolName } = call;
 			const result = { output: "The run ended before this call had a result.", isError: true };
@@ -238,7 +238,7 @@ export class ExecuteProjection {
 		return { role: "error", error: message, code, ...said, timestamp: this.#at };
 	}
 
-	/** Ends the message that is being emitted with this one, or emits it whole. */
+	/** Ends the message being emitted with this one, or emits it whole. */
 	#endOrMessage(message: SessionMessage): SessionMessage {
 		if (this.#answer === undefined) this.#message(message);
 		else {
@@ -260,7 +260,7 @@ export class ExecuteProjection {
 	}
 }
 
-/** A wait as clients see it. */
+/** Converts a wait to the form that clients see. */
 function sessionWait(wait: PendingWait | undefined, shown: ShownError): SessionWait {
 	if (wait === undefined) return { reason: "subagent", tag: "a sub-agent" };
 	const { tag, until, model } = wait;
@@ -284,7 +284,7 @@ function partialOf(partial: AssistantMessage | undefined): Said {
 	return said === undefined || said.content.length === 0 ? {} : { partial: said };
 }
 
-/** Arguments as a tool gets them: a schema may have made anything of what the model said. */
+/** Returns arguments as a tool receives them: a schema may have converted the model's input to any value. */
 function argumentsOf(input: unknown): unknown {
 	try {
 		return plainJson(input);
@@ -306,7 +306,7 @@ function asItIs({ code, message }: ErrorText): ErrorText {
 	return { code, message };
 }
 
-/** A provider may refuse an answer, or fail because of what it was asked: both mean the same to the caller. */
+/** A provider may refuse an answer or fail because of its input: for the caller, both mean the same. */
 function failureOf(
 	{ code, message }: ErrorText = { code: "run_failed", message: "The run failed." },
 ): ErrorText {

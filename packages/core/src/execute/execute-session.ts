@@ -25,17 +25,17 @@ export interface SharedParts {
 	readonly host: Host;
 	readonly agents: TurnAgents;
 	readonly setups: TurnSetups;
-	/** The session's agent apart from its stored setup, if it depends on the caller. */
+	/** Returns the session's agent apart from its stored setup, if it depends on the caller. */
 	agentOf(key: string, caller: Caller | undefined): MaybePromise<TurnOptions | undefined>;
 	keyed(): AgentSessions;
 	isClosed(): boolean;
-	/** Settles when the last execution that was asked for is accepted or refused, by key. */
+	/** By key: settles when the last requested execution is accepted or refused. */
 	readonly accepting: Map<string, Promise<unknown>>;
 	newId(): string;
 	now(): number;
 }
 
-/** A fork is kept under this and its key. */
+/** A fork is stored under this prefix and its key. */
 const forkName = "fork ";
 const optionNames = ["model", "temperature", "maxTokens"] as const;
 
@@ -58,19 +58,20 @@ export class ExecuteSession {
 		return setupValues(this.#parts.host, this.storeKey);
 	}
 
-	/** Whether a run is under way in this process. */
+	/** Whether a run is in progress in this process. */
 	get isBusy(): boolean {
 		return this.#parts.keyed().isBusy(this.key);
 	}
 
-	/** Its initial context and its options; undefined if the session does not exist. */
+	/** Returns the initial context and options; undefined if the session does not exist. */
 	setup(): Promise<SessionSetup | undefined> {
 		return readSetup(this.#parts.host, this.storeKey);
 	}
 
 	/**
-	 * Accepts an execution in several steps, such as making the session and beginning its run: one execution of a session after
-	 * the other, in the order of the calls. The run continues by itself, and its requests enter the queue of its session.
+	 * Accepts an execution in several steps, such as creating the session and beginning its run. Executions of one
+	 * session are accepted one after the other, in call order. The run continues by itself, and its requests enter the
+	 * session's queue.
 	 */
 	inTurn<T>(accept: () => Promise<T>): Promise<T> {
 		const { accepting } = this.#parts;
@@ -86,16 +87,16 @@ export class ExecuteSession {
 		return accepted;
 	}
 
-	/** The session according to its journal. `shown` converts an error of a run, by default unchanged. */
+	/** Returns the session according to its journal. `shown` converts a run's error, by default unchanged. */
 	view(shown?: ShownError): SessionView {
 		const { host } = this.#parts;
 		return new SessionView(host.journal, this.storeKey, () => seeded(host, this.storeKey), shown);
 	}
 
 	/**
-	 * Makes it. `model` is the one that its first execution will be given, `caller` who makes it.
+	 * Creates the session. `model` is the model of its first execution, `caller` the creator.
 	 *
-	 * Rejects with `tool_name_conflict`, `invalid_input`, `session_exists`, and what is wrong with its tools.
+	 * Rejects with `tool_name_conflict`, `invalid_input`, `session_exists`, and the errors of its tools.
 	 */
 	async create(
 		context: SessionContext,
@@ -109,10 +110,10 @@ export class ExecuteSession {
 	}
 
 	/**
-	 * The setup of a session with that context, if the first execution can create it in one commit. Undefined if that
-	 * takes a separate commit: `create` then creates it.
+	 * Returns the setup of a session with that context if the first execution can create the session in one commit.
+	 * Returns undefined if that takes a separate commit; call `create` then.
 	 *
-	 * Rejects as `create` does, except for `session_exists`, which the execution checks.
+	 * Rejects like `create`, except for `session_exists`, which the execution checks.
 	 */
 	async draft(
 		context: SessionContext,
@@ -123,17 +124,18 @@ export class ExecuteSession {
 	}
 
 	/**
-	 * Accepts an execution: it is durable when this resolves. Executions of one session are asked for one after the other.
+	 * Accepts an execution, which is durable when this resolves. Executions of one session are accepted one after the
+	 * other.
 	 *
-	 * Rejects with `session_not_found`, `session_exists`, `session_busy`, `pending_tool_calls`, `no_pending_tool_calls` and the other
-	 * codes of `session.answer()`, `unknown_model`, `unknown_message`, `duplicate_input`.
+	 * Rejects with `session_not_found`, `session_exists`, `session_busy`, `pending_tool_calls`, `no_pending_tool_calls`
+	 * and the other codes of `session.answer()`, `unknown_model`, `unknown_message`, `duplicate_input`.
 	 */
 	async execute(input: ExecuteInput, settings: ExecuteSettings = {}): Promise<Execution> {
 		const withdraw = await this.#choose(settings);
 		try {
 			const run = await this.#begin(input, settings);
-			void run.events().return?.(); // it waits for nobody, and keeps no events for anybody: watchers have them
-			// Only work in the background continues: the session has nothing of it.
+			void run.events().return?.(); // the run waits for no consumer and buffers no events: watchers receive them
+			// Only background work continues: the session has no events of it.
 			if (run.sessionKey !== this.key) {
 				void run.result();
 				const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
@@ -142,15 +144,15 @@ export class ExecuteSession {
 			return { run, after: afterEntry(run.from ?? 0), over: run.result() };
 		} catch (error) {
 			const { code } = error as { code?: unknown };
-			// The first of its key was accepted with the same options.
+			// The first message with this key was accepted with the same options.
 			if (code !== "duplicate_input") await withdraw();
 			throw code === "session_killed" ? sessionNotFound() : error;
 		}
 	}
 
 	/**
-	 * Accepts a message to be executed when the run that is under way has ended, and those that were accepted before: it is
-	 * durable when this resolves. Events after `after` are those of the execution, once it has begun, and what comes before it.
+	 * Accepts a message to be executed after the current run and all messages accepted earlier. The message is durable
+	 * when this resolves. The events after `after` are those that precede the execution and, once it has begun, its own.
 	 *
 	 * Rejects with `session_not_found`, `unknown_model`, `duplicate_input`.
 	 */
@@ -164,7 +166,7 @@ export class ExecuteSession {
 		const keyed = this.#parts.keyed();
 		try {
 			const run = await keyed.session(this.key).send(input, { runId, messageId, caller, dedupeKey });
-			void run.events().return?.(); // nobody has its handle
+			void run.events().return?.(); // its handle is unused
 			void run.result();
 		} finally {
 			keyed.unused(this.key);
@@ -173,8 +175,8 @@ export class ExecuteSession {
 	}
 
 	/**
-	 * Says something to the run that is under way: durable when this resolves. Where that run is for another caller, it is a
-	 * turn of its own after it. Events after `after` are those that follow.
+	 * Sends a message to the current run, durable when this resolves. If that run is for another caller, the message
+	 * becomes a turn of its own after it. The events after `after` are those that follow.
 	 *
 	 * Rejects with `session_not_found`, `duplicate_input`.
 	 */
@@ -187,7 +189,7 @@ export class ExecuteSession {
 		const keyed = this.#parts.keyed();
 		try {
 			const run = await keyed.session(this.key).steer(input, { messageId, caller, dedupeKey });
-			void run.result(); // it waits for nobody
+			void run.result(); // the run waits for no consumer
 			return { runId: run.runId, after: afterEntry(seq) };
 		} finally {
 			keyed.unused(this.key);
@@ -195,8 +197,8 @@ export class ExecuteSession {
 	}
 
 	/**
-	 * Makes the session of another key, which begins with the settled past of this one and keeps what it keeps, but for what is
-	 * given. Both continue by themselves.
+	 * Creates a session under another key, which begins with this session's settled history and has its stored setup,
+	 * except for what you override. Both continue independently.
 	 *
 	 * Rejects with `session_not_found`, `session_exists`, `fork_unsettled`, `run_not_found`, `unknown_model`.
 	 */
@@ -208,7 +210,7 @@ export class ExecuteSession {
 		const setup = { ...kept, ...options, ...(systemPrompt === undefined ? {} : { systemPrompt }) };
 		const { agents, host, keyed } = this.#parts;
 		const own = await this.#parts.agentOf(this.key, caller);
-		await agents.of(setup, { own }); // what cannot be an agent is refused before anything is copied
+		await agents.of(setup, { own }); // an invalid agent is refused before anything is copied
 		if ((await to.setup()) !== undefined) throw sessionExists(to.key);
 		if (at !== 0)
 			await keyed()
@@ -221,23 +223,23 @@ export class ExecuteSession {
 		const origin: SessionOrigin = { key: this.key, seq };
 		await to.values.set("origin", origin);
 		await this.values.set(forkName + to.key, { key: to.key, seq });
-		// Last: from here on the session exists.
+		// Must be last: from here on the session exists.
 		await to.values.set("session", setup);
 		return origin;
 	}
 
-	/** Where it was forked from; undefined where it was not. */
+	/** Returns the session that this one was forked from; undefined if it is not a fork. */
 	async origin(): Promise<SessionOrigin | undefined> {
 		return (await this.values.get("origin")) as SessionOrigin | undefined;
 	}
 
-	/** The forks of the session, including deleted ones. */
+	/** Returns the forks of the session, including deleted ones. */
 	async forks(): Promise<readonly SessionOrigin[]> {
 		const kept = await this.values.list();
 		return kept.flatMap(({ name, value }) => (name.startsWith(forkName) ? [value as SessionOrigin] : []));
 	}
 
-	/** The agent of its next turn. Rejects with `session_not_found`, `unknown_model`. */
+	/** Returns the agent of the next turn. Rejects with `session_not_found`, `unknown_model`. */
 	async agent(caller?: Caller): Promise<SessionAgentInfo> {
 		const own = await this.#parts.agentOf(this.key, caller);
 		const made = await this.#parts.agents.of(await this.#mustBe(), {
@@ -253,12 +255,15 @@ export class ExecuteSession {
 		};
 	}
 
-	/** Resumes its run, also one that is parked. Null when there is nothing to resume. Rejects with `session_held`. */
+	/**
+	 * Resumes the session's run, even if it is parked. Returns null if there is nothing to resume. Rejects with
+	 * `session_held`.
+	 */
 	async release(): Promise<AgentRun | null> {
 		const keyed = this.#parts.keyed();
 		try {
 			const run = await keyed.session(this.key).release();
-			void run?.events().return?.(); // nobody has its handle
+			void run?.events().return?.(); // its handle is unused
 			void run?.result();
 			return run;
 		} finally {
@@ -266,7 +271,7 @@ export class ExecuteSession {
 		}
 	}
 
-	/** The calls of its tasks in the background that wait; none once the sessions are closed. */
+	/** Returns the waiting calls of the session's background tasks; none once the sessions are closed. */
 	async backgroundCalls(): Promise<readonly PendingSessionCall[]> {
 		if (this.#parts.isClosed()) return [];
 		const keyed = this.#parts.keyed();
@@ -277,12 +282,14 @@ export class ExecuteSession {
 		}
 	}
 
-	/** Resumes what a dead process left, and watches the deadlines of calls. Null when there is nothing to resume. */
+	/**
+	 * Resumes what a dead process left, and watches the deadlines of calls. Returns null if there is nothing to resume.
+	 */
 	resume(): Promise<AgentRun | null> {
 		return this.#parts.keyed().session(this.key).resume();
 	}
 
-	/** Ends the run that is under way or waits; false without one. */
+	/** Ends the running or waiting run; false if there is none. */
 	async stop(): Promise<boolean> {
 		const keyed = this.#parts.keyed();
 		try {
@@ -292,13 +299,16 @@ export class ExecuteSession {
 		}
 	}
 
-	/** Ends what it does and removes all that is kept of it. */
+	/** Ends the session's work and deletes all of its data. */
 	async delete(): Promise<void> {
 		await this.#parts.keyed().session(this.key).delete();
 		await deleteSetup(this.#parts.host, this.storeKey);
 	}
 
-	/** The setup of a session with that context. An invalid agent is refused, and so are requests after the end. */
+	/**
+	 * Returns the setup of a session with that context. Refuses an invalid agent, and any request after the sessions are
+	 * closed.
+	 */
 	async #checked(
 		{ systemPrompt, tools }: SessionContext,
 		{ options, model, caller }: Pick<ExecuteSettings, "options" | "model" | "caller">,
@@ -312,7 +322,7 @@ export class ExecuteSession {
 		return setup;
 	}
 
-	/** The turn begins, or the run that waits is resumed, with what the session keeps now. */
+	/** Begins the turn or resumes the waiting run, with the setup that is stored now. */
 	async #begin(input: ExecuteInput, settings: ExecuteSettings): Promise<AgentRun> {
 		const { key } = this;
 		const { setups, newId } = this.#parts;
@@ -326,7 +336,7 @@ export class ExecuteSession {
 			const kept = setup ?? (await this.#mustBe());
 			setups.set(key, kept);
 			const beforeBegin = async (): Promise<void> => {
-				// From here on nothing else begins in it: what it keeps now is what the turn has.
+				// From here on nothing else begins in the session: its stored setup is that of the turn.
 				setups.set(key, await this.#mustBe());
 			};
 			return await keyed.session(key).start(input.input, {
@@ -354,13 +364,16 @@ export class ExecuteSession {
 		if (!sameOptions(kept, chosen)) await this.values.set("session", chosen);
 	}
 
-	/** Options of an execution apply from it on, so they are kept before it begins. Returns the way to take them back. */
+	/**
+	 * Stores the options of an execution before it begins, because they apply from it on. Returns a function that reverts
+	 * them.
+	 */
 	async #choose({ options = {}, model, caller, isNew }: ExecuteSettings): Promise<() => Promise<void>> {
-		if (isNew === true) return async () => {}; // it is made with them
+		if (isNew === true) return async () => {}; // the session is created with them
 		const { agents, setups } = this.#parts;
 		const given = setups.modelOf(this.key);
 		const before = Object.keys(options).length === 0 ? undefined : await this.#mustBe();
-		// A run under way keeps its own, and refuses this execution.
+		// A run in progress keeps its own options, and refuses this execution.
 		if ((before === undefined && model === undefined) || this.isBusy) return async () => {};
 		if (before !== undefined) {
 			const own = await this.#parts.agentOf(this.key, caller);
@@ -368,7 +381,7 @@ export class ExecuteSession {
 		}
 		if (model !== undefined) setups.setModel(this.key, model);
 		const withdrawModel = (): void => setups.setModel(this.key, given);
-		// Another server may have changed them in the meantime.
+		// Another server may have changed the options in the meantime.
 		const kept = before && (await this.setup());
 		const chosen = kept && { ...kept, ...options };
 		if (kept === undefined || chosen === undefined || sameOptions(kept, chosen))
@@ -381,7 +394,10 @@ export class ExecuteSession {
 		};
 	}
 
-	/** What it keeps. Rejects with `session_not_found`: another process on the same store may have deleted it. */
+	/**
+	 * Returns the stored setup. Rejects with `session_not_found`: another process on the same store may have deleted the
+	 * session.
+	 */
 	async #mustBe(): Promise<SessionSetup> {
 		const setup = await this.setup();
 		if (setup === undefined) throw sessionNotFound();
@@ -389,7 +405,7 @@ export class ExecuteSession {
 	}
 }
 
-/** Approvals name who gave them. */
+/** Adds the decider's name to approvals. */
 function decidedBy(answers: readonly ToolAnswer[], caller: Caller | undefined): readonly ToolAnswer[] {
 	if (caller === undefined) return answers;
 	return answers.map((answer) => ("approved" in answer ? { ...answer, by: caller } : answer));

@@ -36,16 +36,17 @@ const executeSessionsNames = optionNames<ExecuteSessionsOptions>({
 
 /** Options of `ExecuteSessions`. */
 export interface ExecuteSessionsOptions extends TurnAgentParts {
-	/** Where the sessions live. */
+	/** Where the sessions are stored. */
 	readonly host: Host;
-	/** Under which keys the sessions are in the journal. Default: under their own. */
+	/** Maps session keys to journal keys. Default: unchanged. */
 	readonly keys?: SessionKeys;
 	/**
-	 * Returns the options that replace those of `agent` in a session's turns; called when it is created, before each turn
-	 * and each resume. The same object means the same agent, so keep and reuse it. Default: none.
+	 * Returns the options that replace those of `agent` in a session's turns. Called when the session is created, and
+	 * before each turn and each resume. Returning the same object selects the same agent, so cache and reuse it. Default:
+	 * none.
 	 */
 	readonly agentFor?: AgentFor | undefined;
-	/** Looks on at each run that is driven in this process. Default: nobody does. */
+	/** Observes each run that is driven in this process. Default: none. */
 	readonly observe?: ObserveRun | undefined;
 	/** Additional lifecycle hooks of the sessions' owner. Default: none. */
 	readonly life?: OwnLife | undefined;
@@ -56,7 +57,7 @@ export interface ExecuteSessionsOptions extends TurnAgentParts {
  * its turns is built.
  */
 export class ExecuteSessions {
-	/** Makes and keeps the agents of turns. */
+	/** Creates and caches the agents of turns. */
 	readonly agents: TurnAgents;
 	readonly #options: ExecuteSessionsOptions;
 	readonly #keys: SessionKeys;
@@ -66,7 +67,10 @@ export class ExecuteSessions {
 	#sessions: AgentSessions | undefined;
 	#isSuspended = false;
 
-	/** @throws HoldfastError `invalid_option` naming the option that is missing, unknown or wrong; `invalid_tool`, `duplicate_tool`. */
+	/**
+	 * @throws HoldfastError `invalid_option` naming the option that is missing, unknown or invalid; `invalid_tool`,
+	 * `duplicate_tool`.
+	 */
 	constructor(options: ExecuteSessionsOptions) {
 		checkOptionNames(options, executeSessionsNames, { of: "new ExecuteSessions()" });
 		checkParts(options);
@@ -89,13 +93,15 @@ export class ExecuteSessions {
 		};
 	}
 
-	/** Recovers, supervises and closes them. Made when first needed, for a session of its own needs none. */
+	/**
+	 * Recovers, supervises and closes the sessions. Created when first needed, because a standalone session needs none.
+	 */
 	get lifecycle(): Lifecycle {
 		this.#lifecycle ??= new Lifecycle(this.#living(), this.#options.life);
 		return this.#lifecycle;
 	}
 
-	/** The session of a key, existing or not. Costs nothing until it is used. */
+	/** Returns the session of a key, existing or not. Costs nothing until you use it. */
 	session(key: string): ExecuteSession {
 		return new ExecuteSession(this.#parts, key, this.#keys.storeKeyOf(key));
 	}
@@ -144,7 +150,7 @@ export class ExecuteSessions {
 	}
 }
 
-/** Problems are reported when the sessions are created, rather than to their first user. */
+/** Reports problems when the sessions are created, rather than to their first user. */
 function checkParts({ host, agent, models, agentFor }: ExecuteSessionsOptions): void {
 	if (typeof host?.journal !== "object")
 		throw new HoldfastTypeError(

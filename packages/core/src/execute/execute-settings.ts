@@ -8,9 +8,9 @@ import type { SessionSetup, StoredTool } from "./session-setup.ts";
 
 /** The context of a new session. */
 export interface SessionContext {
-	/** Default: the one of all sessions. */
+	/** Default: the system prompt of all sessions. */
 	readonly systemPrompt?: string | undefined;
-	/** The history that it begins with, in the shape of `SessionMessage`; not trusted. */
+	/** The initial history, in the form of `SessionMessage`; not trusted. */
 	readonly messages: readonly unknown[];
 	/** Tools in addition to those of all sessions. */
 	readonly tools: readonly StoredTool[];
@@ -18,7 +18,7 @@ export interface SessionContext {
 
 /** What an execution is asked to use. */
 export interface ExecuteSettings {
-	/** Options from this execution on. Default: those that the session has. */
+	/** Options from this execution on. Default: the session's current options. */
 	readonly options?: ChosenOptions;
 	/** The model from this execution on, as an object instead of a name. Default: the session's current one. */
 	readonly model?: AgentOptions["model"];
@@ -29,20 +29,20 @@ export interface ExecuteSettings {
 	/** Id of the run that a message begins. Default: a new one. */
 	readonly runId?: string | undefined;
 	/**
-	 * Of the messages with one key the first is accepted, and the others reject with `duplicate_input`, on every server.
-	 * The session stores the key until it is deleted. Default: none.
+	 * Of several messages with one key, the first is accepted, and the others reject with `duplicate_input`, on every
+	 * server. The session stores the key until it is deleted. Default: none.
 	 */
 	readonly dedupeKey?: string | undefined;
-	/** Sees all events of the run, from the first one on. */
+	/** Receives all events of the run, from the first one on. */
 	readonly watcher?: Watcher | undefined;
 	/** Id of the message. Default: a new one. */
 	readonly messageId?: string | undefined;
 	/**
-	 * Id of a message of the user, whose place a message takes: that one and all that followed are taken out of the
-	 * conversation. Its id stays. Default: the message follows what was said last.
+	 * Id of the user message that this message replaces: that message and all that follow are removed from the
+	 * conversation. The new message keeps its id. Default: the message follows the last one.
 	 */
 	readonly insteadOf?: string | undefined;
-	/** The requester; for answers, the answerer. Default: unknown. */
+	/** The requester; for answers, the person or system that answers. Default: unknown. */
 	readonly caller?: Caller | undefined;
 }
 
@@ -51,8 +51,8 @@ export interface Execution {
 	readonly run: AgentRun;
 	/** Events after this id are those of the execution. */
 	readonly after: string;
-	/** Settles when this process has ended or left the execution. */
+	/** Settles when this process has finished or left the execution. */
 	readonly over: Promise<unknown>;
-	/** Set for answers to tasks in the background alone: `run` is a task's, and the session has no events of it. */
+	/** Set for answers that are only for background tasks: `run` is a task's run, and the session has no events of it. */
 	readonly inBackground?: true;
 }

@@ -17,42 +17,49 @@ import type { SessionMessage } from "./session-message.ts";
 /** The outcome of an execution. */
 export interface ExecuteResult<Output = unknown> {
 	readonly status: ExecuteComplete["status"];
-	/** Messages of this execution, its input included. */
+	/** Messages of this execution, including its input. */
 	readonly messages: readonly SessionMessage[];
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
-	/** Calls of tasks in the background that wait as this is given. The session does not wait for them. */
+	/** Calls of background tasks that wait when the result is returned. The session does not wait for them. */
 	readonly backgroundToolCalls?: readonly PendingSessionCall[];
 	/** US dollars of this execution's answers, as far as prices are known. */
 	readonly cost: number;
 	readonly error?: { readonly code: string; readonly message: string };
-	/** The structured answer, for a session with the option `output`, as JSON; present when it completed. */
+	/** The structured answer, for a session with the option `output`, as JSON; present if the execution completed. */
 	readonly output?: Output;
-	/** Why the model stopped its last answer, where it completed and that is not `stop`. `length` is one that was cut off. */
+	/**
+	 * Why the model stopped its last answer, if the execution completed and the reason is not `stop`. `length` means that
+	 * the answer was cut off.
+	 */
 	readonly stopReason?: StopReason;
 }
 
 /** Events for one consumer, and the result, which settles even if the events are not read. */
 export interface ExecuteStream<Output = unknown, Event = ExecuteEvent> extends AsyncIterable<Event> {
-	/** Rejects where the execution was refused: `session_busy`, `pending_tool_calls` and so on. */
+	/** Rejects if the execution was refused: `session_busy`, `pending_tool_calls` and so on. */
 	result(): Promise<ExecuteResult<Output>>;
 }
 
-/** How many events may wait unread. */
+/** The number of events that may be unread. */
 const defaultBufferLimit = 1_000;
 /**
- * How long a tool waits for a consumer who reads: for so many turns of the promise queue without a timer, then for so many
- * milliseconds without being asked for the next event. Who asks for nothing for longer pauses.
+ * How long a tool waits for an active consumer: first this number of turns of the promise queue without a timer, then
+ * this number of milliseconds without a request for the next event. A consumer that requests nothing for longer counts as
+ * paused.
  */
 const patience = { turns: 100, milliseconds: 1_000 };
 
 /** Where an execution's events come from and where they go. */
 export interface ExecuteEventsOptions {
-	/** Names the session among all of this process. */
+	/** Identifies the session within this process. */
 	readonly processKey?: string;
 	readonly limit?: number | undefined;
 	/** Default: the system's. */
 	readonly timers?: Timers | undefined;
-	/** The events after an id, up to the end of the execution, as the journal has them. Default: all are kept here. */
+	/**
+	 * Reads from the journal the events after an id, up to the end of the execution. Default: all events are buffered
+	 * here.
+	 */
 	readonly readOn?:
 		| ((after: string, signal: AbortSignal) => AsyncIterable<readonly LoggedEvent[]>)
 		| undefined;
@@ -71,18 +78,18 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 	readonly #messages: SessionMessage[] = [];
 	/** Whether there is a reader that the producer waits for. */
 	#reader: "none" | "reads" | "left" = "none";
-	/** How many events wait unread, and how many are asked for. */
+	/** The number of unread events and of pending requests. */
 	#unread = 0;
 	#asked = 0;
 	#room: PromiseWithResolvers<void> | undefined;
-	/** Set while a tool waits for the reader, and what calls its patience off. */
+	/** Set while a tool waits for the reader, with the function that cancels its timeout. */
 	#taking: PromiseWithResolvers<void> | undefined;
 	#callOff: () => void = () => {};
 	/** Whether the reader has been inactive for so long that the producer no longer waits for it. */
 	#pauses = false;
-	/** The events to read from the journal, set once buffering has stopped. */
+	/** The events to read from the journal; set once buffering has stopped. */
 	#rest: RestOfEvents | undefined;
-	/** The last event, until the session shows what it says. */
+	/** The last event, held until the session shows its effect. */
 	#last: ExecuteEvent | undefined;
 	#outcome: ExecuteResult | undefined;
 	#over = false;
@@ -106,7 +113,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		this.#seq = Math.max(this.#seq, event.seq);
 		if (this.#isFullBefore(event)) this.#leaveRest(event.seq);
 		for (const each of this.#projection.project(event)) {
-			// It was interrupted as it began to wait.
+			// The execution was interrupted as it began to wait.
 			if (each.type === "session_start") this.#pushLast();
 			if (each.type === "session_start") this.#options.begun?.();
 			if (each.type === "message_end") this.#messages.push(each.message);
@@ -135,7 +142,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 			.then(() => this.full());
 	}
 
-	/** Settles when the reader has all that was emitted, or pauses. */
+	/** Settles when the reader has received everything emitted, or is paused. */
 	async keptUp(): Promise<void> {
 		for (let turns = 0, unread = this.#unread; this.#reader === "reads" && turns < patience.turns; turns++) {
 			if (this.#unread === 0 && this.#asked > 0) return;
@@ -144,7 +151,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		}
 	}
 
-	/** Settles when the reader has asked for what comes after all that was emitted, pauses, or is waited for no longer. */
+	/** Settles when the reader has requested the event after everything emitted, is paused, or no longer counts. */
 	#taken(): Promise<void> {
 		if (this.#hasAll || this.#reader !== "reads" || this.#over || this.#pauses) return Promise.resolve();
 		this.#taking ??= Promise.withResolvers<void>();
@@ -152,7 +159,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		return this.#taking.promise;
 	}
 
-	/** Whether the reader has all that was emitted, and asks for more. */
+	/** Whether the reader has received everything emitted and requests more. */
 	get #hasAll(): boolean {
 		return this.#unread === 0 && this.#asked > 0;
 	}
@@ -172,7 +179,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		this.#taking = undefined;
 	}
 
-	/** The reader asks for an event. */
+	/** The reader requests an event. */
 	#isAsked(): void {
 		this.#pauses = false;
 		if (this.#taking === undefined) return;
@@ -180,12 +187,12 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		else this.#beginPatience();
 	}
 
-	/** Seq of the last entry that it has an event of. */
+	/** Seq of the last entry that has produced an event here. */
 	get seq(): number {
 		return this.#seq;
 	}
 
-	/** The answers were handed to tasks in the background. */
+	/** The answers were delivered to background tasks. */
 	handedOver(): void {
 		this.#complete({ status: "completed" });
 	}
@@ -210,7 +217,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		return this.#over ? this.#result : this.#wait(() => this.#result);
 	}
 
-	/** @throws HoldfastError `events_already_consumed` when called a second time. */
+	/** @throws HoldfastError `events_already_consumed` if called a second time. */
 	[Symbol.asyncIterator](): AsyncIterator<ExecuteEvent, void> {
 		if (this.#isRead) {
 			throw new HoldfastError(
@@ -243,7 +250,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		return this.#queue.isWaiting ? this.#wait(() => this.#queue.next()) : this.#queue.next();
 	}
 
-	/** A tool that waits for the execution which waits for that tool is refused. */
+	/** Refuses a tool that waits for the execution which waits for that tool. */
 	#wait<T>(what: () => Promise<T>): Promise<T> {
 		return waitFor(this.#options.processKey, what, () => awaitsItself(this.#sessionId));
 	}
@@ -264,7 +271,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		return this.#over ? rest.next() : this.#wait(() => rest.next());
 	}
 
-	/** Whether this is a place where what follows can be read from the journal, and no more may be kept. */
+	/** Whether the buffer is full and, from this event on, the rest can be read from the journal. */
 	#isFullBefore({ seq, sub, type }: RunEvent): boolean {
 		if (this.#rest !== undefined || this.#reader === "reads" || this.#unread < this.#limit) return false;
 		if (this.#options.readOn === undefined || seq === 0 || sub !== 0 || type === "run_suspended")
@@ -272,7 +279,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		return !this.#projection.isAnswering;
 	}
 
-	/** No more is kept: the reader finds in the journal what begins with an entry. */
+	/** Stops buffering: the reader continues in the journal from the start of an entry. */
 	#leaveRest(seq: number): void {
 		const { readOn } = this.#options;
 		if (readOn === undefined) return;
@@ -338,7 +345,7 @@ function costOf(message: SessionMessage): number {
 	return "partial" in message ? (message.partial?.usage.cost ?? 0) : 0;
 }
 
-/** One delta for two of the same thing. */
+/** Joins two deltas of the same item into one. */
 function joinEvents(last: ExecuteEvent, next: ExecuteEvent): ExecuteEvent | undefined {
 	if (!("delta" in last) || !("delta" in next) || last.type !== next.type) return undefined;
 	if ("index" in last && "index" in next && last.index !== next.index) return undefined;

@@ -10,36 +10,36 @@ import { sessionCall } from "./session-message.ts";
 type Kind = "text" | "thinking";
 
 interface Call {
-	/** Where the provider's stream places it. */
+	/** The position that the provider's stream assigns to it. */
 	readonly place: number;
 	readonly id: string | undefined;
 	readonly name: string | undefined;
 	hasArguments: boolean;
-	/** Its position among the calls, once that is known. */
+	/** Its position among the calls, once known. */
 	index: number | undefined;
-	/** The pieces of its arguments before its position was known. */
+	/** The pieces of its arguments that arrived before its position was known. */
 	readonly held: string[];
 }
 
 export class OpenAnswer {
 	#events: ExecuteEvent[] = [];
-	/** Whether anything of it was emitted. */
+	/** Whether any part of it was emitted. */
 	isEmitted = false;
 	#block: { readonly kind: Kind; readonly index: number; readonly text: GrowingText } | undefined;
-	/** How many blocks of each kind were emitted. */
+	/** The number of emitted blocks of each kind. */
 	readonly #emitted = { text: 0, thinking: 0 };
-	/** Those that were emitted, by their position. */
+	/** The emitted calls, by position. */
 	readonly #calls: Call[] = [];
-	/** All of them: the first of each place by that place, and the others by place and id. */
+	/** All calls: the first of each place under that place, and further ones under place and id. */
 	readonly #known = new Map<number | string, Call>();
-	/** Those that wait for one of a lower place, by their own, and the lowest place that was not looked at. */
+	/** Calls that wait for an item with a lower place, by their own place. */
 	readonly #held = new Map<number, Call[]>();
 	#nextHeld = 0;
 	/** Positions of emitted blocks and calls, and the lowest one not emitted. */
 	readonly #seen = new Set<number>();
 	#nextPlace = 0;
 
-	/** The events of one event of the model's stream. */
+	/** Returns the events of one event of the model's stream. */
 	add({ type, index, delta }: StreamEvent): readonly ExecuteEvent[] {
 		this.#events = [];
 		if (type === "text_delta" || type === "object_delta" || type === "reasoning_delta") {
@@ -51,7 +51,7 @@ export class OpenAnswer {
 		return this.#events;
 	}
 
-	/** The rest of the answer, once it is whole. */
+	/** Returns the remaining events of the answer once it is complete. */
 	finish(message: AssistantMessage): readonly ExecuteEvent[] {
 		this.#events = [];
 		this.#start();
@@ -64,7 +64,7 @@ export class OpenAnswer {
 			else if (this.#block?.kind === kind) this.#rest(block.text);
 		}
 		this.#endBlock();
-		// A call keeps the index it was emitted under, also where the stream had another order than the answer.
+		// A call keeps the index under which it was emitted, even if the stream had a different order than the answer.
 		const indexes = new Map(this.#calls.map((call, index) => [call.id, index] as const).reverse());
 		for (const [place, call] of (message.toolCalls ?? []).entries()) {
 			const index = indexes.get(call.toolCallId) ?? place;
@@ -80,7 +80,7 @@ export class OpenAnswer {
 		return this.#events;
 	}
 
-	/** The end of an answer that will not be whole. */
+	/** Returns the end of an answer that will not be completed. */
 	cut(): readonly ExecuteEvent[] {
 		this.#events = [];
 		this.#endBlock();
@@ -133,14 +133,14 @@ export class OpenAnswer {
 		if (known !== undefined || call.index !== undefined) this.#release();
 	}
 
-	/** A call by its place; of several at one place, by its id too. */
+	/** Finds a call by its place; if several have the same place, also by its id. */
 	#find(place: number, id: string | undefined): Call | undefined {
 		const first = this.#known.get(place);
 		if (first === undefined || id === undefined || first.id === undefined || first.id === id) return first;
 		return this.#known.get(`${place} ${id}`);
 	}
 
-	/** A call is emitted at once, or held where its position is not known. */
+	/** Emits a call at once, or holds it until its position is known. */
 	#add(call: Call): Call {
 		const { place, id } = call;
 		this.#known.set(this.#known.has(place) ? `${place} ${id}` : place, call);
@@ -153,7 +153,7 @@ export class OpenAnswer {
 		return call;
 	}
 
-	/** Emits the start of a call; its index. */
+	/** Emits the start of a call; returns its index. */
 	#begin(call: Call): number {
 		const { id, name, place } = call;
 		const index = this.#calls.push(call) - 1;
@@ -174,7 +174,7 @@ export class OpenAnswer {
 		this.#events.push({ type: "toolcall_delta", index, delta });
 	}
 
-	/** Emits the calls that waited for items emitted since then. */
+	/** Emits the calls that waited for items emitted since. */
 	#release(): void {
 		for (; this.#nextHeld <= this.#nextPlace; this.#nextHeld++) {
 			for (const call of this.#held.get(this.#nextHeld) ?? []) {

@@ -24,7 +24,7 @@ export type ToolAnswerMessage =
 	| {
 			readonly role: "tool";
 			readonly toolCallId: string;
-			/** The run it is for. Default: whichever waits. */
+			/** The run that the answer is for. Default: whichever waits. */
 			readonly runId?: string;
 			readonly output: unknown;
 			readonly isError?: boolean;
@@ -33,11 +33,11 @@ export type ToolAnswerMessage =
 	| {
 			readonly role: "approval";
 			readonly toolCallId: string;
-			/** The run it is for. Default: whichever waits. */
+			/** The run that the answer is for. Default: whichever waits. */
 			readonly runId?: string;
 			readonly approved: boolean;
 			readonly reason?: string;
-			/** Replaces the input that was shown; only for a call with `mayEdit`. */
+			/** Replaces the shown input; only for a call with `mayEdit`. */
 			readonly input?: Readonly<Record<string, unknown>>;
 	  };
 
@@ -105,7 +105,7 @@ const membersOfApproval: ReadonlySet<string> = new Set([
 	"reason",
 	"input",
 ]);
-/** Including those of a tool message that is sent back as it was shown. */
+/** Includes the members of a tool message that a client returns as it received it. */
 const membersOfResult: ReadonlySet<string> = new Set([
 	"role",
 	"toolCallId",
@@ -181,7 +181,7 @@ function readPart(given: unknown, field: string): InputPart {
 	);
 }
 
-/** Base64 text or a URL, or, within the process, bytes. */
+/** Whether the value is base64 text, a URL or, within the process, bytes. */
 function isMedia(given: unknown): given is string | Uint8Array | URL {
 	return typeof given === "string" || given instanceof Uint8Array || given instanceof URL;
 }

@@ -9,11 +9,11 @@ export class RestOfEvents {
 	readonly #left = new AbortController();
 	readonly #over = Promise.withResolvers<void>();
 	#events: AsyncGenerator<ExecuteEvent, void, void> | undefined;
-	/** Whether all that is there was read, so that nothing comes after a failure. */
+	/** Whether all stored events were read, so that none follow after a failure. */
 	#isLive = false;
 	#failure: { readonly error: unknown } | undefined;
 
-	/** `read`: the events, up to the end of the execution, until the signal fires. */
+	/** `read` returns the events up to the end of the execution, until the signal fires. */
 	constructor(read: (signal: AbortSignal) => AsyncIterable<readonly LoggedEvent[]>) {
 		this.#read = read;
 	}
@@ -23,7 +23,7 @@ export class RestOfEvents {
 		return this.#events.next();
 	}
 
-	/** The execution has ended, and the session shows it; with an error, reading ends with it. */
+	/** The execution has ended, and the session shows it. With an error, reading ends with that error. */
 	isOver(end: { readonly error?: unknown }): void {
 		if ("error" in end) this.#failure = { error: end.error };
 		this.#over.resolve();

@@ -54,7 +54,7 @@ function sessionExists(): HoldfastError {
 	);
 }
 
-/** A message of `createSession` as the model layer has it. Errors and aborts are not for models. */
+/** Converts a message of `createSession` for the model layer. Errors and aborts are not sent to models. */
 function historyMessage(given: unknown, index: number): Message[] {
 	const field = `context.messages[${index}]`;
 	const message = given as SessionMessage | null;
@@ -75,7 +75,7 @@ function historyMessage(given: unknown, index: number): Message[] {
 					return [];
 				}
 				if (part?.type === "text") return [{ type: "text", text: String(part.text) }];
-				// A named tool that a provider ran itself is known to the provider only.
+				// Only the provider knows a named tool that it ran itself.
 				if (
 					part?.type === "providerToolCall" ||
 					part?.type === "providerToolResult" ||
@@ -114,7 +114,7 @@ function fileBlock(part: AssistantPart, field: string): AssistantContent {
 	}
 }
 
-/** Results of one answer as one message, and one for each of its calls. */
+/** Combines the results of one answer into one message, with a result for each of its calls. */
 function answered(messages: readonly Message[]): readonly Message[] {
 	const history: Message[] = [];
 	for (let at = 0; at < messages.length; at++) {

@@ -4,13 +4,16 @@ import type { ChosenOptions } from "./read-input.ts";
 
 /** Options of a fork. */
 export interface ForkSettings {
-	/** Up to where: the end of the run of this id, or the entry with this seq; 0 copies no entry. Default: the end of the last run. */
+	/**
+	 * Where to fork: at the end of the run with this id, or at the entry with this seq; 0 copies no entry. Default: the
+	 * end of the last run.
+	 */
 	readonly at?: string | number | undefined;
 	/** Options of the fork. Default: those of the session. */
 	readonly options?: ChosenOptions | undefined;
 	/** Instructions of the fork. Default: those of the session. */
 	readonly systemPrompt?: string | undefined;
-	/** Who asks. Default: that is not known. */
+	/** The requester. Default: unknown. */
 	readonly caller?: Caller | undefined;
 }
 
@@ -18,7 +21,7 @@ export interface ForkSettings {
 export interface SessionOrigin {
 	/** The other session. */
 	readonly key: string;
-	/** The last entry that both have; 0 for none. */
+	/** The seq of the last entry that both sessions share; 0 for none. */
 	readonly seq: number;
 }
 

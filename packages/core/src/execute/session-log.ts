@@ -15,13 +15,16 @@ export interface LoggedEvent {
 
 /** Options for following a log. */
 export interface FollowLogOptions extends FollowOptions {
-	/** Converts an error of a run. Default: unchanged. */
+	/** Converts a run's error. Default: unchanged. */
 	readonly shown?: ShownError | undefined;
-	/** Called before a batch with the session that it is of: another one is made under the same id after a deletion. */
+	/**
+	 * Called before each batch with the incarnation of its session: after a deletion, another session may be created
+	 * under the same id.
+	 */
 	readonly reads?: ((incarnation: string | undefined) => void) | undefined;
 }
 
-/** How many events are given at most at a time. */
+/** The maximum number of events in a batch. */
 const batchSize = 256;
 
 /**

@@ -32,7 +32,7 @@ export type AssistantPart =
 	| { readonly type: "text"; readonly text: string }
 	| { readonly type: "thinking"; readonly thinking: string }
 	| (SessionToolCall & { readonly type: "toolCall" })
-	/** A tool that the model's provider ran by itself. */
+	/** A tool that the model's provider ran itself. */
 	| (SessionToolCall & { readonly type: "providerToolCall" })
 	| {
 			readonly type: "providerToolResult";
@@ -41,16 +41,16 @@ export type AssistantPart =
 			readonly output: string;
 			readonly isError: boolean;
 	  }
-	/** A page or a document that the model names as its source. */
+	/** A page or document that the model cites as a source. */
 	| SourcePart
-	/** A file that the model made, in base64, or its URL. */
+	/** A file created by the model, in base64, or its URL. */
 	| { readonly type: "file"; readonly data: string; readonly mediaType: string };
 
 /** A page or document that the model cites as a source. */
 export interface SourcePart {
 	readonly type: "source";
 	readonly id: string;
-	/** `url`, `document`, or another word of the provider's. */
+	/** `url`, `document`, or another value that the provider defines. */
 	readonly sourceType: string;
 	readonly url?: string;
 	readonly title?: string;
@@ -79,7 +79,7 @@ export interface AssistantSessionMessage {
 	readonly role: "assistant";
 	readonly id: string;
 	readonly content: readonly AssistantPart[];
-	/** Id of the model; empty where it is not known. */
+	/** Id of the model; empty if unknown. */
 	readonly model: string;
 	readonly stopReason: "stop" | "length" | "tool_calls";
 	readonly usage: MessageUsage;
@@ -204,7 +204,7 @@ function sourceText(source: {
 	return typeof source.data === "string" ? source.data : (plainJson(source.data) as string);
 }
 
-/** The content of an answer, with what its provider did by itself where it did it. */
+/** Returns the content of an answer. What its provider executed itself appears where it happened. */
 function contentParts(message: AssistantMessage): AssistantPart[] {
 	const placed = providerParts(message);
 	if (placed.length === 0) return message.content.flatMap(assistantPart);

@@ -8,11 +8,11 @@ export interface StoredTool {
 	readonly label?: string;
 	readonly description: string;
 	readonly parameters: Readonly<Record<string, unknown>>;
-	/** Whether it runs outside, or by a function that was given with it. */
+	/** Whether the tool runs outside, or by a function that was given with it. */
 	readonly kind: "remote" | "local";
-	/** Milliseconds that a call of it may wait for its result from outside. */
+	/** Milliseconds that a call of the tool may wait for its outside result. */
 	readonly timeoutMs?: number;
-	/** Whether every call of it needs approval. */
+	/** Whether every call of the tool requires approval. */
 	readonly needsApproval?: true;
 }
 
@@ -20,13 +20,13 @@ export interface StoredTool {
 export interface SessionSetup {
 	readonly systemPrompt?: string;
 	readonly tools: readonly StoredTool[];
-	/** Name of the model of the last execution that named one. */
+	/** The model name of the last execution that specified one. */
 	readonly model?: string;
 	readonly temperature?: number;
 	readonly maxTokens?: number;
 }
 
-/** Sessions that were made by earlier versions have theirs under this name, too. */
+/** Sessions created by earlier versions use this name too. */
 const owner = "holdfast.serving";
 
 /** Returns the access to one session's stored setup. */

@@ -47,8 +47,8 @@ export class SessionStore {
 
 	/**
 	 * Creates or restores a session, as `createSession` does. It is bound to its store, so it can replace that function.
-	 * @throws HoldfastError `unknown_model`, `session_exists` for an id that this store holds, and the errors of
-	 * `createSession`.
+	 * @throws HoldfastError `unknown_model`, `session_exists` if this store already holds a session with the id, and the
+	 * errors of `createSession`.
 	 */
 	readonly create = <const Tools extends ToolSet = ToolSet, const Schema extends OutputSchema = OutputSchema>(
 		id: string,
@@ -71,12 +71,12 @@ export class SessionStore {
 		return session;
 	};
 
-	/** A session that this store has made; undefined for another. */
+	/** Returns a session that this store has created; undefined for any other. */
 	get(id: string): AgentSession | undefined {
 		return this.#sessions.get(id);
 	}
 
-	/** The messages of a session; undefined for one that this store has not made. */
+	/** Returns the messages of a session; undefined if this store has not created it. */
 	getContext(id: string): readonly SessionMessage[] | undefined {
 		return this.#sessions.get(id)?.messages;
 	}

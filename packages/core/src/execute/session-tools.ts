@@ -25,7 +25,7 @@ export function boundTools(
 	return [...registered, ...kept];
 }
 
-/** The tool with that function, in the form it had when the session was created. */
+/** Returns the tool with that function, in the form it had when the session was created. */
 function bound({ source, parameters }: EngineTool, tool: Omit<StoredTool, "kind">): AnyTool {
 	if (JSON.stringify(parameters) === JSON.stringify(tool.parameters)) return { ...source, name: tool.name };
 	const schema = "inputSchema" in source ? "inputSchema" : "parameters";

@@ -35,12 +35,12 @@ export class SessionView {
 	pendingToolCalls: readonly PendingSessionCall[] | undefined;
 	/** The wait of the current run, other than for answers to calls. */
 	waiting: SessionWait | undefined;
-	/** The last run; events after `after` are its own, over all its suspensions. */
+	/** The last run. The events after `after` are its own, across all its suspensions. */
 	lastRun: { readonly runId: string; readonly after: string } | undefined;
 
 	/**
-	 * `given`: the history the session was made with, which its first entry holds. `shown`: an error of a run as it is shown, by
-	 * default as it is.
+	 * `given`: the history that the session was created with, stored in its first entry. `shown`: converts a run's error,
+	 * by default unchanged.
 	 */
 	constructor(
 		journal: Journal,
@@ -61,7 +61,7 @@ export class SessionView {
 		return [...this.#messages];
 	}
 
-	/** How many messages there are. */
+	/** The number of messages. */
 	get count(): number {
 		return this.#messages.length;
 	}
@@ -92,13 +92,13 @@ export class SessionView {
 		}
 	}
 
-	/** Id of the last event there is. */
+	/** Returns the id of the last event. */
 	async lastEventId(): Promise<string | undefined> {
 		const { seq } = this.#reader.state;
 		if (seq === 0) return undefined;
 		let after = { seq, sub: 0 };
 		for await (const { sub } of chunksAfter(this.#journal, this.#storeKey, seq, seq)) after = { seq, sub };
-		// How many events a chunk is depends on those before it: the id after all of them.
+		// The number of events in a chunk depends on the chunks before it; this id comes after all of them.
 		const part = after.sub === 0 ? this.#lastPart : 999;
 		return eventId({ ...after, part });
 	}
@@ -118,13 +118,13 @@ export class SessionView {
 		this.lastRun = undefined;
 	}
 
-	/** `given`: the history a session was made with, where this is its first entry. */
+	/** `given`: the history that the session was created with, if this is its first entry. */
 	#add({ entry, events, state }: JournalItem, given: readonly unknown[] | undefined): void {
 		if (entry === undefined) return;
 		const { fact } = entry;
 		this.#lastPart = 0;
 		if (fact.kind === "folded") {
-			// A history that is not what was given was folded since.
+			// A history that differs from the given one was folded since.
 			const messages = given as readonly SessionMessage[] | undefined;
 			this.#messages = [...(messages ?? sessionMessages(state.agent.messages))];
 			return;
@@ -157,7 +157,7 @@ export class SessionView {
 		if (this.status === "running" && this.pendingToolCalls !== undefined) this.#keepPending(state);
 	}
 
-	/** Calls that have been answered while others run no longer wait. */
+	/** Removes calls that have been answered while others run: they no longer wait. */
 	#keepPending(state: SessionState): void {
 		const waiting = new Set(pendingCalls(state).map(({ toolCallId }) => toolCallId));
 		const pending = this.pendingToolCalls?.filter(({ id }) => waiting.has(id)) ?? [];

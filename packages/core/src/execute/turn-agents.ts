@@ -11,22 +11,22 @@ import { boundTools } from "./session-tools.ts";
 export interface TurnAgentParts {
 	/** The common options of all sessions' agents: model, system prompt, tools, prices and so on. */
 	readonly agent: AgentOptions;
-	/** The model that is meant by a name. Default: only the agent's own model, by its id. */
+	/** Returns the model of that name. Default: only the agent's own model, by its id. */
 	readonly models?: ((name: string) => AgentOptions["model"] | Promise<AgentOptions["model"]>) | undefined;
-	/** The given tools of createSession(): stored tools get their functions from them by name. @internal */
+	/** The tools passed to createSession(): stored tools get their functions from these by name. @internal */
 	readonly bound?: ReadonlyMap<string, EngineTool> | undefined;
 	/**
-	 * The schema that arguments for a tool which a session keeps are checked with. The model sees the tool's own. Default: that
-	 * one. What it throws refuses the session.
+	 * Returns the schema that validates the arguments of a session's stored tool. The model sees the tool's own schema.
+	 * Default: that one. If it throws, the session is refused with that error.
 	 */
 	readonly checkedSchema?: (tool: Pick<StoredTool, "name" | "parameters">) => StoredTool["parameters"];
 }
 
 /** The parts of a session's agent that are not in its stored setup. */
 export interface GivenAgent {
-	/** A model that was given by itself, and not by its name. */
+	/** A model given as an object instead of a name. */
 	readonly model?: AgentOptions["model"];
-	/** In place of the options of the agent. */
+	/** Options that replace those of the agent. */
 	readonly own?: TurnOptions | undefined;
 }
 
@@ -35,12 +35,12 @@ interface MadeAgent {
 	readonly options: TurnOptions;
 }
 
-/** How many agents are kept for the next turn of a session that has the same. */
+/** The number of cached agents for later turns of sessions with the same setup. */
 const keptAgents = 1_000;
 
 export class TurnAgents {
 	readonly #parts: TurnAgentParts;
-	/** By what a session has in place of the agent's options, and by what it keeps. */
+	/** Cached agents, by the options that replace the agent's and by the stored setup. */
 	readonly #made = new WeakMap<object, Recent<string, MadeAgent>>();
 	readonly #own: ReadonlyMap<string, EngineTool>;
 
@@ -56,9 +56,9 @@ export class TurnAgents {
 	}
 
 	/**
-	 * The agent of the session's turns.
+	 * Returns the agent of the session's turns.
 	 *
-	 * Rejects with `unknown_model`, `model_missing`, and problems with its tools.
+	 * Rejects with `unknown_model`, `model_missing`, and the errors of its tools.
 	 * @internal
 	 */
 	async of(stored: SessionSetup, { model, own }: GivenAgent = {}): Promise<TurnOptions> {
@@ -73,7 +73,7 @@ export class TurnAgents {
 		return options;
 	}
 
-	/** The model of a name. Rejects with `unknown_model`. */
+	/** Returns the model of that name. Rejects with `unknown_model`. */
 	async model(name: string, own?: TurnOptions): Promise<NonNullable<AgentOptions["model"]>> {
 		const { agent, models } = this.#parts;
 		const usual = own?.model ?? agent.model;
@@ -82,7 +82,7 @@ export class TurnAgents {
 		return model;
 	}
 
-	/** @throws HoldfastError `tool_name_conflict` where two tools of a session would have one name. @internal */
+	/** @throws HoldfastError `tool_name_conflict` if two tools of a session have the same name. @internal */
 	checkNames(tools: readonly StoredTool[], { tools: given }: TurnOptions = {}): void {
 		const own = given === undefined ? this.#own : normaliseTools(given);
 		const taken = tools.find((tool, index) => {

@@ -7,7 +7,7 @@ export class TurnSetups {
 	/** Models given as objects instead of names, by session key. */
 	readonly #models = new Map<string, AgentOptions["model"]>();
 
-	/** The session's setup, if a starting turn has read it. */
+	/** Returns the session's setup if a starting turn has read it. */
 	of(key: string): SessionSetup | undefined {
 		return this.#read.get(key);
 	}
@@ -17,17 +17,17 @@ export class TurnSetups {
 		this.#read.delete(key);
 	}
 
-	/** A turn of this session that begins has read this. */
+	/** A turn of this session that is about to begin has read this setup. */
 	set(key: string, setup: SessionSetup): void {
 		this.#read.set(key, setup);
 	}
 
-	/** The model object that was given for the session. */
+	/** Returns the model object that was given for the session. */
 	modelOf(key: string): AgentOptions["model"] {
 		return this.#models.get(key);
 	}
 
-	/** The session has this model from its next turn on; undefined: the one that it keeps the name of. */
+	/** Sets the session's model from its next turn on; undefined: the model whose name is stored. */
 	setModel(key: string, model: AgentOptions["model"]): void {
 		if (model === undefined) this.#models.delete(key);
 		else this.#models.set(key, model);

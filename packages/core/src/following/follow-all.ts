@@ -29,7 +29,7 @@ export interface StoreEvent extends FollowedEvent {
 	readonly key: string;
 	/** The incarnation of the session with that key: a deleted session may be recreated, and its ids start again. */
 	readonly incarnation: string;
-	/** Where to continue: the changes of the store after this position include this event and all later ones. */
+	/** Where to continue: reading the store's changes after this position returns this event again and all later ones. */
 	readonly position: number;
 }
 
@@ -41,27 +41,28 @@ export interface FollowAllOptions {
 	 */
 	readonly after?: number | "now" | undefined;
 	/**
-	 * The id of the last event of a session that is known; its events after that are given. Asked when the session is first
-	 * met. Default: a session is given from the start of the run in which the change is, or whole where `after` is 0.
+	 * Returns the id of the last event of a session that you have; only later events are delivered. Called when the
+	 * session is first encountered. Default: a session is delivered from the start of the run that contains the change,
+	 * or from its beginning if `after` is 0.
 	 */
 	readonly known?: ((key: string, incarnation: string) => MaybePromise<string | undefined>) | undefined;
 	/**
-	 * Called for a session that is damaged or was written by a newer release; it is skipped until it changes again, and
-	 * then read from its last position. Must not throw. Default: following rejects, with `journal_corrupt` or
+	 * Called for a session that is damaged or was written by a newer release. The session is skipped until it changes
+	 * again, and then read from its last position. Must not throw. Default: following rejects with `journal_corrupt` or
 	 * `journal_newer`.
 	 */
 	readonly unreadable?: ((key: string, error: unknown) => void) | undefined;
 	/** Called when a session was deleted. Must not throw. */
 	readonly deleted?: ((key: string) => void) | undefined;
-	/** `caught-up`: ends when nothing more was committed. Default `never`. */
+	/** `caught-up`: end once all committed events were delivered. Default `never`. */
 	readonly until?: "caught-up" | "never" | undefined;
-	/** Ends it. */
+	/** Ends following when it fires. */
 	readonly signal?: AbortSignal | undefined;
 }
 
-/** How many sessions are read on without going back to the start of their run. */
+/** The number of sessions that can be read on without going back to the start of their run. */
 const readersAtOnce = 256;
-/** Of how many sessions it is remembered how far they were given. */
+/** The number of sessions whose delivered position is remembered. */
 const rememberedSessions = 100_000;
 
 /**
@@ -122,20 +123,20 @@ async function* events(
 	}
 }
 
-/** How far a session was given. */
+/** How far a session's events were delivered. */
 interface Cursor {
 	readonly reader: JournalReader;
 	given: EventPlace;
 }
 
-/** The sessions that are followed. */
+/** The followed sessions. */
 class Followed {
 	readonly #journal: Host["journal"];
 	readonly #unknown: "whole" | "last run";
 	readonly #known: FollowAllOptions["known"];
 	/** The most recently used one is last. */
 	readonly #cursors = new Map<string, Cursor>();
-	/** Of those without a cursor. */
+	/** Delivered positions of sessions without a cursor. */
 	readonly #given = new Map<
 		string,
 		{ readonly place: EventPlace; readonly incarnation: string | undefined }
@@ -152,7 +153,7 @@ class Followed {
 		this.#given.delete(key);
 	}
 
-	/** Reads a session again when it changes, and returns the new events. */
+	/** Drops a session's reader, so that its next change is read from the last delivered position. */
 	leave(key: string): void {
 		const cursor = this.#cursors.get(key);
 		if (cursor === undefined) return;
@@ -160,7 +161,7 @@ class Followed {
 		this.#remember(key, cursor.given, cursor.reader.incarnation);
 	}
 
-	/** The events of a session that were not given yet. */
+	/** Yields the events of a session that were not delivered yet. */
 	async *read(change: Change): AsyncGenerator<FollowedEvent, void, void> {
 		const cursor = await this.#cursorOf(change);
 		const { reader } = cursor;

@@ -18,11 +18,11 @@ export interface FollowedJournal extends JournalSource {
 
 /** Where following starts and when it ends. */
 export interface PagesOptions {
-	/** The id of the last event that is known. Default: the session is read from its first event. */
+	/** The id of the last event that you have. Default: reading starts at the session's first event. */
 	readonly after?: string | undefined;
-	/** The key that events name. Default: none. */
+	/** The key that events contain. Default: none. */
 	readonly sessionKey?: string | undefined;
-	/** Ends it. */
+	/** Ends following when it fires. */
 	readonly signal?: AbortSignal | undefined;
 }
 
@@ -30,17 +30,20 @@ export interface PagesOptions {
 export interface EventPage {
 	/** The entries and chunks that were read, each with its events. */
 	readonly items: readonly JournalItem[];
-	/** In order; those up to the id that is known are among them, from the start of their run. */
+	/** The events, in order. They include those up to the known id, from the start of their run. */
 	readonly events: readonly PlacedEvent[];
 	/** Whether there are no more entries for now: the next page arrives after a commit. */
 	readonly isCaughtUp: boolean;
 	/** Whether no run is in progress. */
 	readonly isAtRest: boolean;
-	/** Which session of that key was read: another one is made under the same key after a deletion. Undefined before the first. */
+	/**
+	 * The incarnation that was read: after a deletion, another session may be created under the same key. Undefined
+	 * before the first.
+	 */
 	readonly incarnation: string | undefined;
 }
 
-/** How many entries, and chunks, are read at a time. */
+/** The number of entries and chunks read at a time. */
 const pageSize = 100;
 /** The maximum size, in characters, of buffered commits for a follower; beyond it, all are read again. */
 const keptCharacters = 65_536;
@@ -63,7 +66,7 @@ export async function* followPages(
 	const naming = sessionKey === undefined ? {} : { sessionKey };
 	const reader = new JournalReader(journal, key, { reads: "entries and chunks", pageSize, ...naming });
 	await reader.seek(placeAfter(after), after);
-	// Later commits are noticed; earlier ones are read next.
+	// Commits after this are noticed; earlier ones are read next.
 	const changes = watchChanges(journal, key, signal);
 	try {
 		for (;;) {
@@ -81,8 +84,8 @@ export async function* followPages(
 }
 
 /**
- * Changes of a session: `next` resolves when something was committed since `take`, false at the end. `take` returns the
- * commits since its last call, or undefined if they have to be read.
+ * Watches a session: `next` resolves when something was committed since `take`, and with false at the end. `take` returns
+ * the commits since its last call, or undefined if they must be read.
  */
 function watchChanges(
 	journal: FollowedJournal,
@@ -99,7 +102,7 @@ function watchChanges(
 		for (const commit of given ?? []) {
 			count += commit.count;
 			size += commit.size;
-			// A slow follower buffers nothing, and reads instead.
+			// A slow follower buffers nothing and reads the journal instead.
 			if (count < pageSize && size <= keptCharacters) commits?.push(commit);
 			else commits = undefined;
 		}

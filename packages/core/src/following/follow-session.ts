@@ -10,21 +10,21 @@ const followNames = optionNames<FollowOptions>({ after: true, until: true, signa
 
 /** An event of a session. */
 export interface FollowedEvent<Event = RunEvent> {
-	/** The position of the event in its session; it never changes its meaning. Opaque: give it back as `after`. */
+	/** The event's position in its session, which never changes its meaning. Opaque: pass it back as `after`. */
 	readonly id: string;
 	readonly event: Event;
 }
 
 /** Options for following a session. */
 export interface FollowOptions {
-	/** Only events after this id. Default: all that are kept. */
+	/** Only events after this id. Default: all stored events. */
 	readonly after?: string | undefined;
 	/**
 	 * When to end: `complete` after the first execution that has ended or waits for an outside answer, `idle` (the
-	 * default) after the last one, `never`. A run that waits for a time or for its model counts as running.
+	 * default) after the last one, or `never`. A run that waits for a time or for its model counts as running.
 	 */
 	readonly until?: "complete" | "idle" | "never" | undefined;
-	/** Ends it. */
+	/** Ends following when it fires. */
 	readonly signal?: AbortSignal | undefined;
 }
 

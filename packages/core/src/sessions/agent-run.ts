@@ -32,25 +32,27 @@ import type { UnreadRuns } from "./unread-runs.ts";
 /** The outcome of a run, as seen from this process. */
 export interface RunResult<Output = unknown> {
 	readonly runId: string;
-	/** `suspended`: left open, to be resumed here or elsewhere. `waiting`: for answers to its `pending` tool calls. */
+	/**
+	 * `suspended`: left open, to be resumed here or elsewhere. `waiting`: waits for answers to its `pending` tool calls.
+	 */
 	readonly outcome: "completed" | "aborted" | "error" | "killed" | "suspended" | "waiting";
-	/** The tool calls that need outside answers, including those of its sub-agents; present when it waits. */
+	/** The tool calls that need outside answers, including those of sub-agents; present if the run waits. */
 	readonly pending?: readonly PendingToolCall[];
 	/**
-	 * What else it or a sub-agent waits for, and until when: a time its strategy set, or a model whose provider cannot be
-	 * reached.
+	 * What else the run or a sub-agent waits for, and until when: a time set by its strategy, or a model whose provider
+	 * cannot be reached.
 	 */
 	readonly wait?: PendingWait;
-	/** Text of the last answer, or its streamed part if it was cut off; empty without one. */
+	/** Text of the last answer, or its streamed part if it was cut off; empty without an answer. */
 	readonly text: string;
 	/**
-	 * Why the model stopped its last answer: one that was cut off at the token limit is `length`. Absent without an answer, and
-	 * where an interrupt or an error cut the last one off.
+	 * Why the model stopped its last answer; `length` means that it reached the token limit. Absent without an answer,
+	 * and if an interrupt or an error cut off the last one.
 	 */
 	readonly stopReason?: StopReason;
-	/** Absent when the model never answered. */
+	/** Absent if the model never answered. */
 	readonly turn?: Turn<Output>;
-	/** The structured answer, for an agent with the option `output`; present when it completed. */
+	/** The structured answer, for an agent with the option `output`; present if the run completed. */
 	readonly output?: Output;
 	/** The conversation after the run. */
 	readonly state: AgentState;
@@ -72,7 +74,7 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	readonly #events = new SessionEvents();
 	readonly #result: Promise<RunResult>;
 	#queues: EventQueue<RunEvent>[] = [];
-	/** Events before the run passed its first boundary, for watchers that come right after `send`. */
+	/** Events before the run passed its first boundary, for watchers that start right after `send`. */
 	#early: RunEvent[] | undefined = [];
 	#settle!: (result: RunResult | Promise<RunResult>) => void;
 	#run: Run | undefined;
@@ -80,9 +82,9 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	#over = false;
 	#from: number | undefined;
 	#observer: Watcher | undefined;
-	/** Ends the run where it was left waiting. */
+	/** Ends the run while it waits. */
 	#endWait: (() => void) | undefined;
-	/** Names its session among all of this process. */
+	/** Identifies its session within this process. */
 	#processKey: string | undefined;
 
 	/** @internal */
@@ -96,9 +98,10 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	}
 
 	/**
-	 * The run's events, for one consumer; the run waits at turn-start, step-start and step-end until the next is asked for.
-	 * Inside a tool or hook that the run would wait for, what has not happened yet rejects with `session_busy`.
-	 * @throws HoldfastError `events_already_consumed` when called a second time.
+	 * Returns the run's events, for one consumer. The run waits at turn-start, step-start and step-end until the next
+	 * event is requested. Inside a tool or hook that the run waits for, requesting an event that has not happened yet
+	 * rejects with `session_busy`.
+	 * @throws HoldfastError `events_already_consumed` if called a second time.
 	 */
 	events(): AsyncIterableIterator<Event> {
 		if (this.#consumed) {
@@ -120,7 +123,7 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		return iterator as AsyncIterableIterator<Event>;
 	}
 
-	/** All that happens, down to the model's deltas, for any number of watchers; the run waits for none of them. */
+	/** Returns all events, down to the model's deltas, for any number of watchers. The run waits for none of them. */
 	watch(): AsyncIterableIterator<Watched> {
 		const queue = new EventQueue<RunEvent>({ join: joinEvents });
 		for (const event of this.#early ?? []) queue.push(event);
@@ -141,20 +144,20 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	}
 
 	/**
-	 * Lets the run continue by itself and gives how it ended. Failures are an outcome, not a rejection.
+	 * Lets the run continue by itself and returns its outcome. A failed run resolves with its outcome.
 	 *
-	 * Rejects with `session_busy` when a tool or hook calls it that the run would wait for: one of its own session's run, or
-	 * of a run that waits for this session. The run continues by itself all the same.
+	 * Rejects with `session_busy` if called by a tool or hook that the run waits for: one of the run's own session, or of
+	 * a run that waits for this session. The run still continues by itself.
 	 */
 	result(): Promise<RunResult<Output>> {
 		this.detach();
 		const over = (): Promise<RunResult<Output>> => this.#result as Promise<RunResult<Output>>;
-		// After the end of the run come hooks that only its result waits for.
+		// After the run has ended, hooks still follow that only its result waits for.
 		const ended = (): Promise<RunResult<Output>> => this.#wait(this, over);
 		return this.#over ? ended() : this.#wait(this.#processKey, ended);
 	}
 
-	/** Settles when the drive has ended, although the run still waits for its consumer. @internal */
+	/** Settles when the drive has ended, even while the run still waits for its consumer. @internal */
 	get over(): Promise<unknown> {
 		return this.#result;
 	}
@@ -173,8 +176,8 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	}
 
 	/**
-	 * Ends the run, also one that waits: the signals of model and tools fire, finished results are kept. Nothing happens when
-	 * it is over.
+	 * Ends the run, even if it waits: the signals of model and tools fire, and finished results are kept. Does nothing if
+	 * the run has ended.
 	 */
 	interrupt(): void {
 		if (this.#run !== undefined) this.#run.stop("interrupt");
@@ -192,24 +195,24 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		this.#run?.stop("suspend");
 	}
 
-	/** Seq of the last entry before those that began this part of the run; undefined before it began. @internal */
+	/** Seq of the last entry before this part of the run; undefined before it began. @internal */
 	get from(): number | undefined {
 		return this.#from;
 	}
 
-	/** Looks on from the very beginning; to be called before the run begins. @internal */
+	/** Adds a watcher from the very beginning. Call this before the run begins. @internal */
 	observe(watcher: Watcher): void {
 		this.#observer = watcher;
 	}
 
-	/** Looks on at the run under way, which waits for nothing that comes of it. @internal */
+	/** Adds an observer to the run in progress. The run does not wait for it. @internal */
 	lookOn(looker: Pick<Watcher, "notify">): void {
 		for (const event of this.#early ?? []) looker.notify(event);
 		this.#run?.watch({ notify: (event) => looker.notify(event) });
 		this.detach();
 	}
 
-	/** How many events the run has emitted so far. @internal */
+	/** The number of events that the run has emitted so far. @internal */
 	get eventCount(): number {
 		return this.#events.count;
 	}
@@ -219,7 +222,7 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		this.#events.overlayAccepted();
 	}
 
-	/** Ties this handle to the run that is about to be driven. @internal */
+	/** Attaches this handle to the run that is about to be driven. @internal */
 	attach(run: Run, unread: UnreadRuns, onEvent?: (event: AgentEvent) => unknown): void {
 		this.#run = run;
 		this.#from = run.state.seq;
@@ -243,13 +246,16 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 		const { onComplete, onError } = run.agent.hooks;
 		const isAlone = (onComplete ?? onError) === undefined && frame.policy.around.length === 0;
 		const isCompleted = outcome.kind === "ended" && outcome.outcome === "completed";
-		// Most runs end without a question.
+		// Most runs end without any further hooks.
 		if (isAlone && isCompleted) this.#settle(runResult(run, outcome, { turn: turnOf(run) }));
 		else if (isAlone) this.#settle(endOf(run, outcome, frame));
 		else this.#settle(withinCall(this, () => endOf(run, outcome, frame)));
 	}
 
-	/** Follows a run under way that another handle began, and holds it nowhere. Returns the way to leave. @internal */
+	/**
+	 * Follows a run in progress that belongs to another handle, without ever holding it. Returns a function that stops
+	 * following. @internal
+	 */
 	follow(run: Run, other: AgentRun): () => void {
 		this.#run = run;
 		this.#from = run.state.seq;
@@ -320,11 +326,11 @@ async function endOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise
 			frame.leave(outcome, () => resultOf(run, outcome, turnSoFar)),
 		);
 		const result = await notifyComplete(run, outcome, left);
-		// The result after policy; without policy, or without an answer, there is nothing else to return.
+		// The result after policy. Without policy, or without an answer, there is nothing else to return.
 		if (frame.policy.around.length > 0 || run.left === left) given = result;
 	} catch (thrown) {
 		const isMeant = outcome.kind === "ended" ? outcome.outcome === "aborted" : outcome.reason === "waiting";
-		// The error as policy left it is in the journal; a refusal is returned unchanged.
+		// The error is in the journal as policy left it; a refusal is returned unchanged.
 		const recorded = run.admission === undefined ? undefined : run.state.run?.error;
 		if (!isMeant)
 			error = recorded?.code === "policy_refused" ? errorData(thrown) : (recorded ?? errorData(thrown));
@@ -332,7 +338,7 @@ async function endOf(run: Run, outcome: DriveOutcome, frame: TurnFrame): Promise
 	return runResult(run, outcome, { turn: turnSoFar, given, error });
 }
 
-/** The result of a run, which policy has seen when its end was recorded, or sees now. */
+/** Returns the result of a run. Policy saw it when the run's end was recorded, or sees it now. */
 function leftWith(
 	run: Run,
 	outcome: DriveOutcome,
@@ -343,7 +349,7 @@ function leftWith(
 	return run.left;
 }
 
-/** How a run ended. `given`: what middleware made of it. */
+/** Returns the outcome of a run. `given` is the result as middleware left it. */
 function runResult(
 	run: Run,
 	outcome: DriveOutcome,

@@ -55,12 +55,12 @@ export async function answerElsewhere(
 		await refuseBeaten(actor, state, input);
 	}
 	const handle = answeredElsewhere(actor, run.runId);
-	// It may have come to wait in that moment.
+	// The run may have started to wait at that moment.
 	void continueAnswered(actor.queue);
 	return handle;
 }
 
-/** Refuses answers that would lie in the inbox as no policy has looked at them. */
+/** Refuses answers that would be stored in the inbox before any policy has masked them. */
 function refuseUnmasked({ run }: SessionState, answers: readonly ToolAnswer[]): void {
 	for (const { toolCallId } of answers) {
 		if (run?.pending?.find(({ callId }) => callId === toolCallId)?.noInbox === undefined) continue;
@@ -73,9 +73,9 @@ function refuseUnmasked({ run }: SessionState, answers: readonly ToolAnswer[]): 
 }
 
 /**
- * Checks answers once more after they were stored in the inbox: another answer may have been first. Then it rejects with
- * `tool_call_settled`, and the process that reads the inbox drops these. A later answer cannot be first, because the
- * owner of the run reads the inbox before it.
+ * Checks answers again after they were stored in the inbox, because another answer may have been first. In that case it
+ * rejects with `tool_call_settled`, and the process that reads the inbox drops these answers. A later answer cannot be
+ * first, because the owner of the run reads the inbox before it.
  */
 async function refuseBeaten(
 	{ table, storeKey }: SessionActor,
@@ -96,14 +96,17 @@ async function refuseBeaten(
 		if (answer === undefined || settled === undefined) continue;
 		open.delete(answer.toolCallId);
 		if (fact.kind === "tool.settled" && fact.outcome === "expired") throw expired(answer.toolCallId);
-		// Hooks have changed the result that was accepted.
+		// Hooks have changed the accepted result.
 		const isOurs = at < 0 && "output" in answer && "output" in settled && agent.policy !== undefined;
 		if (!isOurs && !isSameAnswer(settled, answer)) throw callSettled(answer.toolCallId, "which stays");
 	}
 	if (nested.length > 0) await agent.children?.refuseAnswered({ storeKey, run: before.run }, nested);
 }
 
-/** The answer that a fact records; undefined where it records none. A call that ended otherwise has a result, too. */
+/**
+ * Returns the answer that a fact records; undefined if it records none. A call that ended in another way also has a
+ * result.
+ */
 function settledBy(fact: Fact): ToolAnswer | undefined {
 	if (fact.kind === "decision" && fact.topic === "approval") {
 		const { callId: toolCallId, ...said } = fact.answer as { callId: string; approved: boolean };

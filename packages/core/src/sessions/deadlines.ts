@@ -2,16 +2,16 @@
 import type { Clock } from "../host/index.ts";
 import type { Later } from "./later.ts";
 
-/** Milliseconds a timer can wait at most. */
+/** The longest delay of a timer in milliseconds. */
 const longestTimer = 2 ** 31 - 1;
 
 /** What watching a deadline needs. */
 export interface DeadlineWatch {
 	readonly later: Later;
 	readonly clock: Pick<Clock, "now">;
-	/** Names it among what is done later. */
+	/** Identifies this watch among deferred work. */
 	readonly purpose: string;
-	/** Tried again where it cannot be recorded: the store fails, or another worker has the session and may die. */
+	/** Retried if it cannot be recorded: the store fails, or another worker has the session and may die. */
 	expire(): Promise<void>;
 	isUsable(): boolean;
 }
@@ -23,7 +23,7 @@ export function watchDeadline(
 ): void {
 	later.callOff(purpose);
 	if (deadline === undefined) return;
-	// Timers do not reach further; what is left is waited for again.
+	// Timers do not reach further, so the rest is waited for in the same way.
 	const after = Math.min(Math.max(0, deadline - clock.now()), longestTimer);
 	later.set(purpose, expire, isUsable, after);
 }

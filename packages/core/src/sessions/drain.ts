@@ -3,7 +3,7 @@ import type { AgentRun } from "./agent-run.ts";
 
 /** The outcome of a drained run. */
 export interface Drained {
-	/** `error` also where the session was killed or the run was left open. */
+	/** Also `error` if the session was killed or the run was left open. */
 	readonly outcome: "completed" | "aborted" | "error";
 	/** Text of the last answer; empty without one. */
 	readonly text: string;

@@ -4,36 +4,36 @@ import type { AgentRun, RunResult } from "./agent-run.ts";
 import { orphans } from "./store-keys.ts";
 import type { Supervised, WorkHooks, WorkOptions, WorkProblem } from "./supervised.ts";
 
-/** Looks for expired calls. */
+/** Searches for expired calls. */
 type DeadlineLook = (
 	isOurs: (storeKey: string) => boolean,
 	report: (problem: WorkProblem) => void,
 ) => Promise<void>;
 
-/** Something to take over. */
+/** A piece of work to take over. */
 interface Piece {
 	readonly storeKey: string;
 	readonly name: string;
-	/** Null: there is nothing to do now, or another process has it. */
+	/** Returns null if there is nothing to do now, or if another process has the work. */
 	take(): Promise<AgentRun | null>;
-	/** After an attempt. */
+	/** Called after an attempt. */
 	over?(): Promise<void>;
 }
 
 /**
- * Milliseconds between two searches for what dead processes left unfinished, if no process died in between. A search may look
- * at every background task that ever existed.
+ * Milliseconds between two searches for unfinished work of dead processes, if no process died in between. A search may
+ * read every background task that ever existed.
  */
 const searchEvery = 60_000;
-/** Milliseconds from one look at all there is to the next, where a queue hands out work: it may have lost some. */
+/** Milliseconds between full scans if a queue hands out work, because the queue may have lost some. */
 const queuedLookEvery = 30_000;
 /** The default number of a queue's sessions in progress at once. */
 const takenAtOnce = 100;
-/** Looks that take long come so seldom that they take one part in so many of the time. */
+/** Slow scans run so rarely that they take at most one part in this many of the time. */
 const looksTakeOneIn = 10;
-/** Names the search among the pieces of work. */
+/** The name of the search among the pieces of work. */
 const leftOver = "left over";
-/** Milliseconds before work that failed is tried again, at first and at most. */
+/** Milliseconds before failed work is retried: the first delay and the longest. */
 const patience = { first: 1_000, most: 60_000 };
 
 export class DueWork {
@@ -41,34 +41,34 @@ export class DueWork {
 	readonly #watchDeadlines: DeadlineLook;
 	readonly #options: WorkOptions & WorkHooks;
 	readonly #stops: (() => void)[];
-	/** Names of the pieces under way. */
+	/** Names of the pieces in progress. */
 	readonly #attempts = new Set<string>();
-	/** When a piece may be tried again, and how long it waited last. */
+	/** When a piece may be retried, and its last delay. */
 	readonly #later = new Map<string, { readonly at: number; readonly waited: number }>();
 	readonly #running = new Set<AgentRun>();
 	/** The findings of the last scan that have not started, from `#next` on. */
 	#found: readonly Piece[] = [];
 	#next = 0;
 	#lookedAt = Number.NEGATIVE_INFINITY;
-	/** Whether the last look went through. */
+	/** Whether the last scan succeeded. */
 	#hasLooked = false;
-	/** Milliseconds that the last look took. */
+	/** Duration of the last scan in milliseconds. */
 	#lookTook = 0;
-	/** Whether the scheduler has notified us since the last look. */
+	/** Whether the scheduler has notified us since the last scan. */
 	#hasNews = false;
-	/** Resumed, and not yielded yet. */
+	/** Runs that were resumed but not yielded yet. */
 	readonly #taken: AgentRun[] = [];
 	#wake = (): void => {};
-	/** Whether anything happened since work was last started. */
+	/** Whether anything changed since work was last started. */
 	#isNew = false;
 	#failure: { readonly error: unknown } | undefined;
 	#searchedAt = Number.NEGATIVE_INFINITY;
 	/** The queue that hands out work; undefined without one, or before it has started. */
 	#taking: { stop(): Promise<void> } | undefined;
 	#isClosed = false;
-	/** When all there is was looked at last. */
+	/** The time of the last full scan. */
 	#lookedAtAll = Number.NEGATIVE_INFINITY;
-	/** Those that were dead when it was looked last. */
+	/** The processes that were dead at the last check. */
 	#deaths: ReadonlySet<string> = new Set();
 
 	constructor(supervised: Supervised, options: WorkOptions & WorkHooks, watchDeadlines: DeadlineLook) {
@@ -94,7 +94,7 @@ export class DueWork {
 		return this.#options.signal?.aborted === true;
 	}
 
-	/** Whether there is no more to do, for who is to end then. */
+	/** Whether no work is left, for workers that end in that case. */
 	get isDone(): boolean {
 		return this.#options.until === "done" && this.#isIdle && this.#hasLooked && !this.#isNew;
 	}
@@ -109,7 +109,7 @@ export class DueWork {
 		void this.#taking?.stop().catch(() => {});
 	}
 
-	/** Until the queue hands out work, and as long as it cannot, work is looked for. */
+	/** Starts taking work from the queue; until that succeeds, work is found by scanning. */
 	async #takeFromQueue(again = patience.first): Promise<void> {
 		const { queue } = this.#supervised;
 		const { atOnce = takenAtOnce } = this.#options;
@@ -129,7 +129,10 @@ export class DueWork {
 		}
 	}
 
-	/** Work that became due since the last scan and before the queue existed is not in it: scans everything once more. */
+	/**
+	 * The last scan does not contain work that became due after it and before the queue started: scans everything once
+	 * more.
+	 */
 	#isTaking(taking: { stop(): Promise<void> }): void {
 		this.#taking = taking;
 		this.#lookedAt = Number.NEGATIVE_INFINITY;
@@ -137,7 +140,7 @@ export class DueWork {
 		this.#happened();
 	}
 
-	/** Handles work from the queue. A failure is left to the queue to hand out again. */
+	/** Handles work from the queue. After a failure, the queue hands it out again. */
 	async #handedOut(storeKey: string): Promise<"not-ours" | undefined> {
 		const name = sessionPiece(storeKey);
 		if (this.isStopped) throw new Error("nothing more is begun");
@@ -151,7 +154,7 @@ export class DueWork {
 		if (again) throw new Error("it could not be done now");
 	}
 
-	/** Begins what is due, as far as there is room. */
+	/** Starts due work as far as capacity allows. */
 	async begin(): Promise<void> {
 		this.#isNew = false;
 		try {
@@ -164,15 +167,15 @@ export class DueWork {
 			this.#isNew ||= this.#hasNews && this.#next >= this.#found.length;
 			if (this.#now - this.#searchedAt >= searchEvery && !this.isStopped) void this.#finishLeftOver();
 		} catch (error) {
-			// It is asked again at its time, and not at once.
+			// It is called again at its regular time, not at once.
 			if (!this.isStopped) this.#report({ error });
 		}
 		if (this.#failure !== undefined) throw this.#failure.error;
 	}
 
 	/**
-	 * A look takes the longer the more there is to do. So what one has found is worked on before the next, which comes at
-	 * its time, or when there is nothing else to do.
+	 * A scan takes longer the more there is to do. The findings of one scan are therefore processed before the next scan,
+	 * which runs at its regular time, or when there is nothing else to do.
 	 */
 	get #isTimeToLook(): boolean {
 		const pause = Math.max(this.#lookEvery * 0.9, this.#lookTook * looksTakeOneIn);
@@ -209,7 +212,7 @@ export class DueWork {
 		this.#deaths = deaths;
 	}
 
-	/** Resolves when there may be something to begin. */
+	/** Resolves when there may be work to start. */
 	async changed(): Promise<void> {
 		if (this.#isNew || this.isStopped) return;
 		await new Promise<void>((resolve) => {
@@ -221,7 +224,7 @@ export class DueWork {
 		});
 	}
 
-	/** Milliseconds from one look to the next. */
+	/** Milliseconds between scans. */
 	get #lookEvery(): number {
 		return this.#taking === undefined ? (this.#options.lookEveryMs ?? 500) : queuedLookEvery;
 	}
@@ -241,7 +244,7 @@ export class DueWork {
 		return Math.max(this.#running.size, attempts) >= atOnce;
 	}
 
-	/** Work without a live owner. */
+	/** Returns work without a live owner. */
 	async #orphaned(): Promise<readonly Piece[]> {
 		const { takeOver } = this.#supervised;
 		const pieces: Piece[] = [];
@@ -252,7 +255,7 @@ export class DueWork {
 		return pieces;
 	}
 
-	/** Scheduled work that is due. */
+	/** Returns scheduled work that is due. */
 	async #scheduled(): Promise<readonly Piece[]> {
 		const { scheduled } = this.#supervised;
 		if (scheduled === undefined) return [];
@@ -282,9 +285,9 @@ export class DueWork {
 			if (run !== null) this.#happened();
 		} catch (error) {
 			const { code } = error as { code?: unknown };
-			// Another worker was faster: the run is theirs. A run that was scheduled may come after a parked one.
+			// Another worker was faster and owns the run. A scheduled run may follow a parked one.
 			if (code === "session_held") this.#tryLater(name, 0);
-			// An agent's session in the namespace of that name, and none of a service's.
+			// A session of an agent in the namespace of that name, not of a service.
 			else if (code === "session_not_found") {
 				this.#tryLater(name, patience.first);
 				return "not-ours";
@@ -314,7 +317,7 @@ export class DueWork {
 		}
 	}
 
-	/** Follows a run that was resumed to its end, and has it yielded. */
+	/** Follows a resumed run to its end, and yields it. */
 	async #follow(run: AgentRun): Promise<RunResult> {
 		if (!this.#running.has(run)) {
 			this.#running.add(run);
@@ -331,18 +334,21 @@ export class DueWork {
 	#leftOpen(name: string, storeKey: string, { error }: RunResult): void {
 		if (this.isStopped || error?.code === "lease_lost") return;
 		this.#tryLater(name, patience.first);
-		// Its run reports this, and waits for a release.
+		// The run itself reports this, and waits for a release.
 		if (error?.code === "run_parked") return;
 		if (error !== undefined && error.code !== "run_suspended")
 			this.#failed(problemOf(error, this.#supervised.keyOf(storeKey)));
 	}
 
-	/** Not before the next look; after failures, `atLeast` milliseconds and twice as long as the last time. */
+	/**
+	 * Delays a piece until at least the next scan; after failures, by at least `atLeast` milliseconds and twice the last
+	 * delay.
+	 */
 	#tryLater(name: string, atLeast: number): void {
 		const { lookEveryMs = 500 } = this.#options;
 		const { waited = 0 } = this.#later.get(name) ?? {};
 		const wait = atLeast === 0 ? 0 : Math.min(Math.max(atLeast, 2 * waited), patience.most);
-		// A little earlier than the next look, which comes by the same clock.
+		// Slightly before the next scan, which uses the same clock.
 		this.#later.set(name, { at: this.#now + Math.max(wait, lookEveryMs * 0.9), waited: wait });
 	}
 
@@ -363,7 +369,7 @@ export class DueWork {
 	}
 }
 
-/** The name of the work on a session. */
+/** Returns the name of a session's piece of work. */
 function sessionPiece(storeKey: string): string {
 	return `session ${storeKey}`;
 }

@@ -57,7 +57,7 @@ export class EarlyAnswers implements OutsideAnswers {
 	}
 
 	/**
-	 * Commits answers to waiting calls if the open round accepts them. False: it has ended, and accepted none of them.
+	 * Commits answers to waiting calls if the open round accepts them. Returns false if it has ended and accepted none.
 	 * Rejects with the errors of `answerFacts` and the refusals of policy.
 	 */
 	async give(
@@ -87,7 +87,9 @@ export class EarlyAnswers implements OutsideAnswers {
 		return false;
 	}
 
-	/** Commits facts once the inbox holds no answer: what was accepted elsewhere is first, and was not refused there. */
+	/**
+	 * Commits facts once the inbox contains no answer: answers accepted elsewhere come first, and were not refused there.
+	 */
 	async #giveAfterStored(
 		run: Run,
 		given: readonly Fact[],

@@ -18,15 +18,15 @@ const foldHistoryNames = optionNames<FoldHistoryOptions>({ before: true });
 
 /** Options of `foldHistory`. */
 export interface FoldHistoryOptions {
-	/** Runs that ended before this time are folded; milliseconds since the epoch, or a date. */
+	/** Folds runs that ended before this time, in milliseconds since the epoch or as a date. */
 	readonly before: number | Date;
 }
 
 /** What `foldHistory` did. */
 export interface FoldedHistory {
-	/** Seq of the entry that replaces all before it. */
+	/** Seq of the entry that replaces all entries before it. */
 	readonly seq: number;
-	/** How many entries it replaced. */
+	/** The number of entries that it replaced. */
 	readonly entries: number;
 }
 
@@ -59,7 +59,7 @@ export async function foldHistory(
 ): Promise<FoldedHistory | undefined> {
 	checkOptionNames(options, foldHistoryNames, { of: "foldHistory()" });
 	const before = Number((options as FoldHistoryOptions | undefined)?.before);
-	// Of no time nothing is younger, and all would be folded.
+	// No entry is younger than an invalid time, so everything would be folded.
 	if (Number.isNaN(before))
 		throw new HoldfastError(
 			"invalid_option",
@@ -81,14 +81,14 @@ export async function foldHistory(
 }
 
 interface Settled {
-	/** The entry that ends the last run of it. */
+	/** The last entry of the last folded run. */
 	readonly last: Entry;
 	readonly state: SessionState;
-	/** How many entries it is. */
+	/** The number of entries. */
 	readonly entries: number;
 }
 
-/** The runs that ended before a time; undefined when they are one entry already, or none. */
+/** Returns the runs that ended before a time; undefined if there are none or they already are one entry. */
 async function settledBefore(
 	journal: Journal,
 	key: string,
@@ -105,7 +105,7 @@ async function settledBefore(
 			const { kind } = entry.fact;
 			if (kind === "run.ended" && count > 1) settled = { last: entry, state, entries: count };
 		}
-		// Another incarnation of the session refuses the append.
+		// If the session is of another incarnation, the append is refused.
 		if (page === undefined || page.isCaughtUp) return settled;
 	}
 }

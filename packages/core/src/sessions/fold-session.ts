@@ -16,7 +16,7 @@ export interface KnownSession {
 	readonly state: SessionState;
 	/** The incarnation that the state belongs to; undefined if only an epoch identifies it. */
 	readonly incarnation?: string | undefined;
-	/** The epoch under which this worker appended last. */
+	/** The epoch of this worker's last append. */
 	readonly epoch?: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export async function readOn(
 	return { state: reader.state, incarnation: reader.incarnation, epoch };
 }
 
-/** The incarnation of the session under the last lease, if it has not been acquired since. */
+/** Returns the incarnation of the session under the last lease, if it has not been acquired since. */
 async function heldIncarnation(
 	journal: Journal,
 	storeKey: string,
@@ -53,7 +53,7 @@ export async function cutOff(
 	storeKey: string,
 	{ seq, run }: SessionState,
 ): Promise<AssistantMessage | undefined> {
-	// That a run was suspended was noted after what it said.
+	// The note that a run was suspended follows its answer.
 	const after = run?.suspended === true ? (run.answeredAfter ?? seq - 1) : seq;
 	let said: PartialAnswer | undefined;
 	for await (const chunk of chunksAfter(journal, storeKey, after, seq)) {

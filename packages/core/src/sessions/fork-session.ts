@@ -6,7 +6,10 @@ import type { Journal } from "../host/index.ts";
 
 /** Options of `session.fork`. */
 export interface ForkOptions {
-	/** Up to where: the end of the run of this id, or the entry with this seq. Default: the end of the last run that ended. */
+	/**
+	 * Where to fork: at the end of the run with this id, or at the entry with this seq. Default: the end of the last run
+	 * that ended.
+	 */
 	readonly at?: string | number;
 }
 
@@ -18,7 +21,7 @@ export async function forkPoint(journal: Journal, from: string, { at }: ForkOpti
 	return seq;
 }
 
-/** The seq of the last entry that is not after the start of an open run. */
+/** Returns the seq of the last entry before the open run, or of the last entry if no run is open. */
 async function lastEnd(journal: Journal, storeKey: string): Promise<number> {
 	const { seq = 0, openRunId } = (await journal.head(storeKey)) ?? {};
 	if (openRunId === undefined) return seq;
@@ -28,7 +31,7 @@ async function lastEnd(journal: Journal, storeKey: string): Promise<number> {
 	throw forkUnsettled(storeKey, seq);
 }
 
-/** The seq of the last entry of a run. */
+/** Returns the seq of the last entry of a run. */
 async function endOf(journal: Journal, storeKey: string, runId: string): Promise<number> {
 	const { seq = 0 } = (await journal.head(storeKey)) ?? {};
 	for await (const entry of entriesBack(journal, storeKey, seq)) if (entry.runId === runId) return entry.seq;

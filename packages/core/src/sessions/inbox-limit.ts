@@ -6,13 +6,13 @@ import type { Journal } from "../host/index.ts";
 /** How many inputs may wait for one session. */
 export const mostWaiting = 1_000;
 
-/** Inputs after which the store is asked again. */
+/** The number of inputs after which the store is asked again. */
 const askedEvery = 50;
 
 export class InboxLimit {
 	readonly #journal: Pick<Journal, "head">;
 	readonly #storeKey: string;
-	/** Inputs that are accepted before the store is asked. */
+	/** The number of inputs that are accepted before the store is asked. */
 	#left = askedEvery;
 
 	constructor(journal: Pick<Journal, "head">, storeKey: string) {
@@ -20,7 +20,7 @@ export class InboxLimit {
 		this.#storeKey = storeKey;
 	}
 
-	/** Accepts one more input from outside; undefined where that needs no look. Rejects with `inbox_full`. */
+	/** Accepts one more outside input; returns undefined if that needs no query. Rejects with `inbox_full`. */
 	admit(): Promise<void> | undefined {
 		return this.#left-- > 0 ? undefined : this.#ask();
 	}

@@ -16,7 +16,7 @@ export async function killSession(
 	{ ports: { clock, ids }, fairness }: Pick<EngineAgent, "ports" | "fairness">,
 ): Promise<readonly string[]> {
 	for (;;) {
-		// Others may take it again and again: everything else has its turn all the same.
+		// Other workers may take the session again and again, so other work must get its turn.
 		await fairness.pause();
 		if ((await journal.head(storeKey)) === undefined) return [];
 		const acquired = await journal.acquire(storeKey, { mode: "seize" });
@@ -38,7 +38,7 @@ export async function killSession(
 			await lease.release();
 			return [...ended];
 		} catch (failure) {
-			// The session moved on between the look and the append: look again.
+			// The session changed between the read and the append: read again.
 			if ((failure as { code?: unknown }).code !== "lease_lost") throw failure;
 		}
 	}
@@ -74,7 +74,7 @@ export async function abortRun(
 			await lease.release();
 			return true;
 		} catch (failure) {
-			// The session moved on between the look and the append: look again.
+			// The session changed between the read and the append: read again.
 			if ((failure as { code?: unknown }).code !== "lease_lost") throw failure;
 		}
 	}

@@ -2,13 +2,13 @@
 // abandoned work. There is one timer for each purpose, and none once the sessions are closed (keeps I7, I8).
 import type { Timers } from "../host/index.ts";
 
-/** Milliseconds after which is tried again what could not be done. */
+/** Milliseconds before failed work is retried. */
 const triedAgainAfter = 1_000;
 const always = (): boolean => true;
 
 export class Later {
 	readonly #timers: Timers;
-	/** The ways to call off what waits, by purpose. */
+	/** Functions that cancel pending work, by purpose. */
 	readonly #waiting = new Map<string, () => void>();
 	#isClosed = false;
 
@@ -16,15 +16,15 @@ export class Later {
 		this.#timers = timers;
 	}
 
-	/** Whether something waits to be done. */
+	/** Whether work is pending. */
 	has(purpose: string): boolean {
-		// Waits are rare, and the name of a purpose is built each time: this avoids the look-up.
+		// Pending work is rare, and the name of a purpose is built each time: this avoids the lookup.
 		return this.#waiting.size > 0 && this.#waiting.has(purpose);
 	}
 
 	/**
-	 * Schedules work, replacing earlier work of the same purpose; repeats it after a rejection while it is needed.
-	 * `after` is in milliseconds; default: the delay of a retry.
+	 * Schedules work, replacing earlier work of the same purpose. If it rejects, repeats it while it is needed. `after`
+	 * is in milliseconds; default: the delay of a retry.
 	 */
 	set(
 		purpose: string,
@@ -37,7 +37,7 @@ export class Later {
 		const callOff = this.#timers.after(after, () => {
 			this.#waiting.delete(purpose);
 			work().catch((error: unknown) => {
-				// A closed journal delivers nothing more, and work set in the meantime is kept.
+				// A closed journal delivers nothing more. Work that was scheduled in the meantime is kept.
 				const isFinal = (error as { code?: unknown } | null)?.code === "journal_closed";
 				if (!isFinal && !this.has(purpose)) this.set(purpose, work, wanted);
 			});

@@ -37,8 +37,8 @@ const drainNames = optionNames<DrainOptions>({ drainMs: true });
 /** Options for closing an owner. */
 export interface DrainOptions {
 	/**
-	 * Milliseconds that runs under way get to finish. Those that do not are suspended, and continue in another process. Longer lets
-	 * more of them finish, and delays the end. Default 0.
+	 * Milliseconds that runs in progress have to finish. Those that do not finish are suspended, and continue in another
+	 * process. A higher value lets more of them finish and delays the end. Default 0.
 	 */
 	readonly drainMs?: number;
 }
@@ -47,35 +47,38 @@ export interface DrainOptions {
 export interface Living {
 	readonly ports: { readonly clock: Pick<Clock, "now">; readonly timers: Timers };
 	readonly warn: Warn;
-	/** @throws HoldfastError `agent_not_ready` in the setup of a plugin, which would wait for itself. */
+	/** @throws HoldfastError `agent_not_ready` inside a plugin's setup, which would wait for itself. */
 	check?(): void;
-	/** Finds and resumes their work; made when first needed. */
+	/** Finds and resumes the sessions' work; created when first needed. */
 	supervisor(): Supervisor;
 	/** Refuses requests that would begin work, from now on. */
 	refuse(): void;
-	/** Resolves when no run is under way. */
+	/** Resolves when no run is in progress. */
 	quiet(): Promise<void>;
-	/** Suspends the runs under way, and refuses all requests from now on. */
+	/** Suspends the runs in progress, and refuses all requests from now on. */
 	suspend(): Promise<void>;
-	/** Releases what belongs to them. */
+	/** Releases the sessions' resources. */
 	release?(): Promise<void>;
 }
 
 /** What an owner adds to the lifecycle of its sessions. */
 export interface OwnLife {
-	/** Starts what works in the background, until `stop`. Called with each `work()` and `supervise()`. */
+	/** Starts background work, until `stop`. Called with each `work()` and `supervise()`. */
 	start?(): void;
-	/** Finishes, once, what else dead processes left. */
+	/** Finishes, once, other work that dead processes left. */
 	recover?(): Promise<void>;
-	/** Resolves when the owner is drained; `quiet` refuses new work and resolves when no run is under way. Default: that. */
+	/**
+	 * Resolves when the owner is drained; `quiet` refuses new work and resolves when no run is in progress. Default:
+	 * `quiet` alone.
+	 */
 	drain?(quiet: () => Promise<void>): Promise<unknown>;
 	/** Stops what `start` started. Runs are suspended after that. */
 	stop?(): Promise<void>;
-	/** Releases what belongs to the owner; the last step but that of the sessions. */
+	/** Releases the owner's resources; the last step before the sessions' own release. */
 	release?(): Promise<void>;
 }
 
-/** Milliseconds for which a problem that repeats is not reported again. */
+/** Milliseconds for which a repeated problem is not reported again. */
 const reportEvery = 60_000;
 
 /**
@@ -84,11 +87,11 @@ const reportEvery = 60_000;
 export class Lifecycle {
 	readonly #living: Living;
 	readonly #own: OwnLife;
-	/** Fires when the owner is being closed: nothing more is found and resumed. */
+	/** Fires when the owner is being closed: no further work is searched for or resumed. */
 	#ending: AbortController | undefined;
 	#closed: Promise<void> | undefined;
 	#supervising: { readonly options: SuperviseOptions; readonly looked: Promise<void> } | undefined;
-	/** Runs that a recovery resumed and that are not over. */
+	/** Runs that a recovery resumed and that have not ended. */
 	readonly #recovered = new Set<AgentRun>();
 	#reported: { readonly what: string; readonly at: number } | undefined;
 
@@ -106,7 +109,10 @@ export class Lifecycle {
 		if (this.#closed !== undefined) throw agentClosed();
 	}
 
-	/** Finishes, once, what dead processes left. Of two at once each yields all that either of them resumed. */
+	/**
+	 * Finishes, once, what dead processes left. If two recoveries overlap, each yields all runs that either of them
+	 * resumed.
+	 */
 	recover(options: RecoverOptions = {}): Recovery {
 		checkOptionNames(options, recoverNames, { of: "recover()" });
 		return recovery(() => this.#recover(options));
@@ -139,8 +145,8 @@ export class Lifecycle {
 	}
 
 	/**
-	 * Works in the background until the owner is closed, and tries again what fails. Resolves when it has looked for the first time
-	 * for what is due, whether or not that succeeded. Called again it waits for the same.
+	 * Works in the background until the owner is closed, and retries what fails. Resolves after the first search for due
+	 * work, whether or not it succeeded. Later calls wait for the same search.
 	 */
 	async supervise(options: SuperviseOptions = {}): Promise<void> {
 		checkOptionNames(options, superviseNames, { of: "supervise()" });
@@ -177,7 +183,8 @@ export class Lifecycle {
 	}
 
 	/**
-	 * Refuses new work with `agent_closed`, lets runs finish for a while, and suspends the others. A second call waits for the first.
+	 * Refuses new work with `agent_closed`, lets runs finish for a limited time, and suspends the others. A second call
+	 * waits for the first.
 	 * @throws HoldfastError `invalid_option`; `agent_not_ready` within a plugin's setup.
 	 */
 	async close(options: DrainOptions = {}): Promise<void> {

@@ -5,15 +5,17 @@ import type { Journal } from "../host/index.ts";
 export interface LocalStore {
 	/** Identifies the store: the same key in two stores is two sessions. */
 	readonly number: number;
-	/** Ids of inputs of the inbox that some mailbox holds: two agents on one host adopt nothing from each other. */
+	/**
+	 * Ids of inbox inputs that a mailbox in this process holds: two agents on one host do not adopt each other's inputs.
+	 */
 	readonly queued: Set<string>;
-	/** Runs under way, by store key: two agents on one host do not take a session from each other mid-run. */
+	/** Runs in progress, by store key: two agents on one host do not take a session from each other during a run. */
 	readonly driven: Map<string, Promise<unknown>>;
 	/** Store keys of sessions with an open run without a driver, whose lease could not be released. */
 	readonly unreleased: Set<string>;
 	/**
-	 * Store keys of sessions with turns in the inbox that were accepted here and that no mailbox holds any more: others take
-	 * this process for the one that begins them as long as it lives.
+	 * Store keys of sessions with inbox turns that were accepted here but are in no mailbox. While this process lives,
+	 * others expect it to begin them.
 	 */
 	readonly left: Set<string>;
 }

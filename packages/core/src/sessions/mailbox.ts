@@ -18,20 +18,20 @@ import { InboxLimit } from "./inbox-limit.ts";
 import type { LocalStore } from "./local-store.ts";
 import { type Admits, waitingEdit, waitingInput } from "./waiting-input.ts";
 
-/** Milliseconds that another living worker has for beginning a turn of its own that was accepted before ours. */
+/** Milliseconds that another living worker has to begin its own turn that was accepted before ours. */
 const yieldsFor = 2_000;
 
 /** A turn accepted here, or adopted from a process that died. */
 export interface QueuedTurn {
 	readonly run: AgentRun;
-	/** The stored form, once it exists. */
+	/** The stored form, once created. */
 	input: AcceptedInput;
 	readonly inputId: string;
-	/** The session it is for, where it is for no other that has its key. */
+	/** The incarnation that the turn is for, if it must not start in another one with the same key. */
 	readonly incarnation?: string | undefined;
-	/** Whether the caller chose the id of its message: one that the history has already is not taken. */
+	/** Whether the caller chose the id of its message. An id that is already in the history is refused. */
 	readonly isNamed?: true;
-	/** The message of the user whose place it takes, with all that followed. */
+	/** The user message that this turn replaces, together with all that follow. */
 	readonly insteadOf?: string;
 	/** The initial values of a session that this turn creates. */
 	readonly values?: Append["values"];
@@ -51,7 +51,7 @@ export interface QueuedTurn {
 export interface Alignment {
 	/** Turns that another worker has started in the meantime. */
 	readonly gone: readonly QueuedTurn[];
-	/** The last input before our first turn that is another living worker's, or another agent's, to begin. */
+	/** The last input before our first turn that another living worker, or another agent, must begin. */
 	readonly ahead?: string;
 }
 
@@ -68,13 +68,16 @@ export class Mailbox {
 	#turns: QueuedTurn[] = [];
 	/** Settles when what is on its way into the inbox has arrived or was refused. */
 	#arriving: Promise<unknown> | undefined;
-	/** Notices that shall be turns of their own, by their ids. */
+	/** Notices to run as turns of their own, by id. */
 	#promoted: Map<string, AgentRun> | undefined;
-	/** The input of another worker that went before ours last, and since when it may. */
+	/** The input of another worker that we last let go first, and since when. */
 	#yielded: { readonly inputId: string; readonly since: number } | undefined;
-	/** Whether the inbox may hold changes of the history that came while no run was under way, and were offered to none. */
+	/**
+	 * Whether the inbox may contain history changes that arrived while no run was in progress and were not offered to
+	 * any.
+	 */
 	mayHoldEdits = false;
-	/** The notices of the open or the next run, as the inbox was when it was last read. */
+	/** The notices for the open or the next run, from the last read of the inbox. */
 	notices: readonly StoredInput[] = noNotices;
 
 	constructor(journal: Journal, storeKey: string, local: LocalStore, agent: Admits) {
@@ -93,30 +96,30 @@ export class Mailbox {
 		return this.#turns[0];
 	}
 
-	/** Whether an input to a run that did not reach it waits here; the active run is `active`. */
+	/** Whether the queue holds an input that was sent to a run but did not reach it; `active` is the active run. */
 	holdsSteered(active: string): boolean {
 		return this.#turns.some(
 			({ origin, run }) => (origin === "steered" || origin === "left-over") && run.runId !== active,
 		);
 	}
 
-	/** The turn that will be a run of that id. */
+	/** Returns the turn whose run has that id. */
 	find(runId: string): QueuedTurn | undefined {
 		return this.#turns.find((turn) => turn.run.runId === runId);
 	}
 
-	/** A notice of the inbox shall be a turn of its own, if it is still there. */
+	/** Makes an inbox notice a turn of its own, if it still exists. */
 	promote(noticeId: string, run: AgentRun): void {
 		this.#promoted ??= new Map();
 		this.#promoted.set(noticeId, run);
 	}
 
-	/** The notice waits again for the turns of others. */
+	/** Makes the notice wait for the turns of others again. */
 	demote(noticeId: string): void {
 		this.#promoted?.delete(noticeId);
 	}
 
-	/** Turns that are in the inbox by now, unless they were removed from it. */
+	/** Turns that have been stored in the inbox, unless they were removed since. */
 	get stored(): ReadonlySet<QueuedTurn> {
 		const stored = this.#turns.filter(({ stage }) => stage === "stored" || stage === "seen");
 		return stored.length === 0 ? none : new Set(stored);
@@ -132,14 +135,14 @@ export class Mailbox {
 		if (turn.stage !== "new") this.#local.queued.delete(turn.inputId);
 	}
 
-	/** Takes all turns out; those in the inbox stay there. */
+	/** Removes all turns from the queue; those in the inbox stay there. */
 	removeAll(): readonly QueuedTurn[] {
 		const turns = this.#turns;
 		for (const turn of turns) this.remove(turn);
 		return turns;
 	}
 
-	/** Puts the turn into the inbox; when that fails, or it was there before, the turn is out of the queue. */
+	/** Puts the turn into the inbox. If that fails, or the turn was already stored, removes it from the queue. */
 	async store(turn: QueuedTurn): Promise<"stored" | "duplicate"> {
 		turn.stage = "storing";
 		this.#local.queued.add(turn.inputId);
@@ -170,7 +173,7 @@ export class Mailbox {
 	}
 
 	/**
-	 * Puts an input to a running run into the inbox; `input` is its stored form. Throws the refusal of policy; `storing`
+	 * Puts an input for a running run into the inbox; `input` is its stored form. Throws the refusal of policy; `storing`
 	 * rejects with `duplicate_input`.
 	 */
 	steer(
@@ -191,7 +194,7 @@ export class Mailbox {
 		if (duplicate) throw duplicateInput(this.#storeKey);
 	}
 
-	/** Puts a change of the history into the inbox; resolves to what is stored of it. */
+	/** Puts a history change into the inbox; resolves with its stored form. */
 	async edit(id: string, edit: MessageEdit): Promise<unknown> {
 		const body = waitingEdit(this.#agent, edit);
 		const admitted = this.#limit.admit();
@@ -200,15 +203,14 @@ export class Mailbox {
 		return body;
 	}
 
-	/** Settles when nothing is on its way into the inbox, arrived or refused; undefined where nothing is. */
+	/** Settles when every input on its way into the inbox has arrived or was refused; undefined if there is none. */
 	get arriving(): Promise<unknown> | undefined {
 		return this.#arriving;
 	}
 
 	/**
-	 * Brings the queue in line with the inbox as it was after the session was acquired, and after the turns of
-	 * `storedBefore` were put into it: those that are missing were begun elsewhere, turns of dead workers are adopted,
-	 * and all are in the order of the store.
+	 * Aligns the queue with the inbox as read after the session was acquired and the turns of `storedBefore` were stored.
+	 * Missing turns were begun elsewhere, turns of dead workers are adopted, and the order is that of the store.
 	 */
 	align(
 		inbox: readonly StoredInput[],
@@ -221,7 +223,7 @@ export class Mailbox {
 		return aligned;
 	}
 
-	/** Whether to let another worker begin the turn that was accepted before ours. It may take its time, within limits. */
+	/** Whether to let another worker begin its turn that was accepted before ours. It gets a limited time. */
 	yieldsTo(inputId: string | undefined, now: number): boolean {
 		if (inputId === undefined) return false;
 		if (this.#yielded?.inputId !== inputId) this.#yielded = { inputId, since: now };
@@ -248,7 +250,7 @@ export class Mailbox {
 				(kind === "steer" && runId !== undefined && runId === openRunId),
 		);
 		const order = new Map<string, number>();
-		// Asked once: were it dead for the second of its inputs only, that would go before the first.
+		// Looked up once: if the worker died between two of its inputs, the second would otherwise go before the first.
 		const living = new Map<string, MaybePromise<boolean>>();
 		const awaited: StoredInput[] = [];
 		const held = new Set(this.#turns.map(({ inputId }) => inputId));
@@ -271,18 +273,18 @@ export class Mailbox {
 		const orderOf = (turn: QueuedTurn): number => order.get(turn.inputId) ?? Number.MAX_SAFE_INTEGER;
 		this.#turns.sort((one, other) => orderOf(one) - orderOf(other));
 		const { first } = this;
-		// The last, for one that its worker has left must not hide those that came to it since.
+		// The last one, because an input that its worker has abandoned must not hide those that arrived since.
 		const ahead = awaited.findLast(({ order }) => first === undefined || order < orderOf(first));
 		return ahead === undefined ? { gone } : { gone, ahead: ahead.id };
 	}
 
-	/** Whether a living worker's caller waits for that input, so that it is the other's to begin. */
+	/** Whether a living worker's caller waits for that input, so that the other worker must begin it. */
 	async #isAwaited(
 		{ workerId, body }: StoredInput,
 		living: Map<string, MaybePromise<boolean>>,
 	): Promise<boolean> {
 		if (workerId === undefined || workerId === this.#journal.workerId) return false;
-		// Its parent waits for it, and the worker that continues the parent starts it.
+		// The turn's parent waits for it, and the worker that continues the parent starts it.
 		if ((body as Partial<AcceptedInput> | null)?.origin?.runKind === "subagent") return false;
 		const lives = living.get(workerId) ?? this.#journal.isAlive(workerId);
 		living.set(workerId, lives);
@@ -291,7 +293,7 @@ export class Mailbox {
 
 	async #arrived<T>(storing: MaybePromise<T>): Promise<T> {
 		if (!(storing instanceof Promise)) return storing;
-		// Hooks store inputs while a request does.
+		// Hooks can store inputs while a request does.
 		const arriving = Promise.allSettled([this.#arriving, storing]);
 		this.#arriving = arriving;
 		try {
@@ -329,7 +331,7 @@ export function readInput(input: StoredInput): RunInput {
 	return { inputId: input.id, fact: (placement) => inputFact(input.id, accepted, placement) };
 }
 
-/** A notice as a turn. */
+/** Converts a notice to a turn. */
 function noticeTurn(notice: StoredInput): Omit<QueuedTurn, "run"> {
 	const said = storedMessage(notice);
 	const { caller } = said.origin ?? {};

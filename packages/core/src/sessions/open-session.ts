@@ -17,7 +17,7 @@ export type Opened = "ours" | "held" | "others-first";
 export function openSession(actor: SessionActor): MaybePromise<Opened> {
 	const { lease, mailbox } = actor;
 	const { arriving } = mailbox;
-	// Hooks store inputs while a session opens, and what is read of the inbox must tell where they are.
+	// Hooks can store inputs while a session opens; the inbox is read after they have arrived.
 	if (arriving !== undefined) return arriving.then(() => openSession(actor));
 	return after(lease.current ?? lease.acquire(), (held) => acquired(actor, held));
 }
@@ -30,7 +30,7 @@ function acquired(actor: SessionActor, held: Lease | undefined): MaybePromise<Op
 	}
 	const { openRunId } = lease;
 	const { records } = table;
-	// A parked or waiting run is not claimed before it continues: reading it must not hold up the process that continues
+	// A parked or waiting run is not claimed before it continues: reading it must not delay the process that continues
 	// it.
 	const isLeft = lease.isWaiting || lease.state.run?.parked !== undefined;
 	if (openRunId === undefined || isLeft || records === undefined) return readInbox(actor, held);
@@ -44,7 +44,7 @@ function acquired(actor: SessionActor, held: Lease | undefined): MaybePromise<Op
 function readInbox(actor: SessionActor, held: Lease): MaybePromise<Opened> {
 	const { stored } = actor.mailbox;
 	const seen = actor.lease.takeInbox();
-	// A turn that is stored by now may have been on its way when the session was looked at.
+	// A turn that is stored by now may have been on its way when the session was read.
 	const reading = seen === undefined || stored.size > 0 ? held.inbox() : seen;
 	return after(reading, (inbox) => align(actor, inbox, stored));
 }

@@ -72,18 +72,18 @@ export async function answer(
 	});
 }
 
-/** Answers that are left for the run of the session itself. */
+/** The answers that remain for the session's own run. */
 interface Routed {
 	readonly own: readonly ToolAnswer[];
-	/** Calls of that run whose sub-agents have their answers. */
+	/** Calls of that run whose sub-agents have received their answers. */
 	readonly moved: ReadonlySet<string>;
-	/** The run in the background that continues, where the session's own has nothing to continue for. */
+	/** The background run that continues, if the session's own run has nothing to continue with. */
 	readonly background?: AgentRun | undefined;
 }
 
 const nothingMoved: ReadonlySet<string> = new Set();
 
-/** Hands the answers to calls of sub-agents over to them. */
+/** Delivers the answers for sub-agents' calls to them. */
 async function routed(
 	actor: SessionActor,
 	answers: readonly ToolAnswer[],
@@ -110,7 +110,7 @@ async function routed(
 	return { own, moved: split.moved, background };
 }
 
-/** Passes the answers to the running run. Undefined: there is none, or it waits by now. */
+/** Passes the answers to the running run. Returns undefined if there is none or it already waits. */
 async function answerUnderWay(
 	actor: SessionActor,
 	{ own, moved }: Routed,
@@ -197,7 +197,7 @@ export async function stop(queue: SessionQueue): Promise<boolean> {
 	try {
 		stopping = await queue.ask("stop", stopNow);
 	} catch (error) {
-		// A hook that the queue waits for asks.
+		// The request comes from a hook that the queue waits for.
 		if (!isBusy(error)) throw error;
 		stopping = "elsewhere";
 	}
@@ -226,7 +226,7 @@ async function stopNow(
 		const ended = await settle(actor, stopped, "waiting-or-parked");
 		return { over: ended.result() };
 	} catch (error) {
-		// A run that is open and does not wait is another worker's, or one that a dead worker left.
+		// A run that is open but does not wait belongs to another worker or was left by a dead one.
 		if (isNotWaiting(error)) return actor.lease.openRunId === undefined ? "nothing" : "elsewhere";
 		if (isBusy(error)) return "elsewhere";
 		throw error;
@@ -300,7 +300,7 @@ export async function expire(queue: SessionQueue): Promise<void> {
 			if (actor.isEnding) await actor.ended();
 			if (await expireUnderWay(actor, now)) return;
 			const run = await settle(actor, timedOut(now));
-			// It has no requester: background workers are told that it continues.
+			// The run has no requester; background workers are notified that it continues.
 			run.detach();
 			actor.table.resumed(run);
 		});
@@ -309,13 +309,13 @@ export async function expire(queue: SessionQueue): Promise<void> {
 	}
 }
 
-/** The running run continues without the expired calls. False: there is none, or it waits by now. */
+/** Continues the running run without the expired calls. Returns false if there is none or it already waits. */
 async function expireUnderWay(actor: SessionActor, now: () => number): Promise<boolean> {
 	const { turn, answers, table } = actor;
 	if (turn === undefined) return false;
 	const { run } = turn;
 	const isTaken = await taking(async () => {
-		// Earlier accepted answers count.
+		// Answers that were accepted earlier take precedence.
 		await answers.take(run, undefined);
 		const { state } = run;
 		if (state.run === undefined || !takesAnswers(state)) return true;
@@ -333,8 +333,8 @@ async function expireUnderWay(actor: SessionActor, now: () => number): Promise<b
 }
 
 /**
- * Resumes the run that waits with what came for it from outside. Rejects with what `settling` throws,
- * `no_pending_tool_calls` when no run waits, `session_busy` while one is under way.
+ * Resumes the waiting run with what arrived for it from outside. Rejects with the errors of `settling`, with
+ * `no_pending_tool_calls` if no run waits, and with `session_busy` while a run is in progress.
  */
 async function settle(
 	actor: SessionActor,
@@ -360,7 +360,7 @@ async function settle(
 			lease.drop();
 			throw sessionBusy(sessionKey);
 		}
-		// A crash that left a call behind counts as one, also where an answer continues the run.
+		// A crash that left a call behind counts as a crash even if an answer continues the run.
 		const resumed = await actor.resumeOpen(
 			isWaiting || of !== "waiting-or-shown" ? "released" : "stays",
 			settling(state),
