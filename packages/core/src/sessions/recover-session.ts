@@ -7,10 +7,10 @@ import { readState, resume } from "./session-requests.ts";
 import type { SessionTable } from "./session-table.ts";
 import { storeKeysWith } from "./store-keys.ts";
 
-/** Milliseconds by which clocks of different machines may differ, and a commit may come later than its time. */
+/** Milliseconds by which the clocks of machines may differ and a commit may be late. */
 const clocksDiffer = 600_000;
 
-/** One search for reminders in so many is through all tasks there ever were. */
+/** One in this number of searches for reminders covers all tasks that ever existed. */
 const searchesToWhole = 60;
 
 /**
@@ -29,8 +29,8 @@ export async function recoverSession(root: SessionTable, storeKey: string): Prom
 }
 
 /**
- * A session of another agent, or of a sub-agent that a deployment removed: nobody can continue that one, and it ends with what
- * asked for it.
+ * A session of another agent, or of a sub-agent that a deployment removed. The latter cannot be continued, so it ends
+ * with the run that delegated to it.
  */
 async function recoverRemoved(root: SessionTable, storeKey: string): Promise<AgentRun | null> {
 	const child = readChildStoreKey(storeKey);
@@ -48,8 +48,8 @@ async function recoverRemoved(root: SessionTable, storeKey: string): Promise<Age
 }
 
 /**
- * Whether the last run of a session was this agent's. Agents without a namespace see each other's sessions, and only their names
- * tell them apart: what may be the work of another agent is left alone.
+ * Whether this agent made the last run of a session. Agents without a namespace see each other's sessions and are only
+ * distinguished by name, so work that may be another agent's is left alone.
  */
 async function isOwn(parent: SessionTable, storeKey: string): Promise<boolean> {
 	const { namespace, engine } = parent.agent;
@@ -82,7 +82,7 @@ export async function takeOver(root: SessionTable, storeKey: string): Promise<Ag
  */
 export class LeftOverSearch {
 	readonly #table: SessionTable;
-	/** When the last search began that went through. */
+	/** When the last successful search began. */
 	#searchedAt = 0;
 	#searches = 0;
 
@@ -91,13 +91,13 @@ export class LeftOverSearch {
 	}
 
 	/**
-	 * Delivers those reminders and ends those sub-agents. The first search covers all background tasks. Later ones cover what
-	 * changed since, except for a few that cover everything again, because clocks may err. A sub-agent may be left behind long
-	 * after its session changed, so `after-death` looks at all that wait.
+	 * Delivers those reminders and ends those sub-agents. The first search covers all background tasks. Later ones cover
+	 * only what changed since, except for a few that cover everything again, because clocks may be wrong. A sub-agent may
+	 * be left behind long after its session changed, so `after-death` checks all that wait.
 	 */
 	async search(when: "after-death" | "in-time"): Promise<void> {
 		const { agent, background, journal } = this.#table;
-		// Of an agent without sub-agents there is nothing but what its earlier releases left.
+		// An agent without sub-agents has only what its earlier releases left.
 		if (agent.children === undefined && this.#searches > 0) return;
 		const journals = new Set([journal, ...(agent.children?.elsewhere() ?? []).map((table) => table.journal)]);
 		const began = agent.engine.ports.clock.now();
@@ -119,7 +119,7 @@ export class LeftOverSearch {
 		}
 	}
 
-	/** Waiting sessions are not among those without an owner. */
+	/** Waiting sessions are not among the orphaned ones. */
 	async #endRemoved(journal: Journal, storeKey: string): Promise<void> {
 		if ((await journal.head(storeKey))?.openRunId === undefined) return;
 		const run = await takeOver(this.#table, storeKey);

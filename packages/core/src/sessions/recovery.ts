@@ -9,7 +9,7 @@ export interface Recovery<Run = AgentRun> extends AsyncIterable<Run>, PromiseLik
 	[Symbol.asyncIterator](): AsyncGenerator<Run, void, void>;
 }
 
-/** How many runs are under way at once where a recovery is awaited. */
+/** The number of concurrent runs if a recovery is awaited. */
 const atOnce = 100;
 
 /**

@@ -21,9 +21,9 @@ async function killForDeletion(table: SessionTable, queue: SessionQueue): Promis
 	await end(table, queue, () => recordKill(table, queue.storeKey, "deleted"));
 }
 
-/** Ends what a session works on; what is asked of it from now on waits for that. */
+/** Ends a session's work. Later requests wait until that is done. */
 async function end(table: SessionTable, asked: SessionQueue, recordEnd: () => Promise<void>): Promise<void> {
-	// A handle that was used before the last kill ends the session that the key has now.
+	// A handle that was used before the last kill ends the current session of the key.
 	const queue = table.queueOf(asked.storeKey, asked.key);
 	await table.fence(queue, (before) => queue.actor.kill(before, recordEnd));
 }
@@ -32,7 +32,7 @@ async function end(table: SessionTable, asked: SessionQueue, recordEnd: () => Pr
 export async function remove(table: SessionTable, queue: SessionQueue): Promise<void> {
 	const { storeKey, key } = queue;
 	const deletion = `deletion of ${processKey(table.local, storeKey)}`;
-	// A plugin notified of the deletion would be notified again.
+	// A plugin that is being notified of the deletion would be notified again.
 	if (isAwaitedBy(deletion)) throw awaitsItself(key);
 	await end(table, queue, async () => {
 		while (!(await removeEntries(table, storeKey))) await table.agent.engine.fairness.pause();
@@ -43,8 +43,8 @@ export async function remove(table: SessionTable, queue: SessionQueue): Promise<
 
 /**
  * Ends a session's runs and removes it, child sessions first. Work for a sub-agent is accepted only while the requesting
- * run is open: once the runs have ended there is no new work, unless another run starts. Then it returns false, and the
- * session still exists.
+ * run is open, so no new work can arrive once the runs have ended, unless another run starts. In that case returns false,
+ * and the session still exists.
  */
 async function removeEntries(table: SessionTable, storeKey: string): Promise<boolean> {
 	const { journal } = table;
@@ -64,18 +64,18 @@ async function removeEntries(table: SessionTable, storeKey: string): Promise<boo
 		if ((error as { code?: unknown }).code !== "lease_lost") throw error;
 		return false;
 	}
-	// Only sessions with a caller's key are notified. Later notifications find out that it is deleted.
+	// Only sessions with a caller's key are notified. Later notifications detect that the session is deleted.
 	if (table.callersKeyOf(storeKey) !== undefined) await table.records?.deleted(seen.incarnation);
 	return true;
 }
 
-/** Records the end of a session's runs, then of its children's. A failure of one does not keep the others open. */
+/** Records the end of a session's runs, then of its children's. A failure for one does not keep the others open. */
 async function recordKill(table: SessionTable, storeKey: string, why: EndReason): Promise<void> {
 	const { journal, agent, records } = table;
 	try {
 		// The end of the open run is recorded before anything stops. Later inputs are not affected.
 		const head = records === undefined ? undefined : await readable(() => journal.head(storeKey));
-		// It can be neither continued nor recorded in.
+		// The session can be neither continued nor appended to.
 		if (head === "unreadable") return;
 		const openRunId = head?.openRunId;
 		if (openRunId !== undefined) await records?.cancelled([openRunId], storeKey, why);
@@ -103,7 +103,7 @@ async function eachChild(
 	const { children } = table.agent;
 	for (const { journal, records } of [table, ...(children?.elsewhere() ?? [])]) {
 		for await (const child of childrenOf(table.journal, storeKey, journal, records)) {
-			// A sub-agent that is gone from the agent has left its sessions in the store.
+			// A sub-agent that was removed from the agent has left its sessions in the store.
 			const its = children?.tableOf(readChildStoreKey(child)?.subagent ?? "") ?? table;
 			await end(its, its.queueOf(child, child)).catch((error) => failures.push(error));
 		}
@@ -111,7 +111,7 @@ async function eachChild(
 	if (failures.length > 0) throw failures[0];
 }
 
-/** Store keys of the child sessions in a journal: the listed ones, and the ones in separate records. */
+/** Yields store keys of the child sessions in a journal: the listed ones, and those in separate records. */
 async function* childrenOf(
 	parents: Journal,
 	storeKey: string,
@@ -124,7 +124,7 @@ async function* childrenOf(
 		known.add(child);
 		yield child;
 	}
-	// A journal that lists its sessions has listed them.
+	// A journal that lists its sessions has already listed the children.
 	if (records === undefined || records.children.doneBy === "starter") return;
 	for (const runId of await startedIn(parents, storeKey)) {
 		for (const child of await records.children.placesOf(runId)) {
@@ -135,7 +135,7 @@ async function* childrenOf(
 	}
 }
 
-/** The runs of a session, as far as it can be read. */
+/** Returns the runs of a session, as far as it can be read. */
 async function startedIn(journal: Journal, storeKey: string): Promise<readonly string[]> {
 	const runs: string[] = [];
 	await readable(async () => {
@@ -145,7 +145,7 @@ async function startedIn(journal: Journal, storeKey: string): Promise<readonly s
 	return runs;
 }
 
-/** A session that is damaged is ended and removed like any other. */
+/** Returns "unreadable" for a damaged session, so that it is ended and removed like any other. */
 async function readable<T>(read: () => MaybePromise<T>): Promise<T | "unreadable"> {
 	try {
 		return await read();

@@ -19,13 +19,13 @@ import type { TurnBegin } from "./turn-frame.ts";
 
 /** How to resume a run that was found open. */
 export interface Resumption {
-	/** Whether one that is parked continues. */
+	/** Whether a parked run continues. */
 	readonly parked: "stays" | "released";
-	/** Settlements that arrived from outside. */
+	/** Outside settlements. */
 	readonly settlement?: Settlement | undefined;
-	/** The agent it continues. Not asked for a run that is parked. */
+	/** Returns the agent that continues the run. Not called for a parked run. */
 	resolve(): MaybePromise<EngineAgent>;
-	/** Calls functions of the caller's, for which the opening of the session waits. */
+	/** Calls user functions that the opening of the session waits for. */
 	whileOpening<T>(hooks: () => Promise<T>): Promise<T>;
 }
 
@@ -48,7 +48,7 @@ export async function resumeTurn(
 	if (open.parked !== undefined && (await records?.take(open.runId)) === false) throw sessionHeld(sessionKey);
 	if (lease.current === undefined) return undefined;
 	const reason = reasonOf(open);
-	// Before anything of the caller's is run, which may be what crashes.
+	// Checked before any user code runs, because that may be what crashes.
 	if (staysParked && reason === "crash" && open.crashes >= maxRestarts)
 		return park(session, open, { reason: "crash", crashes: open.crashes + 1 });
 	if (agent.setup !== undefined) await agent.setup.over();
@@ -59,10 +59,10 @@ export async function resumeTurn(
 	const change = agentChanged === undefined ? {} : { agentChanged };
 	if (staysParked && agentChanged !== undefined && onAgentChange === "park")
 		return park(session, open, { reason: "agent-changed", crashes: open.crashes, agentChanged });
-	// The end of the wait takes its inputs from the inbox itself.
+	// The end of the wait removes its inputs from the inbox itself.
 	const drained = new Set(settlement?.drain);
 	const notices = session.notices.filter(({ id }) => !drained.has(id));
-	// The policy is complete now that the plugins are set up.
+	// The plugins are set up now, so the policy is complete.
 	const current = { ...session, policy: agent.policy, notices };
 	const { run, ...made } = makeAgain(current, engine, open, "resumed", settlement?.watcher);
 	const attempt = open.attempt + 1;
@@ -74,7 +74,7 @@ export async function resumeTurn(
 	const first = await commitFirst(lease, run, [resumed, ...settled], options);
 	if (first === "taken") return undefined;
 	if (first !== "committed") {
-		// The sender of the answer is notified, and the run waits on.
+		// Notifies the sender of the answer; the run keeps waiting.
 		if (settlement?.afterwards === "continues") {
 			lease.drop();
 			throw first.refusal;
@@ -85,10 +85,10 @@ export async function resumeTurn(
 	return { run, ...made, isResumed: true, refused: refusedOf(first), steered: [] };
 }
 
-/** Records that the run does not resume by itself, and reports it; undefined if another worker was faster. */
+/** Records that the run does not resume by itself, and reports it. Returns undefined if another worker was faster. */
 async function park(session: TurnSession, open: RunState, why: Omit<RunParked, "kind">): Promise<undefined> {
 	const { lease, agent } = session;
-	// Where the process died again and again, what is called of the caller's may be why.
+	// If the process died repeatedly, user code called here may be the reason.
 	const begin = why.reason === "crash" ? "parked" : "resumed";
 	const { run } = makeAgain({ ...session, policy: agent.policy }, agent.engine, open, begin);
 	const parked: RunParked = { kind: "run.parked", ...why };
@@ -116,7 +116,7 @@ function makeAgain(
 	return { handle, ...makeRun(session, engine, handle, { inputId, origin, begin }) };
 }
 
-/** Why an open run is resumed. */
+/** Returns why an open run is resumed. */
 function reasonOf({ parked, status, suspended }: RunState): RunResumed["reason"] {
 	if (parked !== undefined) return "released";
 	if (status === "waiting") return "answered";

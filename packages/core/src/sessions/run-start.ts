@@ -9,7 +9,7 @@ export function startOf(agent: EngineAgent, origin: AcceptedInput["origin"]): Ru
 		runKind: origin?.runKind ?? "user-turn",
 		agentId: agent.id,
 		fingerprint: agent.fingerprint(),
-		marks: undefined, // added later they take up more room
+		marks: undefined, // Set up front to keep V8's object shape stable.
 	};
 	if (agent.name !== undefined) started.agentName = agent.name;
 	if (origin?.caller !== undefined) started.caller = origin.caller;

@@ -48,13 +48,13 @@ export class SessionActor {
 	/** Records the end of a killed session, and again if a running request started a run after it. */
 	#recordEnd: (() => Promise<unknown>) | undefined;
 	#late: Promise<unknown> | undefined;
-	/** Whether the kill is recorded, or failed. */
+	/** Whether the kill has been recorded or has failed. */
 	#isKillOver = false;
-	/** Whether it waits for another worker that has the session. */
+	/** Whether the session waits for another worker that owns it. */
 	#isBlocked = false;
-	/** Overlays that wait for the run that waits, else for the next turn. */
+	/** Overlays for the run that waits, or else for the next turn. */
 	#overlays: AcceptedInput[] | undefined;
-	/** What a waiting run shows to its model when it continues here. */
+	/** The overlays that a waiting run shows to its model when it continues here. */
 	#shown: { readonly runId: string; readonly overlays: TurnOverlays } | undefined;
 
 	constructor(table: SessionTable, queue: SessionQueue) {
@@ -73,22 +73,22 @@ export class SessionActor {
 		return this.queue.key;
 	}
 
-	/** The run under way in this process. */
+	/** The current run in this process. */
 	get turn(): Turn | undefined {
 		return this.#turn;
 	}
 
-	/** Names the session among all of this process. */
+	/** Identifies the session within this process. */
 	get processKey(): string {
 		return processKey(this.table.local, this.storeKey);
 	}
 
-	/** Whether no run is under way and no turn is queued. */
+	/** Whether no run is in progress and no turn is queued. */
 	get isIdle(): boolean {
 		return this.#turn === undefined && this.mailbox.length === 0;
 	}
 
-	/** Whether it watches the time limits of calls. */
+	/** Whether the actor watches the time limits of calls. */
 	get watchesDeadline(): boolean {
 		return this.table.later.has(this.#deadline);
 	}
@@ -107,14 +107,14 @@ export class SessionActor {
 		return openSession(this);
 	}
 
-	/** The agent of the next turn, as far as it is known. */
+	/** Returns the agent of the next turn, as far as it is known. */
 	resolve(caller?: Caller): MaybePromise<EngineAgent> {
 		const { agent } = this.table;
 		const resolving = agent.resolve?.({ sessionKey: this.sessionKey, namespace: agent.namespace, caller });
 		return after(resolving, (resolved) => resolved ?? agent.engine);
 	}
 
-	/** Begins the turn that is first. False when another worker was faster. */
+	/** Begins the first turn. Returns false if another worker was faster. */
 	begin(queued: QueuedTurn): MaybePromise<boolean> {
 		return after(beginOpened(this, queued), (turn) => this.#begun(turn, queued));
 	}
@@ -126,7 +126,7 @@ export class SessionActor {
 		return true;
 	}
 
-	/** Context for the rest of the active turn, else for the next. */
+	/** Adds context for the rest of the active turn, or else for the next. */
 	overlay(input: AcceptedInput): void {
 		this.ensureUsable();
 		if (this.#turn !== undefined && isRunning(this.#turn)) void this.#turn.frame.overlay(input);
@@ -140,7 +140,7 @@ export class SessionActor {
 	queueLeftOver({ inputId, input }: Steered): AgentRun {
 		const run = this.handle();
 		this.mailbox.push({ run, input, inputId, origin: "left-over", stage: "stored" });
-		// The process that ended the session may have left the queue already, so it is emptied here.
+		// The process that ended the session may have finished with the queue already, so it is emptied here.
 		if (this.#isKillOver) this.#leaveQueued("killed", sessionKilled());
 		else if (this.#end === "closed") this.#leaveQueued("suspended", agentClosed());
 		return run;
@@ -148,7 +148,7 @@ export class SessionActor {
 
 	/** Watches the time limits of a waiting run's calls. */
 	watchDeadline({ run }: SessionState): void {
-		// A wait of a sub-agent is due for its parent, too, which continues both.
+		// When a sub-agent's wait is due, so is that of its parent, which continues both.
 		if (run?.started.runKind === "subagent" && run.status === "waiting") return;
 		this.#watchDue(run && nextDeadline(run));
 	}
@@ -163,27 +163,29 @@ export class SessionActor {
 		});
 	}
 
-	/** The queue's own work before the next request: starts queued turns. Undefined: nothing to do. Never rejects. */
+	/**
+	 * Starts queued turns, before the queue's next request. Returns undefined if there is nothing to do. Never rejects.
+	 */
 	ownWork(): Promise<void> | undefined {
 		if (this.mailbox.length === 0) return undefined;
 		// Turns adopted during the kill are left to the next actor of this session.
 		if (this.#isKillOver) this.#leaveQueued("killed", sessionKilled());
 		if (this.#end !== undefined || this.#isBlocked || this.#turn !== undefined) return undefined;
 		return this.#beginQueued().catch((error) => {
-			// Done before any other process opens the session: it would find the same queue and fail again.
+			// Done before another process can open the session: it would find the same queue and fail again.
 			this.#leaveQueued(isParked(error) ? "parked" : "journal_failed", error);
 		});
 	}
 
-	/** Makes room for others, unless there is something to do or to remember. */
+	/** Makes room for other sessions, unless there is work to do or state to keep. */
 	retire(): boolean {
 		const hasOverlays = this.#shown !== undefined || (this.#overlays?.length ?? 0) > 0;
 		if (!this.isIdle || this.watchesDeadline || hasOverlays || this.table.later.has(this.#look)) return false;
-		this.lease.release(); // stores remember the leases that are held
+		this.lease.release(); // stores track the leases that are held
 		return true;
 	}
 
-	/** Ends all runs: on record first, which is what `recordEnd` does after the kill before it, then in this process. */
+	/** Ends all runs: first on record, which `recordEnd` does after the previous kill, then in this process. */
 	async kill(before: Promise<unknown> | undefined, recordEnd: () => Promise<unknown>): Promise<void> {
 		this.#end = "killed";
 		this.#recordEnd = recordEnd;
@@ -192,7 +194,7 @@ export class SessionActor {
 		this.table.later.callOff(this.#deadline);
 		this.lease.wake();
 		try {
-			// Inputs on their way into the inbox must arrive there before they can be removed.
+			// Inputs on their way into the inbox must arrive before they can be removed.
 			await this.mailbox.arriving;
 			await before;
 			await recordEnd();
@@ -200,12 +202,12 @@ export class SessionActor {
 			this.#isKillOver = true;
 			this.#turn?.run.stop("kill");
 			this.#leaveQueued("killed", sessionKilled());
-			// Where the end could not be recorded, others may resume the run.
+			// If the end could not be recorded, others may resume the run.
 			this.lease.release();
 		}
 	}
 
-	/** Suspends what is under way, leaves what is queued, and releases the session. */
+	/** Suspends the run in progress, leaves the queued turns, and releases the session. */
 	async close(): Promise<void> {
 		this.#end ??= "closed";
 		this.queue.refuse(agentClosed);
@@ -222,12 +224,14 @@ export class SessionActor {
 		return new AgentRun(runId, this.sessionKey, this.processKey);
 	}
 
-	/** Whether the run has come to wait and is not left yet: who is notified of that may say something of it. */
+	/**
+	 * Whether the run has started to wait but has not been left yet: code that is notified of the wait may send it input.
+	 */
 	get isEnding(): boolean {
 		return this.#turn?.run.state.run?.status === "waiting";
 	}
 
-	/** Resolves when a turn is over whose run has ended or come to wait; the queue waits for that. */
+	/** Resolves when a turn is over, because its run has ended or started to wait. The queue waits for that. */
 	ended(turn: Turn | undefined = this.#turn): Promise<unknown> {
 		return this.queue.waitsFor(this.processKey, async () => turn?.over);
 	}
@@ -238,7 +242,7 @@ export class SessionActor {
 		return waitFor(this.processKey, isOver, () => awaitsItself(this.sessionKey));
 	}
 
-	/** Begins the first of what is queued, if the session is ours. */
+	/** Begins the first queued turn if this worker owns the session. */
 	async #beginQueued(): Promise<void> {
 		while (this.mailbox.length > 0 && this.#end === undefined) {
 			const pause = this.table.agent.engine.fairness.pause();
@@ -256,24 +260,27 @@ export class SessionActor {
 				return;
 			}
 			if (this.lease.isWaiting) {
-				// The answers to the calls of the run before begin these turns.
+				// The answers to the previous run's calls begin these turns.
 				this.lease.release();
 				this.#leaveQueued("suspended", runBeforeWaits(this.sessionKey));
 			} else if ((await this.beginNext("stays")) !== undefined) {
-				// The run of a dead process has no requester, and waits for no consumer.
+				// The run of a dead process has no requester, so it waits for no consumer.
 				if (this.#turn?.isResumed === true) this.#turn.handle.detach();
 				return;
 			}
 		}
 	}
 
-	/** Another worker has the session, or the turn before ours: looks again when that may have changed. Others' requests continue. */
+	/**
+	 * Waits because another worker has the session or the turn before ours, and checks again when that may have changed.
+	 * Other requests continue.
+	 */
 	#waitForChange(): void {
 		this.lease.drop();
 		this.#blockUntil(this.lease.changed());
 	}
 
-	/** Turns stay queued, and others' requests continue. */
+	/** Leaves turns queued until `changed` settles. Other requests continue. */
 	#blockUntil(changed: Promise<void>): void {
 		this.#isBlocked = true;
 		void changed.then(() => {
@@ -282,7 +289,7 @@ export class SessionActor {
 		});
 	}
 
-	/** Resumes the open run, else begins the first turn. Undefined when another worker was faster. */
+	/** Resumes the open run, or else begins the first turn. Returns undefined if another worker was faster. */
 	async beginNext(parked: Resumption["parked"]): Promise<AgentRun | undefined> {
 		if (this.lease.openRunId !== undefined) return this.resumeOpen(parked);
 		const { first } = this.mailbox;
@@ -290,7 +297,7 @@ export class SessionActor {
 	}
 
 	/**
-	 * Resumes the open run, with what was settled from outside. Its handle, for the run may be over at once; undefined when
+	 * Resumes the open run with outside settlements. Returns its handle, because the run may end at once; undefined if
 	 * another worker was faster.
 	 */
 	async resumeOpen(parked: Resumption["parked"], settlement?: Settlement): Promise<AgentRun | undefined> {
@@ -308,7 +315,7 @@ export class SessionActor {
 		if (this.#shown?.runId === run.runId) frame.policy.showAgain(this.#shown.overlays);
 		this.#shown = undefined;
 		for (const overlay of this.#overlays?.splice(0) ?? []) void frame.overlay(overlay);
-		this.#turn = turn; // its first hooks are called before this returns
+		this.#turn = turn; // the run's first hooks are called before this returns
 		const isKilled = (): boolean => this.#end === "killed";
 		const over = driveTurn(turn, this.lease.current, isKilled, (outcome) => this.#ended(turn, outcome));
 		turn.over = over;
@@ -316,12 +323,12 @@ export class SessionActor {
 		this.table.agent.children?.driven(this.storeKey, turn.run, over);
 		if (this.#isBlocked) this.lease.wake();
 		if (this.#end !== "killed") return;
-		// Its commit was under way when the session was killed, and came after that.
+		// Its commit was in progress when the session was killed, and arrived after the kill.
 		turn.run.stop("kill");
 		this.#late = over.then(() => this.#recordEnd?.()).catch(() => {});
 	}
 
-	/** Settles when a run is over that a request began after the session was killed. */
+	/** Settles when a run that a request began after the kill has ended. */
 	get late(): Promise<unknown> | undefined {
 		return this.#late;
 	}
@@ -344,11 +351,11 @@ export class SessionActor {
 		const waits = outcome.kind === "left" && outcome.reason === "waiting";
 		const continues = waits && waitsForTime(run.state.run);
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost" && !continues) {
-			// After a run that was left open the queue must wait, too, until the run is resumed.
+			// After a run that was left open, the queue must also wait until the run is resumed.
 			const why = outcome.error ?? (waits ? runBeforeWaits : runBeforeSuspended)(this.sessionKey);
 			this.#leaveQueued(outcome.reason === "waiting" ? "suspended" : outcome.reason, why);
 		} else if (this.#end !== "killed") {
-			// Nothing that was accepted is lost: what the run did not take in is a turn of its own.
+			// Accepted inputs are never lost: each input that the run did not take becomes a turn of its own.
 			for (const said of steered) {
 				// Inputs still on their way into the inbox are left to their sender.
 				if (said.storing !== undefined || run.inputs.took(said.inputId)) continue;
@@ -356,13 +363,13 @@ export class SessionActor {
 				said.turn.detach(); // the caller has the run's own handle
 			}
 		}
-		if (waits && run.round !== undefined) void continueAnswered(this.queue); // while it began to wait
+		if (waits && run.round !== undefined) void continueAnswered(this.queue); // answered while the run started to wait
 		if (this.mailbox.length > 0) this.queue.wake();
 		else if (mayLeave(turn, outcome)) this.#lookForLeft().catch(() => this.#lookLater());
 		else if (!this.queue.isBusy) this.table.rested(this.storeKey);
 	}
 
-	/** The inbox may still hold inputs to a run that ended without accepting them, or answers to its calls. */
+	/** The inbox may still contain inputs for a run that ended without accepting them, or answers to its calls. */
 	async #lookForLeft(): Promise<void> {
 		await this.queue.ask("look", async () => {
 			if (this.#turn === undefined && (await this.open()) === "ours") await dropLateAnswers(this);
@@ -382,7 +389,7 @@ export class SessionActor {
 		return `deadline ${this.storeKey}`;
 	}
 
-	/** Turns that are queued stay in the inbox until the session is resumed. */
+	/** Queued turns stay in the inbox until the session is resumed. */
 	#leaveQueued(reason: "suspended" | "journal_failed" | "killed" | "parked", error: unknown): void {
 		const { agent } = this.lease.state;
 		const left = this.mailbox.removeAll();
@@ -393,7 +400,7 @@ export class SessionActor {
 		if (reason === "journal_failed" && left.some(({ origin }) => origin === "left-over")) this.#lookLater();
 	}
 
-	/** Notes that there is nothing to do, if that is so. */
+	/** Marks the session as idle if it has nothing to do. */
 	restIfIdle(): void {
 		if (this.queue.isIdle) this.table.rested(this.storeKey);
 	}

@@ -8,7 +8,7 @@ import { plainDetails, plainJson } from "../tools/index.ts";
 import { partOf } from "./shown-part.ts";
 import type { UnreadRuns } from "./unread-runs.ts";
 
-/** How many events are kept for a consumer that has not come yet: the last ones. */
+/** The number of most recent events that are kept for a consumer that has not arrived yet. */
 const keptUnread = 1_000;
 
 /**
@@ -26,20 +26,23 @@ const keptUnread = 1_000;
 export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 	readonly #queue = new EventQueue<AgentEvent>();
 	#started: Set<string> | undefined;
-	/** How many there were so far. */
+	/** The number of events so far. */
 	count = 0;
 	#asked = 0;
 	#consumer: "awaited" | "unread" | "read" | "left" = "awaited";
 	#isTaken = false;
-	/** How many events were not kept. */
+	/** The number of events that were not kept. */
 	#dropped = 0;
 	#overlays = 0;
-	/** Watches it while it has no reader and its handle is unused. */
+	/** Watches the run while it has no reader and its handle is unused. */
 	unread: UnreadRuns | undefined;
-	/** The time since which it waits without being requested: for `unread` only. */
+	/** The time since which the run has waited without a request. For `unread` only. */
 	awaitedSince: number | undefined;
 	handle: { readonly sessionKey: string; readonly runId: string } | undefined;
-	/** Called with each event when it happens, whether or not anybody consumes it. The run passes no boundary before what it gives has settled. */
+	/**
+	 * Called with each event as it happens, even without a consumer. The run passes no boundary until the returned value
+	 * settles.
+	 */
 	onEvent: ((event: AgentEvent) => unknown) | undefined;
 	#heard: Promise<unknown>[] | undefined;
 	#gate: { readonly at: number; open(): void } | undefined;
@@ -75,7 +78,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 				break;
 			case "tool_end": {
 				const { toolCallId, toolName } = event.call;
-				// A call that never started, for bad arguments say, is shown all the same.
+				// A call that never started, for example because of invalid arguments, is still shown.
 				if (this.#started?.delete(toolCallId) !== true)
 					this.#push(callEvent(event.call, event.call.arguments));
 				const isError = event.outcome === "done" ? {} : { isError: true as const };
@@ -147,7 +150,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 		this.#overlays = 0;
 	}
 
-	/** Pending work for emitted events. */
+	/** Returns the pending work for emitted events. */
 	settled(): Promise<unknown> | undefined {
 		const heard = this.#heard;
 		this.#heard = undefined;
@@ -169,21 +172,21 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 		});
 	}
 
-	/** Whether a boundary may ever wait for a consumer, or for what is done about an event. */
+	/** Whether a boundary may ever wait for a consumer or for the handling of an event. */
 	mayHold(): boolean {
 		return this.#consumer !== "left" || this.onEvent !== undefined;
 	}
 
-	/** The consumer has come. */
+	/** The consumer has arrived. */
 	take(): void {
 		this.#notAwaited();
 		this.#isTaken = true;
-		// Those it will never see are as good as asked for.
+		// Events that the consumer will never see count as requested.
 		this.#asked = this.#dropped;
 		if (this.#consumer !== "left") this.#consumer = "read";
 	}
 
-	/** No consumer came: boundaries pass until one does. */
+	/** No consumer arrived: boundaries pass until one does. */
 	continueUnread(): void {
 		if (this.#consumer !== "awaited") return;
 		this.#consumer = "unread";
@@ -247,7 +250,7 @@ function callEvent(call: ToolCall, input: unknown): AgentEvent {
 	return { type: "tool-call", toolCallId, toolName, input: shownInput(input) };
 }
 
-/** A schema may have made anything of what the model said. */
+/** A schema may have converted the model's input to any value. */
 function shownInput(input: unknown): unknown {
 	try {
 		return plainJson(input);
@@ -299,7 +302,7 @@ function endEvent(event: Extract<RunEvent, { type: "run_end" }>): AgentEvent {
 	}
 }
 
-/** Calls that wait, as callers see them. */
+/** Returns waiting calls in the form that callers see. */
 function pendingOf({
 	runId,
 	calls,

@@ -10,7 +10,7 @@ import type { LocalStore } from "./local-store.ts";
 /** Milliseconds between attempts to acquire a session that another living worker holds; a change is noticed earlier. */
 const acquireInterval = 250;
 
-/** It is driven a few promises later: a waiting caller looks again until then. */
+/** The run is driven a few promises later: until then, a waiting caller checks again at once. */
 const atOnce: Promise<unknown> = Promise.resolve();
 
 /** The parts of a store that a lease needs. */
@@ -22,7 +22,7 @@ export interface LeaseStore {
 
 /** Reads a session. */
 export interface LeaseReader {
-	/** The agent whose tools determine how results are cut for the model. */
+	/** Returns the agent whose tools determine how results are cut for the model. */
 	resolve(): MaybePromise<EngineAgent>;
 }
 
@@ -36,7 +36,7 @@ export class SessionLease {
 	#lease: Lease | undefined;
 	/** The session's queued inputs when it was acquired, until they are first requested. */
 	#inbox: readonly StoredInput[] | undefined;
-	/** Settles when the lease released last is out of the way. */
+	/** Settles when the last lease has been released. */
 	#releasing: Promise<void> | undefined;
 	#wake: (() => void) | undefined;
 
@@ -46,7 +46,7 @@ export class SessionLease {
 		this.#reader = reader;
 	}
 
-	/** The journal's lease, while the session is held. */
+	/** The journal's lease while the session is held. */
 	get current(): Lease | undefined {
 		return this.#lease?.isLost === true || this.#known === undefined ? undefined : this.#lease;
 	}
@@ -56,14 +56,14 @@ export class SessionLease {
 		return this.#known?.state ?? emptySession();
 	}
 
-	/** The committed entries of a run, after a position. */
+	/** Returns the committed entries of a run after a position. */
 	async entries(runId: string, after?: number): Promise<readonly Entry[]> {
 		const options = after === undefined ? {} : { after };
 		const entries = await this.#store.journal.read(this.#storeKey, options);
 		return entries.filter((entry) => entry.runId === runId);
 	}
 
-	/** The run that has started and not ended. */
+	/** The id of the run that has started but not ended. */
 	get openRunId(): string | undefined {
 		const run = this.#known?.state.run;
 		return run?.status === "running" || run?.status === "waiting" ? run.runId : undefined;
@@ -74,7 +74,7 @@ export class SessionLease {
 		return this.#known?.state.run?.status === "waiting";
 	}
 
-	/** Acquires the lease and brings the state up to date. Undefined while another living worker holds the session. */
+	/** Acquires the lease and updates the state. Returns undefined while another living worker holds the session. */
 	acquire(): MaybePromise<Lease | undefined> {
 		if (this.#releasing !== undefined) return this.#releasing.then(() => this.#acquire());
 		return this.#acquire();
@@ -100,19 +100,19 @@ export class SessionLease {
 		return lease.seq > 0 ? this.#readOn().then(known) : known({ state: emptySession() });
 	}
 
-	/** The session's queued inputs when it was acquired, once; undefined if they were not read. */
+	/** Returns the session's queued inputs when it was acquired, once; undefined if they were not read. */
 	takeInbox(): readonly StoredInput[] | undefined {
 		const inbox = this.#inbox;
 		this.#inbox = undefined;
 		return inbox;
 	}
 
-	/** The lease may be stale: the next use acquires the session again and reads what was added. */
+	/** Drops the lease because it may be stale: the next use acquires the session again and reads what was added. */
 	drop(): void {
 		this.#lease = undefined;
 	}
 
-	/** A run was started or resumed on record: from now on no other code in this process acquires the session. */
+	/** A run was started or resumed on record: from now on, no other code in this process acquires the session. */
 	begun(): void {
 		this.#store.local.driven.set(this.#storeKey, atOnce);
 	}
@@ -122,7 +122,7 @@ export class SessionLease {
 		this.#store.local.driven.set(this.#storeKey, over);
 	}
 
-	/** The run ended: its state is that of the session. */
+	/** The run ended, and its state is now that of the session. */
 	ended(state: SessionState): void {
 		this.#store.local.driven.delete(this.#storeKey);
 		// The data about an ended run's calls is no longer needed.
@@ -150,19 +150,19 @@ export class SessionLease {
 		}
 	}
 
-	/** Resolves when a lease that is being released is out of the way. */
+	/** Resolves when no lease is being released. */
 	async released(): Promise<void> {
 		await this.#releasing;
 	}
 
-	/** The state with all that anybody has added. */
+	/** Returns the state including everything that other workers have added. */
 	async read(): Promise<SessionState> {
 		const read = await this.#readOn();
 		if (this.#known === undefined) this.#seen = read;
 		return read.state;
 	}
 
-	/** The partial text of an answer that never finished; undefined if it was not stored. */
+	/** Returns the partial text of an answer that never finished; undefined if it was not stored. */
 	cutOff(state: SessionState = this.state): Promise<AssistantMessage | undefined> {
 		return cutOff(this.#store.journal, this.#storeKey, state);
 	}
@@ -192,13 +192,13 @@ export class SessionLease {
 		});
 	}
 
-	/** Resolves when the session has more or fewer entries than now, or at `wake()`. */
+	/** Resolves when the number of the session's entries has changed, or at `wake()`. */
 	async moved(): Promise<void> {
 		const { journal } = this.#store;
 		const { seq } = this.state;
 		await new Promise<void>((resolve) => {
 			const look = async (): Promise<void> => {
-				// If the store cannot be reached, the next opening of the session meets the error.
+				// If the store cannot be reached, the next opening of the session encounters the error.
 				const head = await Promise.resolve(journal.head(this.#storeKey)).catch(() => undefined);
 				if (head?.seq !== seq) done();
 			};

@@ -30,26 +30,26 @@ export type RequestKind =
 /** `inside`: the request comes from code that the queue waits for. It runs at once, and must not open the session. */
 export type Place = "in-line" | "inside";
 
-/** Requests that only put something into the inbox: code that the queue waits for may make them. */
+/** Requests that only put something into the inbox. Code that the queue waits for may make them. */
 const storable: ReadonlySet<RequestKind> = new Set(["send", "edit", "deliver"]);
 
-/** Requests that begin work, for which there is no time where the sessions are drained. */
+/** Requests that begin work, and are refused while the sessions are draining. */
 const begins: ReadonlySet<RequestKind> = new Set(["send", "start", "steer", "answer", "resume"]);
 
 /** What a queue needs from its table. */
 export interface QueueTable {
-	/** Whether what is under way may end, and nothing else begins. */
+	/** Whether current work may finish and no new work may begin. */
 	readonly isDraining: boolean;
 	makeActor(queue: SessionQueue): SessionActor;
-	/** The queue that the session has now. */
+	/** Returns the current queue of the session. */
 	queueOf(storeKey: string, key: string): SessionQueue;
-	/** Where many sessions begin at once, one that is at rest waits for those before it: until then. */
+	/** If many sessions begin at once, returns a promise until which an idle session must wait for those before it. */
 	moment(queue: SessionQueue): Promise<void> | undefined;
-	/** Nothing is carried out and nothing waits. */
+	/** The queue runs no request and none is waiting. */
 	rested(storeKey: string): void;
 }
 
-/** Ends the wait in line; with an error where the request is refused. */
+/** Ends the wait in line. An error means that the request is refused. */
 type Waiting = (refusal?: Error) => void;
 
 interface InLine {
@@ -64,10 +64,12 @@ export class SessionQueue {
 	readonly #table: QueueTable;
 	#actor: SessionActor | undefined;
 	#state: "idle" | "busy" | "retired" = "idle";
-	/** The first and the last in line: to leave at the front costs the same in a line of any length. */
+	/**
+	 * The first and the last waiting request: a linked list, so that removing the first costs the same for any length.
+	 */
 	#line: { first: InLine; last: InLine } | undefined;
 
-	/** `fence`: the end of the session that had the key before, which requests wait for. */
+	/** `fence`: the end of the previous session with this key, which requests wait for. */
 	constructor(table: QueueTable, storeKey: string, key: string, fence: Promise<unknown> | undefined) {
 		this.#table = table;
 		this.storeKey = storeKey;
@@ -83,7 +85,7 @@ export class SessionQueue {
 		return this.#actor;
 	}
 
-	/** The same where it is made; undefined before that. */
+	/** The actor, if it has been created. */
 	get made(): SessionActor | undefined {
 		return this.#actor;
 	}
@@ -96,16 +98,16 @@ export class SessionQueue {
 		return this.#state === "retired";
 	}
 
-	/** Whether no run is under way, nothing is queued and nothing is carried out. */
+	/** Whether no run is in progress, nothing is queued and no request runs. */
 	get isIdle(): boolean {
 		return this.#state === "idle" && this.#actor?.isIdle !== false;
 	}
 
 	/**
-	 * Carries a request out: at once where the queue is idle, else after those before it.
+	 * Runs a request: at once if the queue is idle, otherwise after the requests before it.
 	 *
-	 * Rejects with `session_killed` or `agent_closed` where that comes first, and with `session_busy` where code that the queue
-	 * waits for asks.
+	 * Rejects with `session_killed` or `agent_closed` if that happens first, and with `session_busy` if called by code
+	 * that the queue waits for.
 	 */
 	ask<T>(
 		kind: RequestKind,
@@ -124,7 +126,9 @@ export class SessionQueue {
 		return moment === undefined ? this.#carryOut(carryOut) : moment.then(() => this.#carryOut(carryOut));
 	}
 
-	/** Whether the code that asks is what the queue waits for: hooks that a request calls, or those of a run that begins. */
+	/**
+	 * Whether the calling code is what the queue waits for: hooks that a request calls, or those of a run that begins.
+	 */
 	isAskedInside(): boolean {
 		if (this.#state !== "busy") return false;
 		if (isAwaitedBy(this)) return true;
@@ -132,7 +136,7 @@ export class SessionQueue {
 		return actor !== undefined && actor.turn === undefined && isAwaitedBy(actor.processKey);
 	}
 
-	/** Calls functions of the caller's that a request waits for. Where they wait for the run of the session, others know. */
+	/** Calls user functions that a request waits for. If they wait for the session's run in turn, that is detected. */
 	waitsFor<T>(processKey: string, what: () => Promise<T>): Promise<T> {
 		return withinCall(this, () => waitFor(processKey, what, () => awaitsItself(this.key)));
 	}
@@ -144,17 +148,20 @@ export class SessionQueue {
 		this.#next();
 	}
 
-	/** Resolves when nothing runs any longer. Later requests are to be refused. */
+	/** Resolves when nothing runs any longer. Requests must be refused from then on. */
 	async quiet(): Promise<void> {
 		while (this.#state === "busy") {
-			// A kill refuses the line, and what is carried out continues.
+			// A kill refuses the waiting requests, and the running one continues.
 			if ((await this.#turn()) !== undefined) continue;
 			this.#next();
 			return;
 		}
 	}
 
-	/** Refuses the requests in line. Closing an agent does it for every session, so the error is made only where one waits. */
+	/**
+	 * Refuses the waiting requests. Closing an agent calls this for every session, so the error is created only if a
+	 * request waits.
+	 */
 	refuse(why: () => Error): void {
 		const line = this.#line;
 		if (line === undefined) return;
@@ -163,13 +170,13 @@ export class SessionQueue {
 		for (let each: InLine | undefined = line.first; each !== undefined; each = each.next) each.end(error);
 	}
 
-	/** Suspends what is under way and releases the session. */
+	/** Suspends the current work and releases the session. */
 	async close(): Promise<void> {
-		// Without an actor nothing has begun: requests in line make one, which is closed.
+		// Without an actor nothing has begun; requests in line create one, which is then closed.
 		await this.#actor?.close();
 	}
 
-	/** Makes room for others; false where there is something to do or to remember. */
+	/** Makes room for other sessions; returns false if there is work to do or state to keep. */
 	retire(): boolean {
 		if (this.#state !== "idle" || this.#actor?.retire() === false) return false;
 		this.#state = "retired";
@@ -177,14 +184,17 @@ export class SessionQueue {
 		return true;
 	}
 
-	/** In its own context each request continues where it waited. */
+	/** Each request continues in its own async context, where it waited. */
 	async #inLine<T>(carryOut: (actor: SessionActor, place: Place) => MaybePromise<T>): Promise<T> {
 		const refusal = await this.#turn();
 		if (refusal !== undefined) throw refusal;
 		return this.#carryOut(carryOut);
 	}
 
-	/** Resolves when those in line before are done: from then on the queue is the caller's. With an error: it was refused. */
+	/**
+	 * Resolves when all earlier requests have finished: from then on the caller has the queue. Resolves with an error if
+	 * the request was refused.
+	 */
 	#turn(): Promise<Error | undefined> {
 		const wait = (): Promise<Error | undefined> =>
 			new Promise((resolve) => {
@@ -219,7 +229,7 @@ export class SessionQueue {
 		}
 	}
 
-	/** The session's own work comes first, then the first in line. */
+	/** Runs the session's own work first, then the first waiting request. */
 	#next(): void {
 		const work = this.#actor?.ownWork();
 		if (work !== undefined) {

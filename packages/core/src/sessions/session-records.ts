@@ -28,37 +28,37 @@ export interface SessionRecords {
 	ledger(run: RecordedRun): Ledger | undefined;
 	/** Runs of a session were ended from outside, or will never begin; their work is stopped when this settles. */
 	cancelled(runIds: readonly string[], storeKey: string, why: EndReason): Promise<void>;
-	/** The session of this incarnation was deleted: notifications made for it are deleted too. */
+	/** The session of this incarnation was deleted: notifications for it are deleted too. */
 	deleted(incarnation: string): Promise<void>;
 }
 
 /** Work for a sub-agent in its records. */
 export interface RecordedTask extends RecordedRun {
 	readonly parentRunId: string;
-	/** The id a model knows it by, of work in the background. */
+	/** For background work: the id by which a model refers to it. */
 	readonly publicTaskId?: string;
 }
 
 /** A notice for a session. */
 export interface RecordedNotice {
-	/** The same notice has the same key, however often it is given. */
+	/** The same notice has the same key, however often it is sent. */
 	readonly key: string;
 	/** The caller's key of the session. */
 	readonly sessionKey: string;
-	/** That session's: another that has its key since is not notified. */
+	/** The session's incarnation: a later session with the same key is not notified. */
 	readonly incarnation: string;
 	readonly text: string;
 }
 
 export interface ChildRecords {
 	/**
-	 * The process responsible for durable background work: `starter`, the process that accepted it, whose death others
-	 * notice; `scheduled`, the one that the scheduler calls.
+	 * Which process is responsible for durable background work: `starter`, the process that accepted it, whose death
+	 * others notice; `scheduled`, the one that the scheduler calls.
 	 */
 	readonly doneBy: "starter" | "scheduled";
-	/** Work was accepted; with `scheduled` the scheduler delivers it. */
+	/** Work was accepted. With `scheduled`, the scheduler delivers it. */
 	accepted(task: RecordedTask, doneBy: "starter" | "scheduled"): Promise<void>;
-	/** The store keys of the sessions in which a run has work done, where the journal may not list them. */
+	/** Returns the store keys of the sessions in which a run has work done, if the journal may not list them. */
 	placesOf(runId: string): Promise<readonly string[]>;
 	/** Schedules a notification of the session. */
 	notify(notice: RecordedNotice): Promise<void>;

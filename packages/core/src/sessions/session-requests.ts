@@ -30,27 +30,27 @@ export interface StartOptions {
 	/** Id of the run. Default: a new one. */
 	readonly runId?: string | undefined;
 	/**
-	 * A key of the caller's, such as that of a request: of all inputs of a session with one key the first is accepted, in
-	 * any process, and the others reject with `duplicate_input`. The session stores it until it is deleted. Default:
-	 * none.
+	 * A key that you choose, such as that of a request. Of all inputs of a session with one key, the first is accepted,
+	 * in any process, and the others reject with `duplicate_input`. The session stores the key until it is deleted.
+	 * Default: none.
 	 */
 	readonly dedupeKey?: string | undefined;
 	/**
-	 * Called when the session is this worker's, before the run begins: nothing else can begin in it between this and the
-	 * run. What it rejects with refuses the turn.
+	 * Called once this worker has the session and before the run begins; nothing else can begin in between. If it
+	 * rejects, the turn is refused with that error.
 	 * @internal
 	 */
 	readonly beforeBegin?: (() => Promise<void>) | undefined;
-	/** Looks on from the very beginning. */
+	/** Receives all events from the very beginning. */
 	readonly watcher?: Watcher | undefined;
 	/** Id of its message. Default: a new one. */
 	readonly messageId?: string | undefined;
 	/**
-	 * Id of a message of the user, whose place the turn takes: that message and all that followed are taken out of the
-	 * history, which continues with this turn. Its message has the same id. Default: it follows what was said last.
+	 * Id of the user message that this turn replaces: that message and all that follow are removed from the history,
+	 * which continues with this turn. The turn's message has the same id. Default: the turn follows the last message.
 	 */
 	readonly insteadOf?: string | undefined;
-	/** Who asks. Default: that is not known. */
+	/** The requester. Default: unknown. */
 	readonly caller?: Caller | undefined;
 	/**
 	 * The initial values of a new session: see `Append.values`. Default: none.
@@ -78,7 +78,7 @@ function accept(actor: SessionActor, turn: QueuedTurn, place: Place): MaybePromi
 	mailbox.push(turn);
 	const accepted = (): AgentRun => turn.run;
 	const refused = (error: unknown): AgentRun => {
-		// The stored session belongs to another worker, or cannot be read: that is how this run ends, and it stays so.
+		// Another worker has the stored session, or it cannot be read: this run ends with that error, permanently.
 		if (!endsRun(error)) throw error;
 		turn.run.abandon("journal_failed", error, actor.lease.state.agent);
 		return accepted();
@@ -86,11 +86,11 @@ function accept(actor: SessionActor, turn: QueuedTurn, place: Place): MaybePromi
 	return attempt(() => (mayBegin ? beginOrStore(actor, turn) : store(actor, turn)), accepted, refused);
 }
 
-/** The fast way: where nothing is before this turn, its begin is its acceptance. */
+/** The fast path: if nothing precedes this turn, beginning it accepts it. */
 function beginOrStore(actor: SessionActor, turn: QueuedTurn): MaybePromise<void> {
 	const { mailbox } = actor;
 	const next = (begun: boolean): MaybePromise<void> => {
-		// An unfinished run comes first, and so does the owner of the session: this turn waits in the inbox.
+		// An unfinished run, or the session's owner, comes first: this turn waits in the inbox.
 		if (!begun) return store(actor, turn);
 	};
 	const refused = (error: unknown): never => {
@@ -103,7 +103,7 @@ function beginOrStore(actor: SessionActor, turn: QueuedTurn): MaybePromise<void>
 	);
 }
 
-/** Begins a turn if it is the first in a session that is ours; a session in memory is opened at once. */
+/** Begins a turn if it is the first one in a session that this worker owns. A session in memory is opened at once. */
 function beginFirst(actor: SessionActor, turn: QueuedTurn): MaybePromise<boolean> {
 	const { lease, mailbox, table } = actor;
 	const begun = (isBegun: boolean): boolean => {
@@ -125,7 +125,7 @@ async function store({ mailbox, table, sessionKey }: SessionActor, turn: QueuedT
 	if ((await mailbox.store(turn)) === "duplicate") throw duplicateInput(sessionKey);
 	const { runId } = turn.run;
 	const kind = turn.input.origin?.runKind ?? "user-turn";
-	// The turn is accepted; a record that cannot be made now is made when the run begins.
+	// The turn is accepted. If it cannot be recorded now, it is recorded when the run begins.
 	await table.records?.queued({ runId, sessionKey, kind }).catch(() => {});
 }
 
@@ -146,7 +146,7 @@ async function startNow(
 	input: AcceptedInput,
 	{ runId, watcher, beforeBegin, messageId, insteadOf, values }: StartOptions,
 ): Promise<AgentRun> {
-	// Checked first, since awaiting alone would let a run start to wait.
+	// Checked first, because a mere `await` would let a run start to wait.
 	if (actor.isEnding) await actor.ended();
 	actor.ensureUsable();
 	const { lease, mailbox, sessionKey } = actor;
@@ -168,7 +168,7 @@ async function startNow(
 		await beforeBegin?.();
 		isAwaited = insteadOf === undefined && awaitsInput(lease.state.run, input);
 		if (isAwaited) return true;
-		// Others may have ended the wait since this process looked.
+		// Another worker may have ended the wait since this process last read.
 		if (++looks > 1) refuseWaiting(lease.state, sessionKey);
 		return isKnown() && lease.openRunId === undefined && mailbox.first === turn && actor.begin(turn);
 	};
@@ -181,7 +181,7 @@ async function startNow(
 	mailbox.push(turn);
 	try {
 		if (await begins()) return isAwaited ? await taken() : turn.run;
-		// Reads the work of others since this process last had the session.
+		// Reads what others have done since this process last had the session.
 		lease.drop();
 		if (await begins()) return isAwaited ? await taken() : turn.run;
 		throw isKnown() ? sessionBusy(sessionKey) : unknownMessage(sessionKey, insteadOf);
@@ -191,7 +191,7 @@ async function startNow(
 	}
 }
 
-/** Whether the history has a message of the user of that id. */
+/** Whether the history has a user message with that id. */
 function hasSaid({ agent }: SessionState, messageId: string): boolean {
 	return agent.messages.some(({ id, type }) => id === messageId && type === "user");
 }
@@ -202,7 +202,7 @@ export async function steer(queue: SessionQueue, input: AcceptedInput): Promise<
 }
 
 async function steerNow(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
-	// Checked first, since awaiting alone would let a run start to wait.
+	// Checked first, because a mere `await` would let a run start to wait.
 	if (actor.isEnding) await actor.ended();
 	actor.ensureUsable();
 	const { mailbox } = actor;
@@ -228,11 +228,11 @@ async function steerNow(actor: SessionActor, input: AcceptedInput): Promise<Agen
 	if (isRunning(turn)) return turn.handle;
 	await actor.ended(turn);
 	if (turn.run.inputs.took(inputId)) return turn.handle;
-	// The run had ended before the input was in the inbox: it is there as the next turn.
+	// The run ended before the input was in the inbox, where it is the next turn.
 	return (
 		said.turn ??
 		(await take(actor, input, "stored")) ??
-		// The run was resumed for another input, and takes this one in with it.
+		// The run was resumed for another input, and takes this one too.
 		(actor.turn?.run.runId === turn.run.runId ? actor.turn.handle : actor.queueLeftOver(said))
 	);
 }
@@ -253,8 +253,8 @@ async function editNow(actor: SessionActor, change: MessageEdit): Promise<void> 
 	if (turn === undefined || !isRunning(turn)) {
 		mailbox.mayHoldEdits = true;
 	} else if (mailbox.mayHoldEdits) {
-		// In the order of the inbox: inputs that arrived while the run was being started precede this one. Inputs that
-		// cannot be read now are read when the run ends, or by the next one.
+		// In inbox order: inputs that arrived while the run was being started precede this one. Inputs that cannot be
+		// read now are read when the run ends, or by the next run.
 		await turn.run.inputs.fetch().then(
 			() => {
 				mailbox.mayHoldEdits = false;
@@ -286,7 +286,7 @@ async function resumeNow(
 	actor.ensureUsable();
 	const { lease, mailbox, sessionKey } = actor;
 	if (actor.turn !== undefined) return actor.turn.handle;
-	// Reads the work of others since this process last had the session.
+	// Reads what others have done since this process last had the session.
 	lease.drop();
 	for (;;) {
 		await actor.table.agent.engine.fairness.pause();
@@ -309,7 +309,7 @@ async function resumeNow(
 			const settlement = await continuation(actor);
 			if (settlement === undefined) {
 				actor.watchDeadline(lease.state);
-				return null; // for somebody outside
+				return null; // left to an outside caller
 			}
 			const continued = await actor.resumeOpen("released", settlement);
 			if (continued === undefined) continue;
@@ -381,7 +381,7 @@ export async function resumeRun(queue: SessionQueue, runId: string): Promise<Age
 	try {
 		const resumed = await resume(queue);
 		if (resumed?.runId === runId) return resumed;
-		// The handle of a run that was found open is not shared, and the run must not wait for a consumer.
+		// The handle of a run that was found open is not shared, so the run must not wait for a consumer.
 		if (queue.actor.turn?.isResumed === true) resumed?.detach();
 	} catch (error) {
 		if ((error as { code?: unknown }).code !== "session_held") throw error;

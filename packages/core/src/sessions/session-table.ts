@@ -13,12 +13,14 @@ import type { SessionRecords } from "./session-records.ts";
 import type { SessionAgent } from "./turn-agent.ts";
 import { UnreadRuns } from "./unread-runs.ts";
 
-/** How many idle sessions keep their folded state in memory; older ones are read again from the journal when used. */
+/**
+ * The number of idle sessions whose folded state stays in memory. Older ones are read again from the journal when used.
+ */
 const idleSessions = 1_000;
 
 /** Options of a table, other than its agent and journal. */
 export interface SessionTableOptions {
-	/** Whether sub-agents may work in the background. Default: they may not. */
+	/** Whether sub-agents may work in the background. Default: no. */
 	readonly background?: ExecutionCapabilities["backgroundSubagents"] | undefined;
 	/** The kind of its keys: callers' keys, or store keys of child sessions. Default `session-keys`. */
 	readonly keys?: "session-keys" | "store-keys";
@@ -26,9 +28,9 @@ export interface SessionTableOptions {
 	readonly records?: SessionRecords | undefined;
 	/** An object shared by all tables over one store. Default: the journal. */
 	readonly store?: object | undefined;
-	/** The journal of the sessions that ask for the work of these. Default: their own. */
+	/** The journal of the sessions that request the work of these sessions. Default: their own. */
 	readonly askers?: Journal | undefined;
-	/** Looks on at each run that is driven here. */
+	/** Observes each run that is driven here. */
 	readonly observe?: ObserveRun | undefined;
 }
 
@@ -45,16 +47,16 @@ export class SessionTable implements QueueTable {
 	readonly observe: ObserveRun | undefined;
 	readonly unread: UnreadRuns;
 	readonly #keys: "session-keys" | "store-keys";
-	/** By store key. */
+	/** Queues by store key. */
 	readonly #queues = new Map<string, SessionQueue>();
-	/** Store keys of sessions with nothing to do, the oldest first. */
+	/** Store keys of idle sessions, the oldest first. */
 	readonly #idle = new Set<string>();
-	/** Goes through them, kept: what is before it was removed, and a new one would pass all those again. */
+	/** A persistent iterator over the idle sessions: a new one would step over all the removed entries again. */
 	readonly #oldest = this.#idle.values();
-	/** Running kills and deletions, by store key. Later requests wait for the last of them. */
+	/** Kills and deletions in progress, by store key. Later requests wait for the last of them. */
 	readonly #fences = new Map<string, Promise<unknown>>();
 	readonly #listeners = new Set<(run: AgentRun) => void>();
-	/** `draining`: what is under way may end, and nothing else begins. */
+	/** `draining`: current work may finish, and no new work begins. */
 	#state: "open" | "draining" | "closed" = "open";
 
 	constructor(agent: SessionAgent, journal: Journal, options: SessionTableOptions = {}) {
@@ -81,29 +83,29 @@ export class SessionTable implements QueueTable {
 		this.agent = agent.inTable?.(this) ?? agent;
 	}
 
-	/** Under what key the session of a key is in the store. */
+	/** Returns the store key of a session. */
 	storeKeyOf(key: string): string {
 		return this.#keys === "store-keys" ? key : this.agent.keys.storeKeyOf(key);
 	}
 
-	/** The key of the session with a store key; undefined for sessions of other agents and child sessions. */
+	/** Returns the key of the session with a store key; undefined for sessions of other agents and child sessions. */
 	keyOf(storeKey: string): string | undefined {
 		return this.#keys === "store-keys" ? storeKey : this.agent.keys.keyOf(storeKey);
 	}
 
-	/** The key by which callers know a session; undefined for sessions of sub-agents. */
+	/** Returns the key by which callers refer to a session; undefined for sessions of sub-agents. */
 	callersKeyOf(storeKey: string): string | undefined {
 		return this.#keys === "store-keys" ? undefined : this.keyOf(storeKey);
 	}
 
-	/** The table that a session is of: this one, or that of a sub-agent; undefined for others' sessions. */
+	/** Returns the table that contains a session: this one, or that of a sub-agent; undefined for others' sessions. */
 	tableOf(storeKey: string): SessionTable | undefined {
 		const child = readChildStoreKey(storeKey);
 		if (child === undefined) return this.keyOf(storeKey) === undefined ? undefined : this;
 		return this.tableOf(child.parentStoreKey)?.agent.children?.tableOf(child.subagent);
 	}
 
-	/** The caller's key of a session, or of the session that its work is for; undefined for others' sessions. */
+	/** Returns the caller's key of a session, or of the session that its work is for; undefined for others' sessions. */
 	rootKeyOf(storeKey: string): string | undefined {
 		const child = readChildStoreKey(storeKey);
 		return child === undefined ? this.keyOf(storeKey) : this.rootKeyOf(child.parentStoreKey);
@@ -115,8 +117,9 @@ export class SessionTable implements QueueTable {
 	}
 
 	/**
-	 * Asked before something is sent to a session at rest. Where many begin at once, it waits for those before it, and nothing is
-	 * made of it until then: what they all need would be alive together, and most of the time would go into collecting garbage.
+	 * Called before a request goes to an idle session. If many begin at once, the request waits for those before it, and
+	 * creates no objects until then: otherwise all their intermediate objects would be alive at once, and most of the
+	 * time would go into garbage collection.
 	 */
 	moment({ isIdle }: SessionQueue): Promise<void> | undefined {
 		if (!isIdle) return undefined;
@@ -126,14 +129,16 @@ export class SessionTable implements QueueTable {
 		return othersWork ? fairness.turn() : fairness.begin();
 	}
 
-	/** Ends the life of a session: what is asked of its key from now on is for the next one, and waits until `end` settles. */
+	/**
+	 * Ends the lifetime of a session: later requests for its key are for the next session, and wait until `end` settles.
+	 */
 	async fence(
 		queue: SessionQueue,
 		end: (before: Promise<unknown> | undefined) => Promise<void>,
 	): Promise<void> {
 		const { storeKey } = queue;
 		this.#forget(queue);
-		// A hook that the queue waits for may continue with the next life of the session.
+		// A hook that the queue waits for may use the next session of this key.
 		const isInside = queue.isAskedInside();
 		const ended = end(this.#fences.get(storeKey));
 		// A request may have started a run after that, which is ended too.
@@ -141,7 +146,7 @@ export class SessionTable implements QueueTable {
 			.catch(() => {})
 			.then(() => (isInside ? undefined : queue.quiet()))
 			.then(() => queue.made?.late);
-		// A run that was stopped still leaves the session: then it can be acquired here again.
+		// A stopped run still has to leave the session before it can be acquired here again.
 		const over = last
 			.then(() => queue.made?.turn?.over)
 			.then(() => {
@@ -152,23 +157,23 @@ export class SessionTable implements QueueTable {
 		await last;
 	}
 
-	/** A run that a process left open, or a turn of a dead process, is driven here from now on. */
+	/** A run that another process left open, or a turn of a dead process, is driven here from now on. */
 	resumed(run: AgentRun): void {
 		for (const notify of this.#listeners) notify(run);
 	}
 
-	/** Calls `notify` with each run of others that is driven here from now on. Returns the way to stop. */
+	/** Calls `notify` with each run of another process that is resumed here. Returns a function that stops this. */
 	onResumed(notify: (run: AgentRun) => void): () => void {
 		this.#listeners.add(notify);
 		return () => this.#listeners.delete(notify);
 	}
 
-	/** The one queue of the session of a key. */
+	/** Returns the only queue of the session with this key. */
 	queue(key: string): SessionQueue {
 		return this.queueOf(this.storeKeyOf(key), key);
 	}
 
-	/** The one queue of the session of a store key. */
+	/** Returns the only queue of the session with this store key. */
 	queueOf(storeKey: string, key: string): SessionQueue {
 		const known = this.#queues.get(storeKey);
 		if (known !== undefined) {
@@ -191,18 +196,18 @@ export class SessionTable implements QueueTable {
 		if (this.#queues.get(storeKey)?.made?.watchesDeadline === true) return true;
 		const child = readChildStoreKey(storeKey);
 		if (child === undefined) return false;
-		// A wait of a sub-agent in the foreground is due for its parent, too.
+		// When the wait of a foreground sub-agent is due, so is its parent's.
 		const table = this.tableOf(storeKey);
 		const isWatched = table !== this && table?.watchesDeadline(storeKey) === true;
 		return isWatched || this.watchesDeadline(child.parentStoreKey);
 	}
 
-	/** Whether a run of the session of a key is under way. */
+	/** Whether a run of the session is in progress. */
 	isBusy(key: string): boolean {
 		return this.#queues.get(this.storeKeyOf(key))?.made?.turn !== undefined;
 	}
 
-	/** Resolves when no run is under way. */
+	/** Resolves when no run is in progress. */
 	async quiet(): Promise<void> {
 		for (;;) {
 			const underWay = [...this.#queues.values()].flatMap(({ made }) => made?.turn?.over ?? []);
@@ -226,7 +231,7 @@ export class SessionTable implements QueueTable {
 		return this.#state === "draining";
 	}
 
-	/** Suspends all runs under way and waits until they are left. `what`: whether they can be resumed after that. */
+	/** Suspends all runs in progress and waits until they are left. `what`: whether they can be resumed after that. */
 	async close(what: "kept" | "lost" = "kept"): Promise<void> {
 		this.#state = "closed";
 		this.unread.close(what);

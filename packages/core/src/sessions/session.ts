@@ -66,10 +66,10 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Accepts a turn. Resolves once it is durable; turns of one session run one after the other, in order.
+	 * Accepts a turn. Resolves once it is durable. Turns of one session run one after the other, in order.
 	 *
-	 * Rejects with `invalid_input` for an unknown input shape, `invalid_caller`, `duplicate_input`, `inbox_full` while
-	 * about 1,000 inputs wait, `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
+	 * Rejects with `invalid_input` if the input has an unknown shape, `invalid_caller`, `duplicate_input`, `inbox_full`
+	 * while about 1,000 inputs wait, `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
 	 */
 	async send(
 		input: SendInput,
@@ -82,9 +82,9 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Like `send`, but starts the turn at once or not at all.
+	 * Like `send`, but starts the turn at once or rejects.
 	 *
-	 * Rejects with `invalid_input` for an unknown input shape, `session_busy` while a run is in progress,
+	 * Rejects with `invalid_input` if the input has an unknown shape, `session_busy` while a run is in progress,
 	 * `pending_tool_calls` while one waits for answers, `unknown_message` if the message to replace is not in the
 	 * history, `duplicate_input`.
 	 */
@@ -96,8 +96,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Like `send`, under ids that were chosen before: what has the same `runId` is one turn. Null when it was accepted before,
-	 * and is over or in other hands. @internal
+	 * Like `send`, with ids chosen earlier: all calls with the same `runId` are one turn. Returns null if it was accepted
+	 * before and has ended or belongs to another process. @internal
 	 */
 	async deliver(
 		input: SendInput,
@@ -108,11 +108,12 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Says something to the active run: it enters the conversation at the next boundary, and makes the turn take
-	 * another step where it would end. Resolves on acceptance with that run. Without an active run it is a `send`, and so
-	 * it is where a `caller` is given and the run is for another one: its tools act for who asked for it.
+	 * Sends a message to the active run. It enters the conversation at the next boundary, and if the turn would end
+	 * there, it takes another step instead. Resolves on acceptance with that run. It works like `send` if no run is
+	 * active, and also if you give a `caller` and the run is for another one, because the run's tools act for its own
+	 * requester.
 	 *
-	 * Rejects as `send()` does.
+	 * Rejects like `send()`.
 	 */
 	async steer(
 		input: SendInput,
@@ -125,12 +126,13 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Changes the history from outside any run: a message is put at its end, takes the place of the one of its id, or is taken
-	 * out. Resolves once it is durable. It starts no run: the one under way takes it in at its next boundary, between two
-	 * steps, else the next one does before its own input. Until then it waits in the inbox (`Input` of the kind `edit`). A call and
-	 * its result stay together: where a change removes one of them, the other is removed too.
+	 * Changes the history from outside any run: adds a message at its end, replaces the message with its id, or removes
+	 * one. Resolves once the change is durable. It starts no run: a run in progress applies the change at its next
+	 * boundary, between two steps; otherwise the next run applies it before its own input. Until then it waits in the
+	 * inbox (`Input` of the kind `edit`). A call and its result stay together: if a change removes one of them, the other
+	 * is removed too.
 	 *
-	 * Rejects with `invalid_input` for an added message that has calls or results, `inbox_full` while about 1,000 inputs wait,
+	 * Rejects with `invalid_input` if an added message has calls or results, `inbox_full` while about 1,000 inputs wait,
 	 * `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
 	 */
 	async edit(change: MessageEdit): Promise<void> {
@@ -138,18 +140,18 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Shows the model something for the rest of the active turn, or for the next one when the session is idle. It is
-	 * never recorded and starts no turn.
+	 * Shows the model something for the rest of the active turn, or for the next turn if the session is idle. It is never
+	 * recorded and starts no turn.
 	 */
 	async overlay(input: SendInput): Promise<void> {
 		this.#queue().actor.overlay(acceptInput(input));
 	}
 
 	/**
-	 * Continues a run that a crash or suspension left open, or begins turns that were accepted and never started; null without
-	 * either. Tool calls that were under way follow their `retryPolicy`.
+	 * Continues a run that a crash or suspension left open, or begins accepted turns that never started; returns null if
+	 * there is neither. Tool calls that were in progress follow their `retryPolicy`.
 	 *
-	 * Rejects with `session_held` while another living worker works on the session, with `run_parked` when the run is
+	 * Rejects with `session_held` while another living worker works on the session, and with `run_parked` if the run is
 	 * parked.
 	 */
 	async resume(): Promise<AgentRun<Event, Output, Watched> | null> {
@@ -158,12 +160,12 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 
 	/**
 	 * Answers tool calls that wait for an outside answer: results of remote tools, and approvals. The run continues when
-	 * all of them are answered; with fewer, the answers are stored and it waits for the others. Answers are accepted or
+	 * all of them are answered; until then, it stores the answers and waits for the others. Answers are accepted or
 	 * refused as a whole.
 	 *
 	 * Calls that `pending()` lists while others still run are answered the same way: the current run accepts the answers.
-	 * If another process drives it, they are durable when this resolves, and the result of the run has `lease_lost`: the
-	 * run continues there.
+	 * If another process drives it, the answers are durable when this resolves, and the result of the run has
+	 * `lease_lost`: the run continues there.
 	 *
 	 * Rejects with `no_pending_tool_calls`, `session_busy`, `unknown_tool_call_id`, `tool_call_settled`,
 	 * `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `invalid_input`.
@@ -176,19 +178,21 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		return typed(outside.answer(this.#queue(), answers, options.watcher));
 	}
 
-	/** The tool calls that wait for an outside answer, including those of background tasks, which have a `taskId`. */
+	/**
+	 * Returns the tool calls that wait for an outside answer, including those of background tasks, which have a `taskId`.
+	 */
 	async pending(): Promise<readonly PendingToolCall[]> {
 		return outside.pending(this.#queue());
 	}
 
-	/** Those with a `taskId`: the session's own state is not read. @internal */
+	/** Returns only the calls with a `taskId`, without reading the session's own state. @internal */
 	async pendingInBackground(): Promise<readonly PendingToolCall[]> {
 		return outside.inBackground(this.#queue());
 	}
 
 	/**
-	 * Ends the active run, the one that waits for answers, or the one that is parked, and resolves when its end is on
-	 * record: true when there was one. Queued turns still run.
+	 * Ends the active, waiting or parked run. Resolves with true when its end is on record, and with false if there is
+	 * none. Queued turns still run.
 	 */
 	async stop(): Promise<boolean> {
 		return outside.stop(this.#queue());
@@ -203,7 +207,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		return typed(requests.resume(this.#queue(), "released"));
 	}
 
-	/** Ends the active run, also one that waits; queued turns still run. Nothing happens when the session is idle. */
+	/** Ends the active run, even if it waits. Queued turns still run. Does nothing if the session is idle. */
 	interrupt(): void {
 		outside.interrupt(this.#queue());
 	}
@@ -212,18 +216,18 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * Ends the active and the queued runs in every process, even if a model or tool never settles. Committed entries
 	 * stay. Do not use this handle afterwards; `agent.session(key)` returns a new one.
 	 *
-	 * Rejects with the store's error if the end could not be recorded; the work of this process is stopped all the same.
+	 * Rejects with the store's error if the end could not be recorded; the work in this process is still stopped.
 	 */
 	async kill(): Promise<void> {
 		return kill(this.#table, this.#queue());
 	}
 
 	/**
-	 * Makes a session under a new key that begins with what this one has come to: with its settled entries up to the end
-	 * of the last run that ended, or up to `at`. Both continue by themselves; the fork stays when this one is deleted. Inputs
-	 * that wait, child sessions and what plugins keep for the session stay with this one.
+	 * Creates a session under a new key that begins with this session's settled entries, up to the end of the last run
+	 * that ended or up to `at`. Both continue independently; the fork remains if you delete this session. Waiting inputs,
+	 * child sessions and data that plugins keep for the session are not copied.
 	 *
-	 * Rejects with `session_exists` when the key is taken, `fork_unsettled` when a run is open at that entry or no run has
+	 * Rejects with `session_exists` if the key is taken, `fork_unsettled` if a run is open at that entry or no run has
 	 * ended yet, `run_not_found`, or `invalid_argument` for a key that is not a non-empty string.
 	 */
 	async fork(key: string, options: ForkOptions = {}): Promise<Session<Event, Output, Watched>> {
@@ -238,14 +242,14 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		return new Session<Event, Output, Watched>(table, key);
 	}
 
-	/** Kills the session and removes all of it and of its child sessions from the store. Unknown keys are fine. */
+	/** Kills the session and removes it and its child sessions from the store. Unknown keys are ignored. */
 	async delete(): Promise<void> {
 		return remove(this.#table, this.#queue());
 	}
 
 	/**
-	 * The events of the session, regardless of the worker that owns it, each with an id: from any position on, past
-	 * events first, then live ones. Runs never wait for followers.
+	 * Follows the events of the session, each with an id, whichever worker owns it: from any position on, past events
+	 * first, then live ones. Runs never wait for followers.
 	 *
 	 * Rejects with `invalid_event_id`, `events_expired` if the events after the id are no longer stored.
 	 *
@@ -269,12 +273,12 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		return events as AsyncIterableIterator<FollowedEvent<Watched>>;
 	}
 
-	/** The conversation as committed so far. */
+	/** Returns the conversation as committed so far. */
 	async state(): Promise<AgentState> {
 		return (await requests.readState(this.#queue())).agent;
 	}
 
-	/** A handle keeps to the session that it was used for first, also when that is killed. */
+	/** A handle stays with the session that it was first used for, even after that session is killed. */
 	#queue(): SessionQueue {
 		this.#table.agent.setup?.check();
 		if (this.#known === undefined || this.#known.isRetired) this.#known = this.#table.queue(this.key);
@@ -282,7 +286,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 }
 
-/** The agent's types are the compiler's business: here every run is like any other. */
+/** The agent's types only exist at compile time; at run time every run is alike. */
 function typed<Run extends AgentRun<unknown, unknown, unknown> | null>(
 	run: MaybePromise<AgentRun | null>,
 ): MaybePromise<Run> {

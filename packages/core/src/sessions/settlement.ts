@@ -15,18 +15,18 @@ import {
 import type { Journal } from "../host/index.ts";
 import { pendingToolCalls, sessionBusy } from "./session-errors.ts";
 
-/** How far back a late answer is looked for. */
+/** How many entries back a late answer is searched for. */
 const recentEntries = 1_000;
 
 /** An outside settlement of a waiting run. */
 export interface Settlement {
 	readonly facts: readonly Fact[];
 	readonly afterwards: "continues" | "stops";
-	/** Ids of inputs in the store that these facts take in. */
+	/** Ids of stored inputs that these facts accept. */
 	readonly drain?: readonly string[];
-	/** Key of what these facts take in, where that was in no inbox. */
+	/** Dedupe key of the input that these facts accept, if it was never in an inbox. */
 	readonly dedupeKey?: string;
-	/** Looks on from the very beginning. */
+	/** Receives all events from the very beginning. */
 	readonly watcher?: Watcher | undefined;
 }
 

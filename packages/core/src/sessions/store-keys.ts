@@ -5,9 +5,9 @@ import { localStore } from "./local-store.ts";
 import type { Supervised } from "./supervised.ts";
 
 const pageSize = 100;
-/** A store in memory looks at all its sessions for each page. */
+/** A large page, because a store in memory scans all its sessions for each page. */
 const orphansAtOnce = 1_000;
-/** Milliseconds before its deadline in which a session is found by those who look again and again. */
+/** Milliseconds before its deadline at which periodic searches find a session. */
 const ahead = 60_000;
 
 /**
@@ -30,9 +30,9 @@ export async function* storeKeysWith(
 }
 
 /**
- * Sessions without an owner that have work, a page at a time: those that the store reports, those that this process could
- * not release because the store failed, and those whose turns it accepted after a run that was left open and has ended by
- * now. Others take this process for the owner of the latter as long as it is alive.
+ * Yields the sessions without an owner that have work: those that the store reports, those that this process could not
+ * release because the store failed, and those whose turns it accepted after a run that was left open and has since ended.
+ * As long as this process lives, others consider it the owner of the last kind.
  */
 async function* orphanedKeys(journal: Journal, prefix = ""): AsyncGenerator<string, void, void> {
 	const { unreleased: kept, left } = localStore(journal);
@@ -62,7 +62,7 @@ export async function* orphans({
 	elsewhere,
 }: Pick<Supervised, "journal" | "prefix" | "elsewhere">): AsyncGenerator<string, void, void> {
 	yield* orphanedKeys(journal, prefix);
-	// Two sub-agents may have a journal each over one store.
+	// Two sub-agents may have separate journals over one store.
 	const seen = new Set<string>();
 	for (const other of new Set(elsewhere?.())) {
 		for await (const key of orphanedKeys(other, childPrefix())) {
@@ -79,7 +79,7 @@ export async function* orphans({
 export class WaitingSessions {
 	readonly #journal: Journal;
 	readonly #clock: Pick<Clock, "now">;
-	/** The waits that were found, by store key. */
+	/** The waits already found, by store key. */
 	#seen = new Map<string, number>();
 
 	constructor(journal: Journal, clock: Pick<Clock, "now">) {
@@ -87,12 +87,12 @@ export class WaitingSessions {
 		this.#clock = clock;
 	}
 
-	/** No one watches that session: the next scan finds it again. */
+	/** No process watches that session: the next scan finds it again. */
 	missed(storeKey: string): void {
 		this.#seen.delete(storeKey);
 	}
 
-	/** Sessions that have a deadline, `soon` or `ever`, and were not found by the look before. */
+	/** Yields sessions with a deadline, `soon` or `ever`, that the previous search did not find. */
 	async withDeadlines(when: "soon" | "ever", prefix = ""): Promise<readonly string[]> {
 		const dueBy = when === "soon" ? this.#clock.now() + ahead : never - 1;
 		const seen = new Map<string, number>();

@@ -19,8 +19,8 @@ export class Supervisor {
 	}
 
 	/**
-	 * Scans everything once; each session's first run is yielded as it is resumed. Nothing more is resumed when the
-	 * signal fires. `others` finishes work outside sessions.
+	 * Scans everything once, and yields each session's first run as it is resumed. Resumes nothing more once the signal
+	 * fires. `others` finishes work outside sessions.
 	 */
 	async *recover(
 		{ onProblem }: RecoverOptions,
@@ -28,7 +28,7 @@ export class Supervisor {
 		others: () => Promise<void>,
 	): AsyncGenerator<AgentRun, void, void> {
 		const { keyOf, takeOver, scheduled } = this.#supervised;
-		// Others resume what is scheduled.
+		// Scheduled runs are resumed elsewhere.
 		const collect = async (): Promise<void> => {
 			for (const due of (await scheduled?.due()) ?? []) await due.collect?.();
 		};
@@ -79,14 +79,14 @@ export class Supervisor {
 			const key = keyOf(storeKey);
 			if (key === undefined || !isOurs(storeKey)) continue;
 			const run = await takeOver(storeKey).catch((error) => report(problemOf(error, key)));
-			run?.detach(); // it waited, and continues
-			// Another worker may have had it and died: it is checked until this process watches it.
+			run?.detach(); // the run waited, and now continues
+			// Another worker may have had the session and died: it is checked until this process watches it.
 			if (!watchesDeadline(storeKey)) this.#waiting.missed(storeKey);
 		}
 	}
 }
 
-/** @throws HoldfastError `invalid_option` for options that make no sense. */
+/** @throws HoldfastError `invalid_option` for invalid options. */
 function checkWorkOptions({ until = "stopped", atOnce = 1, lookEveryMs }: WorkOptions): void {
 	if (until !== "stopped" && until !== "done")
 		throw new HoldfastTypeError(

@@ -21,68 +21,68 @@ export interface SessionHome {
 
 /** The sub-agent sessions that the sessions of one table start. */
 export interface SessionChildren {
-	/** The sessions of the sub-agent of that name; undefined when there is no such sub-agent. */
+	/** Returns the sessions of the sub-agent of that name; undefined if there is no such sub-agent. */
 	tableOf(subagent: string): SessionTable | undefined;
-	/** The sessions of the sub-agents that keep theirs in another store than their parent. */
+	/** Returns the sessions of the sub-agents that keep theirs in a different store than their parent. */
 	elsewhere(): readonly SessionTable[];
 	/** A run of the session at that store key is driven until `over` settles. */
 	driven(storeKey: string, run: Run, over: Promise<unknown>): void;
 	/**
-	 * Takes care of abandoned work in a child session: background work is resumed, or its reminder delivered if it has
-	 * ended. `none`: no such run, or the parent's own run handles it. `with-parent`: the parent waits for it, and
-	 * continues with it. `abandoned`: the parent waited for it, and has ended.
+	 * Handles abandoned work in a child session: resumes background work, or delivers its reminder if it has ended.
+	 * `none`: no such run, or the parent's own run handles it. `with-parent`: the parent waits for it, and continues with
+	 * it. `abandoned`: the parent waited for it, and has ended.
 	 */
 	adopt(storeKey: string): Promise<"under-way" | "none" | "with-parent" | "abandoned">;
-	/** Whether something has happened to a sub-agent that the run waits for, or its time has come. */
+	/** Whether a sub-agent that the run waits for has progressed, or its time has come. */
 	hasNews(state: SessionState): Promise<boolean>;
 	/**
-	 * Hands answers to the sub-agents whose calls wait, for the run that waits or in the background. Resolves once each of them is
-	 * on record, with how many were for that run, and with a run in the background that continues. `check` refuses all of
-	 * them before any is taken.
+	 * Delivers answers to the sub-agents whose calls wait, either for the waiting run or in the background. Resolves once
+	 * each answer is on record, with the number of answers for that run, and with a background run that continues.
+	 * `check` may refuse all of them before any is accepted.
 	 */
 	answer(
 		to: { readonly storeKey: string; readonly run: SessionState["run"] },
 		answers: readonly ToolAnswer[],
 		check: () => void,
 	): Promise<{ readonly foreground: number; readonly background?: AgentRun | undefined }>;
-	/**
-	 * Applies the policies of the sub-agents to the answers that are for them: they wait in the inbox of the session
-	 * above.
-	 */
+	/** Applies the sub-agents' policies to the answers for them, which wait in the inbox of the session above. */
 	admitAnswers(
 		to: { readonly storeKey: string; readonly run: SessionState["run"] },
 		answers: readonly ToolAnswer[],
 	): Promise<readonly ToolAnswer[]>;
-	/** Rejects with `tool_call_settled` where a call of a sub-agent has another answer by now, which it got in its own session. */
+	/** Rejects with `tool_call_settled` if a sub-agent's call has since received another answer in its own session. */
 	refuseAnswered(
 		to: { readonly storeKey: string; readonly run: SessionState["run"] },
 		answers: readonly ToolAnswer[],
 	): Promise<void>;
-	/** The calls that sub-agents of a session wait for which work in the background. */
+	/** Returns the calls that a session's background sub-agents wait for. */
 	pendingInBackground(storeKey: string): Promise<readonly PendingToolCall[]>;
 	/** Ends the work of the sub-agents that the run waits for, before the run itself ends. */
 	end(state: SessionState): Promise<void>;
 	/**
-	 * Delivers the reminder of a background task that has ended, if no process has, and ends a sub-agent in the foreground whose
-	 * parent has no open run. Called for one session after the other, in their order.
+	 * Delivers the reminder of an ended background task if no process has, and ends a foreground sub-agent whose parent
+	 * has no open run. Called for one session after the other, in order.
 	 */
 	retell(storeKey: string): Promise<void>;
-	/** Suspends all of them. */
+	/** Suspends all sub-agent sessions. */
 	close(): Promise<void>;
 }
 
 /** When an interrupted run is parked instead of being resumed. */
 export interface RestartPolicy {
-	/** How many deaths of its process since the last finished step a run is resumed after. */
+	/** How many times in a row a run is resumed after its process died without finishing another step. */
 	readonly maxRestarts: number;
 	readonly onAgentChange: "continue" | "park";
 }
 
 /** The setup of the agent's plugins. */
 export interface AgentSetup {
-	/** Settles when they are. Rejects with `agent_not_ready` within what the setup waits for, else with what it threw. */
+	/**
+	 * Settles when all plugins are set up. Rejects with `agent_not_ready` inside code that the setup waits for, otherwise
+	 * with the setup's own error.
+	 */
 	over(): Promise<unknown>;
-	/** @throws HoldfastError `agent_not_ready` within what the setup waits for. */
+	/** @throws HoldfastError `agent_not_ready` inside code that the setup waits for. */
 	check(): void;
 }
 
@@ -90,49 +90,55 @@ export interface AgentSetup {
 export interface TurnRequest {
 	/** The caller's key of the session. */
 	readonly sessionKey: string;
-	/** Keeps sessions of agents that share a store apart. */
+	/** Separates the sessions of agents that share a store. */
 	readonly namespace: string | undefined;
 	/** The requester of the turn, if known. */
 	readonly caller?: Caller | undefined;
 }
 
 export interface SessionAgent {
-	/** The agent where nothing about a turn says otherwise; its ports are those of all turns. */
+	/** The agent unless a turn specifies another one; its ports are those of all turns. */
 	readonly engine: EngineAgent;
 	/**
-	 * Returns the agent of a turn, called before each turn and each resume: its result applies to that turn alone. A
-	 * rejection refuses the turn. `tools` are added to its own, each of which goes through `bind`. Undefined, or absent:
-	 * `engine`.
+	 * Returns the agent of a turn. Called before each turn and each resume; the result applies only to that turn. A
+	 * rejection refuses the turn. `tools` are added to the agent's own, each of which passes through `bind`. Undefined,
+	 * or absent: `engine`.
 	 */
 	readonly resolve?: (
 		turn: TurnRequest,
 		tools?: readonly AnyTool[],
 		bind?: (tool: AnyTool, owner: { readonly model?: unknown; readonly config?: unknown }) => AnyTool,
 	) => MaybePromise<EngineAgent | undefined>;
-	/** Undefined if absent; without the plugins while they are not set up yet. */
+	/** Undefined if absent. Does not contain plugins that are not set up yet. */
 	readonly policy: AgentPolicy | undefined;
 	/** Applied to inputs before they enter the inbox of its sessions; undefined to leave them unchanged. */
 	readonly admitWaiting: AdmitWaiting | undefined;
-	/** Absent when there is nothing to set up, or no more. */
+	/** Absent if there is nothing to set up, or setup has finished. */
 	readonly setup: AgentSetup | undefined;
-	/** Keeps sessions of agents that share a store apart. */
+	/** Separates the sessions of agents that share a store. */
 	readonly namespace: string | undefined;
-	/** Where its sessions are in the store. */
+	/** How session keys map to store keys. */
 	readonly keys: SessionKeys;
-	/** When runs that were cut off are not resumed by themselves. */
+	/** When interrupted runs are not resumed automatically. */
 	readonly restarts: RestartPolicy;
 	/** How to treat runs without a reader. */
 	readonly unread: Unread;
-	/** How runs wait for the provider of their model; undefined: as usual where the journal is durable, else not. */
+	/**
+	 * How runs wait for their model's provider; undefined: with the defaults if the journal is durable, otherwise not at
+	 * all.
+	 */
 	readonly modelWait: ModelWait | "never" | undefined;
-	/** Gets warnings. */
+	/** Receives warnings. */
 	readonly warn: Warn;
-	/** The location of sessions if the agent was given no host: plugins may set it. */
+	/** Where sessions are stored if the agent was given no host: plugins may set it. */
 	readonly host?: Host | undefined;
-	/** Where it was given to keep its sessions; those it has as a sub-agent, too. Absent: where its parent's are. */
+	/**
+	 * Where the agent was told to store its sessions, including those it has as a sub-agent. Absent: in its parent's
+	 * store.
+	 */
 	readonly home?: SessionHome | undefined;
 	/** The agent in one table of sessions; absent if it is the same in all. */
 	readonly inTable?: (table: SessionTable) => SessionAgent;
-	/** Absent when it has no sub-agents. */
+	/** Absent if the agent has no sub-agents. */
 	readonly children?: SessionChildren;
 }

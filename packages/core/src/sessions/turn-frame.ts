@@ -33,7 +33,7 @@ export interface FrameSession {
 	readonly state: SessionState;
 	readonly policy: AgentPolicy | undefined;
 	readonly lease: Pick<SessionLease, "entries">;
-	/** Says something to the active run. */
+	/** Sends a message to the active run. */
 	steer(input: AcceptedInput): Promise<AgentRun>;
 }
 
@@ -48,7 +48,7 @@ export interface About {
 export class TurnFrame implements PolicyRun {
 	readonly kind = "session";
 	readonly caller: Caller | undefined;
-	/** Set as soon as the run is made; the frame is asked nothing before. */
+	/** Set as soon as the run is created; the frame is not used before. */
 	run!: Run;
 	/** The policy of the run. */
 	readonly policy: RunPolicy;
@@ -64,7 +64,7 @@ export class TurnFrame implements PolicyRun {
 		this.#agentPolicy = begin === "parked" ? undefined : session.policy;
 		const { state } = session;
 		const before = (): RunContext["state"] => {
-			// A run that is resumed has what it began with before its first message.
+			// A resumed run has the messages that it began with before its first message.
 			const { firstMessage } = state.run ?? { firstMessage: 0 };
 			return begin === "begun"
 				? state.agent
@@ -77,7 +77,7 @@ export class TurnFrame implements PolicyRun {
 			const by = caller === undefined ? {} : { caller };
 			this.#context = { agent, input: said as Message, state: before(), metadata: new RunMetadata(), ...by };
 		}
-		// Waits of the run belong to it while it works.
+		// Waits inside these calls belong to the run while it works.
 		const within = <T>(call: () => T): T => withinCall(this.run.processKey, call);
 		const list = this.#agentPolicy?.begin(this) ?? [];
 		this.policy = new RunPolicy({ list, inputId, within });
@@ -98,7 +98,7 @@ export class TurnFrame implements PolicyRun {
 	}
 
 	get context(): RunContext {
-		// Interceptors look at it from their beginning on, when the policy is not made yet.
+		// Interceptors read it from the start, when the policy is not created yet.
 		const { policy }: { policy?: RunPolicy } = this;
 		return policy?.context ?? (this.#context as RunContext);
 	}

@@ -40,13 +40,13 @@ export interface Turn {
 	readonly run: Run;
 	readonly handle: AgentRun;
 	readonly frame: TurnFrame;
-	/** Whether it was found open. */
+	/** Whether the run was found open. */
 	readonly isResumed: boolean;
-	/** How a run ended that policy did not let begin: it is not driven. */
+	/** How a run ended that policy did not allow to begin: it is not driven. */
 	readonly refused?: DriveOutcome | undefined;
-	/** Settles when the session has noted its end; set when it is driven. */
+	/** Settles when the session has recorded the run's end; set while it is driven. */
 	over?: Promise<unknown>;
-	/** The inputs to it in this process, in order. */
+	/** The inputs to the run in this process, in order. */
 	readonly steered: Steered[];
 }
 
@@ -54,15 +54,15 @@ export interface Turn {
 export interface Steered {
 	readonly inputId: string;
 	readonly input: AcceptedInput;
-	/** Settles when the inbox has it or refused it; set while it is on its way there. */
+	/** Settles when the inbox has stored or refused the input; set while it is on its way. */
 	storing?: Promise<unknown> | undefined;
-	/** The turn it became, when the run did not take it in. */
+	/** The turn that the input became if the run did not take it. */
 	turn?: AgentRun;
 }
 
 /** What a turn needs from its session. */
 export interface TurnSession extends FrameSession {
-	/** Names the session among all of this process. */
+	/** Identifies the session within this process. */
 	readonly processKey: string;
 	readonly agent: SessionAgent;
 	readonly records: SessionRecords | undefined;
@@ -70,13 +70,13 @@ export interface TurnSession extends FrameSession {
 	readonly keepsDeltas: boolean;
 	/** Outside answers for the calls of a running run. */
 	readonly answers: EarlyAnswers;
-	/** How runs wait for the provider of their model; undefined: they do not. */
+	/** How runs wait for their model's provider; undefined: they do not wait. */
 	readonly modelWait: ModelWait | undefined;
 	readonly unread: UnreadRuns;
 	readonly lease: SessionLease;
 	/** Notices that wait for the next run. */
 	readonly notices: readonly StoredInput[];
-	/** Looks on at what is driven. */
+	/** Observes the runs that are driven. */
 	readonly observe?: ObserveRun | undefined;
 }
 
@@ -95,11 +95,11 @@ export function beginTurn(
 	const { origin, message } = input;
 	const cut = insteadOf === undefined ? [] : [{ kind: "history.cut", messageId: insteadOf } as const];
 	const state = insteadOf === undefined ? session.state : cutHistory(session.state, insteadOf);
-	// Edits of the history before the turn precede it.
+	// Edits of the history that arrived before the turn precede it.
 	const edits = session.notices.filter(({ kind }) => kind === "edit");
 	const isPlain = insteadOf === undefined && edits.length === 0;
 	const notices = session.notices.filter(({ kind }) => kind !== "edit");
-	// Answers to calls of a run that has ended.
+	// Answers to calls of an ended run.
 	const late = session.notices.filter(({ kind }) => kind === "tool-result");
 	const { run, frame } = makeRun(isPlain ? session : { ...session, state, notices }, agent, handle, {
 		inputId,
@@ -114,7 +114,7 @@ export function beginTurn(
 		inputFact(inputId, input, origin?.runKind === "notification" ? "turn-start" : "turn"),
 	];
 	const taken = [...[...edits, ...late].map(({ id }) => id), ...(stage === "seen" ? [inputId] : [])];
-	// An inbox input has its key there.
+	// An inbox input already has its key there.
 	const dedupeKey = stage === "seen" ? undefined : given.dedupeKey;
 	const options = commitOptions(taken, dedupeKey, values);
 	const settle = (first: FirstCommit): Turn | undefined => {
@@ -127,7 +127,7 @@ export function beginTurn(
 		return Promise.resolve(first).then(async (known) => {
 			// A turn whose facts policy refuses is recorded as failed, so that it is not started again.
 			if (known === "committed" || known === "taken") return settle(known);
-			// The refusal may concern an edit of the history, which then waits for the next turn.
+			// The refusal may concern a history edit, which then waits for the next turn.
 			const bare = startOf(run.agent, plainOrigin(origin));
 			const own = commitOptions(stage === "seen" ? [inputId] : [], dedupeKey, values);
 			return (await commitBare(lease, run, [bare], own, known.refusal)) === "taken"
@@ -145,9 +145,9 @@ export function driveTurn(
 	isKilled: () => boolean,
 	ended: (outcome: DriveOutcome) => void,
 ): Promise<unknown> {
-	// Where the session was killed, losing the lease means just that.
+	// If the session was killed, losing the lease means exactly that.
 	const leaseIsLost = (): void => run.stop(isKilled() ? "kill" : "lease-lost");
-	// The lease may be lost between the commit and its answer, without a notification.
+	// The lease may be lost between the commit and its response, without a notification.
 	if (lease === undefined) leaseIsLost();
 	else lease.whenLost(leaseIsLost);
 	run.ledger?.whenLost(() => run.stop("lease-lost"));
@@ -181,7 +181,7 @@ export function makeRun(
 	const held = lease.current as Lease;
 	const { recorder, ledger }: Recording =
 		records === undefined ? { recorder: held } : recordingOf(records, held, handle, origin, lease.state.run);
-	// Without stored chunks in the journal they could not be read.
+	// If the journal stores no chunks, deltas could not be read back.
 	const keepDeltasMs = session.keepsDeltas ? agent.keepDeltasMs : undefined;
 	const frame = new TurnFrame(session, handle, about);
 	const run = new Run({
@@ -261,7 +261,7 @@ function first(lease: SessionLease, commit: () => MaybePromise<boolean>): MaybeP
 		lease.drop();
 		const code = (cause as { code?: unknown } | undefined)?.code;
 		if (code === "lease_lost") return "taken";
-		// Without leases, the other writer's state need not follow this one.
+		// Without leases, the other writer's state need not be based on this one.
 		if (code === "session_conflict") lease.left();
 		throw cause;
 	};
@@ -273,7 +273,7 @@ export function refusedOf(first: FirstCommit): DriveOutcome | undefined {
 	return typeof first === "string" ? undefined : { kind: "ended", outcome: "error", error: first.refusal };
 }
 
-/** The input, whose message gets a new id where the history has one of its id. */
+/** Returns the input, whose message gets a new id if its id is already in the history. */
 function renamed(input: AcceptedInput, { agent }: SessionState): AcceptedInput {
 	const { message } = input;
 	if (agent.messages.every(({ id }) => id !== message.id)) return input;
@@ -281,7 +281,7 @@ function renamed(input: AcceptedInput, { agent }: SessionState): AcceptedInput {
 	return { ...input, message: new UserMessage(content, metadata === undefined ? {} : { metadata }) };
 }
 
-/** Whose work a run is, without a word of what it is about. */
+/** Returns who requested a run, without any of its content. */
 function plainOrigin(origin: AcceptedInput["origin"]): AcceptedInput["origin"] {
 	if (origin?.parent === undefined) return origin;
 	const { description: _, ...parent } = origin.parent;

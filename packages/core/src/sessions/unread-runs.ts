@@ -14,17 +14,17 @@ import type { Clock, EventLoop, Lifetime, Timers } from "../host/index.ts";
 /** How to treat runs without a reader: continue by themselves, or wait for one. */
 export type Unread = "continue" | "wait";
 
-/** How long a run waits to be requested, in milliseconds. */
+/** Milliseconds that a run waits to be requested. */
 const patience = 1_000;
-/** How many runs a warning names. */
+/** The maximum number of runs that a warning names. */
 const named = 10;
 
 /** A run without a reader. */
 export interface UnreadRun {
-	/** Since when it waits at a boundary without a reader. Only `UnreadRuns` sets it. */
+	/** When it started to wait at a boundary without a reader. Only `UnreadRuns` sets it. */
 	awaitedSince: number | undefined;
 	readonly handle: { readonly sessionKey: string; readonly runId: string } | undefined;
-	/** It continues without a reader. */
+	/** Lets the run continue without a reader. */
 	continueUnread(): void;
 }
 
@@ -35,16 +35,16 @@ export interface UnreadRunsOptions {
 	readonly timers: Timers;
 	readonly eventLoop: Pick<EventLoop, "nextTurn">;
 	readonly lifetime: Lifetime;
-	/** Whether what is not done when the process ends is lost. */
+	/** Whether unfinished work is lost when the process ends. */
 	readonly isVolatile: () => boolean;
 	readonly warn: (warning: HoldfastError) => void;
 }
 
 export class UnreadRuns {
 	readonly #options: UnreadRunsOptions;
-	/** Including those requested in the meantime. */
+	/** May include runs that were requested in the meantime. */
 	#fresh: UnreadRun[] = [];
-	/** Since when each waits, the first ones first. */
+	/** When each run started to wait, the longest-waiting ones first. */
 	readonly #awaited = new Map<UnreadRun, number>();
 	readonly #continuing = new Set<UnreadRun>();
 	#callOff: (() => void) | undefined;
@@ -80,7 +80,7 @@ export class UnreadRuns {
 		if (this.#isEmpty) this.#options.lifetime.ignoreEnd(this.#ending);
 	}
 
-	/** No further run continues. `lost`: their data goes with their host. */
+	/** Stops continuing runs. `lost`: their data disappears with their host. */
 	close(what: "kept" | "lost"): void {
 		if (what === "lost") this.#warnOfLoss("the agent was closed");
 		this.#isClosed = true;
@@ -107,7 +107,7 @@ export class UnreadRuns {
 		this.#callOff = undefined;
 	}
 
-	/** Continues runs whose time is over. */
+	/** Continues runs whose time has passed. */
 	#continue(): void {
 		const now = this.#options.clock.monotonic();
 		for (const [run, since] of this.#awaited) {

@@ -16,7 +16,7 @@ import { startOf } from "./run-start.ts";
 /** What admitting inputs requires. */
 export interface Admits {
 	readonly engine: EngineAgent;
-	/** Undefined where nothing is changed. */
+	/** Undefined if inputs are not changed. */
 	readonly admitWaiting: AdmitWaiting | undefined;
 }
 
@@ -29,7 +29,7 @@ export function waitingInput(agent: Admits, inputId: string, input: AcceptedInpu
 	return { ...input, message, ...(origin === undefined ? {} : { origin }) };
 }
 
-/** The model's description of the run is masked; the owner of its work is kept. */
+/** Returns the origin with the model's description of the run masked; the owner of its work is kept. */
 function waitingOrigin(
 	{ engine }: Admits,
 	admitWaiting: AdmitWaiting,

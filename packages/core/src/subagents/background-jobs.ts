@@ -13,41 +13,41 @@ import { type FinishedTask, readReminder, remind, reminderText } from "./reminde
 import { recordSpent, spentBy, sumSpent } from "./spent.ts";
 import { type BackgroundTask, groupPrefix, readTaskKey, taskKey } from "./task-key.ts";
 
-/** The data of a starting task. */
+/** A task that is about to start. */
 interface Launch {
 	readonly toolCallId: string;
 	readonly description: string;
 }
 
-/** The data of the tasks that one turn started. */
+/** The tasks that one turn started. */
 interface Group {
-	/** How many of them are under way here. */
+	/** The number of tasks in progress here. */
 	live: number;
-	/** Those that were started and ended here, by store key: they need not be read again. */
+	/** Tasks that were started and ended here, by store key: they need not be read again. */
 	readonly ended: Map<string, Pick<TaskEnd, "status"> & Pick<Launch, "description">>;
 }
 
 export class BackgroundJobs {
 	readonly #table: SessionTable;
-	/** The sessions of each sub-agent, by its name. */
+	/** The sessions of each sub-agent, by name. */
 	readonly #tables: ReadonlyMap<string, () => SessionTable>;
-	/** The tasks followed here, by store key, and whether a run has been told of their end in the meantime. */
+	/** The tasks followed here, by store key, and whether a run has been notified of their end in the meantime. */
 	readonly #jobs = new Map<string, { isLearned: boolean }>();
 	/** Work that must finish before the journal may be closed. */
 	readonly #underWay = new Set<Promise<unknown>>();
-	/** Tasks of a host that forgets them with the process. */
+	/** Tasks of a host that does not keep them beyond the process. */
 	readonly #known = new Set<string>();
-	/** Runs of parents under way here, by store key. */
+	/** Parents' runs in progress here, by store key. */
 	readonly #runs = new Map<string, Run>();
-	/** Groups with tasks that were started here, until their reminder is given. */
+	/** Groups with tasks that were started here, until their reminder is sent. */
 	readonly #groups = new Map<string, Group>();
-	/** Ids of tasks whose end was an event of the run that started them, until its reminder is taken in. */
+	/** Ids of tasks whose end was an event of the run that started them, until their reminder is read. */
 	readonly #reported = new Set<string>();
-	/** Ends of tasks that no run has learned of. */
+	/** Ends of tasks that no run has been notified of. */
 	readonly #unreported = new Map<string, SubagentJobEnd>();
-	/** Ids of tasks of such a host whose reminder has what they used up. */
+	/** Ids of tasks of such a host whose usage is contained in their reminder. */
 	readonly #counted = new Set<string>();
-	/** The group whose reminder was looked for last. */
+	/** The group whose reminder was last searched for. */
 	#remindedOf: string | undefined;
 	readonly #closing = new AbortController();
 
@@ -56,10 +56,10 @@ export class BackgroundJobs {
 		this.#tables = tables;
 	}
 
-	/** A run of a parent is under way until `over` settles; then the reminder of its group may be given. */
+	/** A parent's run is in progress until `over` settles; then its group's reminder may be sent. */
 	driven(storeKey: string, run: Run, over: Promise<unknown>): void {
 		this.#runs.set(storeKey, run);
-		// Its first facts were committed before there were watchers.
+		// The run's first facts were committed before it had watchers.
 		if (run.state.run?.attempt === 1)
 			for (const message of runMessages(run.state)) this.#reminded(storeKey, message);
 		run.watch({
@@ -69,7 +69,7 @@ export class BackgroundJobs {
 		});
 		const ended = over.then(async () => {
 			if (this.#runs.get(storeKey) === run) this.#runs.delete(storeKey);
-			// A run that was resumed after a crash may have started some before it.
+			// A run that was resumed after a crash may have started tasks before the crash.
 			const { attempt = 1 } = run.state.run ?? {};
 			if (!this.#groups.has(run.runId) && attempt === 1) return;
 			await this.#remindOfGroup(storeKey, run.runId);
@@ -82,18 +82,18 @@ export class BackgroundJobs {
 		this.#group(groupId);
 	}
 
-	/** Has the records of the parent's run remember how far it is. */
+	/** Makes the records of the parent's run store its progress. */
 	async mark(parentKey: string, mark: Mark): Promise<void> {
 		await this.#runs.get(parentKey)?.mark(mark);
 	}
 
-	/** Follows a task that was accepted; a second time nothing happens. */
+	/** Follows an accepted task. Calling it again has no effect. */
 	start(task: BackgroundTask, launch?: Launch): void {
 		const { storeKey, parentKey, groupId, taskId } = task;
 		if (this.#jobs.has(storeKey) || this.#closing.signal.aborted) return;
 		const table = this.#tables.get(task.subagent)?.();
 		if (table === undefined) return;
-		// It is followed again already: following it a second time would emit its end once more.
+		// The task is already being followed again: a second follower would emit its end twice.
 		this.#table.later.callOff(followLater(taskId));
 		this.#known.add(storeKey);
 		const group = this.#group(groupId);
@@ -115,7 +115,7 @@ export class BackgroundJobs {
 				const { status, eventCount, error } = end;
 				group.live--;
 				if (launch !== undefined) group.ended.set(storeKey, { status, description: launch.description });
-				// It was over before anybody could look on.
+				// The task had ended before it could be followed.
 				if (!isUpdated) update(status);
 				const why = error === undefined ? {} : { error };
 				const ended = {
@@ -127,7 +127,7 @@ export class BackgroundJobs {
 					...why,
 				} as const;
 				const isEmitted = emit(ended);
-				// There is no reminder of cancelled tasks, and none is repeated.
+				// Cancelled tasks get no reminder, and no reminder is repeated.
 				const isReminded = status !== "cancelled" && !followedHere.isLearned;
 				if (isReminded && isEmitted) this.#reported.add(taskId);
 				else if (isReminded) this.#unreported.set(taskId, ended);
@@ -135,7 +135,8 @@ export class BackgroundJobs {
 			},
 			(error: unknown) => {
 				group.live--;
-				// The store failed, and the work continues here all the same. Suspended: who recovers the session follows it.
+				// The store failed, but the work continues here. If suspended: the process that recovers the session
+				// follows it.
 				if ((error as { retryable?: unknown } | null)?.retryable === true) this.#startLater(task, launch);
 			},
 		);
@@ -148,7 +149,7 @@ export class BackgroundJobs {
 		this.#table.later.set(followLater(task.taskId), start, () => !this.#closing.signal.aborted);
 	}
 
-	/** The task with one of these store keys; undefined when there is no such task. */
+	/** Returns the task with one of these store keys; undefined if there is none. */
 	async find(storeKeys: readonly string[]): Promise<BackgroundTask | undefined> {
 		for (const storeKey of storeKeys) {
 			const isOurs = this.#isLasting || this.#known.has(storeKey);
@@ -160,8 +161,8 @@ export class BackgroundJobs {
 	}
 
 	/**
-	 * The output was retrieved: a host that keeps tasks for the life of the process keeps them no longer. What such a task has
-	 * used up counts for the call, where no reminder has it.
+	 * The output was retrieved: a host that keeps tasks only in the process now drops this one. The task's usage counts
+	 * for the call unless a reminder contains it.
 	 */
 	async retrieved(task: BackgroundTask, context: ToolContext): Promise<void> {
 		const { storeKey, subagent, taskId } = task;
@@ -171,7 +172,7 @@ export class BackgroundJobs {
 		if (table !== undefined) await remove(table, table.queue(storeKey));
 	}
 
-	/** Follows a task that a process left, or gives the reminder that it did not give. */
+	/** Follows a task that another process left, or sends the reminder that the process did not send. */
 	async adopt(task: BackgroundTask): Promise<"under-way" | "none"> {
 		if (!this.#isLasting || this.#jobs.has(task.storeKey)) return "none";
 		const state = await readTask(this.#journalOf(task), task.storeKey, task.runId);
@@ -183,7 +184,7 @@ export class BackgroundJobs {
 		return "none";
 	}
 
-	/** Delivers the missing reminder of an ended task; of neighbours in one group, once. */
+	/** Sends the missing reminder of an ended task; only once for consecutive tasks of one group. */
 	async retell(task: BackgroundTask): Promise<void> {
 		if (!this.#isLasting || this.#jobs.has(task.storeKey)) return;
 		const state = await readTask(this.#journalOf(task), task.storeKey, task.runId);
@@ -194,19 +195,19 @@ export class BackgroundJobs {
 		await this.#remindOfGroup(task.parentKey, task.groupId);
 	}
 
-	/** Leaves all tasks unchanged. */
+	/** Stops following, and leaves all tasks unchanged. */
 	async close(): Promise<void> {
 		this.#closing.abort(Object.assign(new Error("The agent was closed."), { stopReason: "suspend" }));
 		while (this.#underWay.size > 0) await Promise.all(this.#underWay);
 	}
 
 	#settleBeforeClose(work: Promise<unknown>): void {
-		// A reminder that could not be given is given by the next recovery.
+		// A reminder that could not be sent is sent by the next recovery.
 		const settled: Promise<unknown> = work.catch(() => {}).then(() => this.#underWay.delete(settled));
 		this.#underWay.add(settled);
 	}
 
-	/** Where the sessions of a sub-agent are. */
+	/** Returns the journal with the sessions of a sub-agent. */
 	#journalOf({ subagent }: Pick<BackgroundTask, "subagent">): Journal {
 		return (this.#tables.get(subagent)?.() ?? this.#table).journal;
 	}
@@ -227,7 +228,7 @@ export class BackgroundJobs {
 	}
 
 	async #remindOfFailure(task: BackgroundTask): Promise<void> {
-		// Looked at before the task, which goes before its session does.
+		// Read before the task, which is deleted before its session is.
 		const incarnation = (await this.#table.journal.head(task.parentKey))?.incarnation;
 		if (incarnation === undefined) return;
 		const text = reminderText([await this.#describe(task)], "failed");
@@ -240,7 +241,7 @@ export class BackgroundJobs {
 		const isUnderWay = (): boolean => group !== undefined && group.live > 0;
 		if (isUnderWay() || this.#runs.get(parentKey)?.runId === groupId) return;
 		const { journal } = this.#table;
-		// Looked at before the tasks, which go before their session does.
+		// Read before the tasks, which are deleted before their session is.
 		const { incarnation, openRunId } = (await journal.head(parentKey)) ?? {};
 		if (openRunId === groupId) return;
 		const successes: FinishedTask[] = [];
@@ -258,7 +259,7 @@ export class BackgroundJobs {
 		await this.#remind(incarnation, `reminder.${groupId}`, reminderText(successes, "completed"), over);
 	}
 
-	/** All tasks of a group that are not forgotten. */
+	/** Returns all tasks of a group that still exist. */
 	async #tasksOf(parentKey: string, groupId: string): Promise<readonly BackgroundTask[]> {
 		const { records } = this.#table;
 		const storeKeys = new Set(await records?.children.placesOf(groupId));
@@ -283,7 +284,7 @@ export class BackgroundJobs {
 		const task = tasks.at(-1) as BackgroundTask;
 		const { parentKey: storeKey } = task;
 		const [first] = await this.#journalOf(task).read(task.storeKey, { limit: 1 });
-		// It was removed with the session that began it, and another has that one's key.
+		// The task was removed with the session that began it, and another session now has that key.
 		if (first === undefined) return;
 		const caller = first.fact.kind === "run.started" ? first.fact.caller : undefined;
 		const spent = sumSpent(await Promise.all(tasks.map((each) => spentBy(this.#journalOf(each), each))));
@@ -298,22 +299,22 @@ export class BackgroundJobs {
 		return finished(task, parent?.description);
 	}
 
-	/** A run is told of tasks that ended since the one that started them: their ends are events of it. */
+	/** Notifies a run of tasks that ended after the run that started them: their ends are events of it. */
 	#reminded(parentKey: string, message: Message): void {
 		for (const { taskId, subagent, status } of readReminder(message)) {
 			const known = this.#unreported.get(taskId);
 			this.#unreported.delete(taskId);
 			if (this.#reported.delete(taskId)) continue;
-			// Another process has noticed the end before this one, which still follows it.
+			// Another process noticed the end before this one, which still follows the task.
 			const job = this.#jobs.get(taskKey(parentKey, subagent, taskId));
 			if (job !== undefined) job.isLearned = true;
-			// Another process followed it, and counted its events.
+			// Another process followed the task and counted its events.
 			const read = { type: "subagent-job-end", subagent, status, eventCount: 0, task_id: taskId } as const;
 			this.#emit(parentKey, undefined, known ?? read);
 		}
 	}
 
-	/** Emits an event of the parent's run; false when none is under way. */
+	/** Emits an event of the parent's run; returns false if no run is in progress. */
 	#emit(parentKey: string, toolCallId = "", event: SubagentJobEvent): boolean {
 		const run = this.#runs.get(parentKey);
 		if (run?.watched !== true || run.state.run?.status !== "running") return false;
@@ -323,7 +324,7 @@ export class BackgroundJobs {
 	}
 }
 
-/** Why a task is looked at later. */
+/** Returns the purpose of following a task later. */
 function followLater(taskId: string): string {
 	return `follow ${taskId}`;
 }

@@ -8,7 +8,9 @@ import { readTask, type TaskState } from "./read-task.ts";
 import { recordSpent } from "./spent.ts";
 import { type BackgroundTask, taskKey } from "./task-key.ts";
 
-/** Seconds that `background_output` waits for a task with `block`, unless the model says otherwise; and at most. */
+/**
+ * Seconds that `background_output` waits for a task with `block`: the default, and the maximum that the model may choose.
+ */
 const waitsFor = { usual: 60, most: 600 };
 
 const taskId = { type: "string", description: "The id that starting the task gave: bg_..." } as const;
@@ -79,7 +81,7 @@ export function backgroundTools(
 				const table = tables.get(task.subagent)?.();
 				if (table !== undefined && !isSettled(await stateOf(task))) {
 					await kill(table, table.queue(task.storeKey));
-					// There is no reminder to count it.
+					// No reminder will count the usage.
 					await recordSpent(table, task, context);
 				}
 				return result(task, await stateOf(task));
@@ -97,7 +99,7 @@ function notFound(id: string): unknown {
 	return { task_id: id, status: "not_found", text: "There is no such background task in this session." };
 }
 
-/** The state of the task when it is done, or when the time is up. */
+/** Returns the state of the task when it has ended or the time is up. */
 async function settled(
 	waiting: Pick<SessionTable, "journal" | "timers">,
 	task: BackgroundTask,

@@ -9,12 +9,12 @@ import type { ToolSet } from "../tools/index.ts";
 export interface Subagent {
 	readonly name: string;
 	readonly description: string;
-	/** Name of the tool that gives it work. */
+	/** Name of the tool that delegates to it. */
 	readonly toolName: string;
 	readonly agent: SessionAgent;
 }
 
-/** The required fields of every member of the option. */
+/** The fields that every member of the option requires. */
 interface Named {
 	readonly name?: unknown;
 	readonly description?: unknown;
@@ -27,9 +27,9 @@ export interface SubagentOwner {
 	readonly tools?: ToolSet | undefined;
 }
 
-/** So long that the tool's name has at most 64 characters. */
+/** Limited so that the tool's name has at most 64 characters. */
 const namePattern = /^[a-z][a-z0-9_-]{0,51}$/;
-/** Tools that the runtime itself adds. */
+/** Names of tools that the runtime itself adds. */
 const reserved: ReadonlySet<string> = new Set(["background_output", "background_cancel"]);
 
 /**

@@ -24,7 +24,7 @@ import { childWaits, shownBy } from "./waiting-children.ts";
 export interface WatchTask {
 	readonly onEvent?: (event: AgentEvent) => void;
 	readonly onRunEvent?: (event: RunEvent) => void;
-	/** Calls wait in it while it is under way; undefined where none does any longer. */
+	/** Called with the waiting calls of the work in progress; with undefined when none waits any longer. */
 	readonly onShown?: (child: ShownChild | undefined) => void;
 }
 
@@ -36,7 +36,7 @@ export function shownIn(context: ToolContext): Pick<WatchTask, "onShown"> {
 
 /** How work ended. */
 export interface TaskEnd extends TaskState {
-	/** How many events its run emitted while it was followed. */
+	/** The number of events that its run emitted while it was followed. */
 	readonly eventCount: number;
 }
 
@@ -50,7 +50,7 @@ export async function submitTask({ journal, askers, agent }: SessionTable, task:
 	let asking =
 		key === undefined || origin.parent === undefined ? undefined : { key, runId: origin.parent.runId };
 	if (asking !== undefined && askers !== journal) {
-		// There is no transaction over two stores: between this look and the acceptance the run may end.
+		// No transaction spans two stores: the run may end between this read and the acceptance.
 		if ((await askers.head(asking.key))?.openRunId !== asking.runId) throw leaseLost(asking.key);
 		asking = undefined;
 	}
@@ -85,16 +85,16 @@ export async function followTask(
 	const showing = new Showing(table, task, watching.onShown);
 	const stop = (): void => stopTask(table, task, signal, taken);
 	signal.addEventListener("abort", stop, { once: true });
-	// It was stopped while it was accepted, without a notification.
+	// The work was stopped while it was being accepted, without a notification.
 	if (signal.aborted) stop();
 	try {
-		// Watching has a cost: it starts only when there is something to wait for, followed by one more check.
+		// Watching has a cost, so it starts only if there is something to wait for, followed by one more check.
 		let change: Change | undefined;
 		let isTried = false;
 		for (;;) {
 			await table.agent.engine.fairness.pause();
 			if (signal.aborted) throw signal.reason;
-			// A store without leases would hand it over, and all who follow it would take it from each other.
+			// A store without leases would hand the session over, and all followers would take it from each other.
 			const run = isTried && (await isHeld(table, task)) ? "held" : await takeOver(table, task);
 			isTried = true;
 			if (run !== undefined && run !== "held") {
@@ -116,13 +116,13 @@ export async function followTask(
 			if (waits !== undefined) throw waits;
 			if (run !== undefined && run !== "held") continue;
 			await showing.look();
-			// Another process has it, or starts it.
+			// Another process has the work or will start it.
 			if (change !== undefined) await change.happened;
 			const again = (await isWaiting(table, task.storeKey)) ? whileItWaits : undefined;
 			change = change === undefined ? journalChange(table, task.storeKey, signal, again) : undefined;
 		}
 	} catch (error) {
-		// The store failed: its parent continues without it, and no other process would handle it.
+		// The store failed: the parent continues without the work, and no other process would handle it.
 		const isLeft = signal.aborted || error instanceof ChildWaits;
 		if (!isLeft && task.origin !== undefined) endTask(table, task);
 		throw error;
@@ -138,7 +138,7 @@ async function isWaiting({ journal }: SessionTable, storeKey: string): Promise<b
 	return last?.fact.kind === "waiting";
 }
 
-/** How work in the foreground waits; undefined where it does not. */
+/** Returns how foreground work waits; undefined if it does not. */
 async function waitsOf(table: SessionTable, task: FollowedTask): Promise<ChildWaits | undefined> {
 	const { parent } = task.origin ?? {};
 	const agent = readChildStoreKey(task.storeKey)?.subagent;
@@ -157,17 +157,17 @@ export function isSettled({ status }: Pick<TaskState, "status">): boolean {
 	return status !== "queued" && status !== "running";
 }
 
-/** Whether another worker, which lives, works on the session. */
+/** Whether another living worker works on the session. */
 async function isHeld({ journal }: SessionTable, { storeKey }: FollowedTask): Promise<boolean> {
 	const { holder } = (await journal.head(storeKey)) ?? {};
 	return holder?.alive === true && holder.workerId !== journal.workerId;
 }
 
-/** Works on what is next in a session. Undefined: there is nothing. */
+/** Starts the next work of a session. Returns undefined if there is none. */
 async function takeOver(table: SessionTable, task: FollowedTask): Promise<AgentRun | "held" | undefined> {
 	try {
 		const queue = table.queue(task.storeKey);
-		// Whether work in the foreground is resumed is decided with the run that waits for it.
+		// Foreground work is resumed, even if parked, if the run that waits for it is.
 		const parked = task.origin === undefined ? "stays" : "released";
 		return (await resume(queue, parked, (runId) => isLeftOver(table, task, runId))) ?? undefined;
 	} catch (error) {
@@ -179,23 +179,23 @@ async function takeOver(table: SessionTable, task: FollowedTask): Promise<AgentR
 }
 
 /**
- * Whether the open run of the session works for another run of the parent than this task does. The parent has one run at a
- * time, so that other run has ended, and its process died before it ended the work.
+ * Whether the session's open run works for a different run of the parent than this task does. The parent has one run at a
+ * time, so that other run has ended, and its process died before it could end the work.
  */
 async function isLeftOver(table: SessionTable, task: FollowedTask, runId: string): Promise<boolean> {
 	if (task.origin === undefined || groupOf(runId) === groupOf(task.runId)) return false;
 	return !(await isParentOver(table, task));
 }
 
-/** The events of a run that calls may come to wait with, or no longer wait. */
+/** Events of a run after which calls may start to wait, or stop waiting. */
 const changesWaits: ReadonlySet<RunEvent["type"]> = new Set(["tools_pending", "tool_start", "tool_end"]);
 
-/** Forwards what waits in work that is under way, each time it changes. */
+/** Forwards the waits of the work in progress each time they change. */
 class Showing {
 	readonly #table: SessionTable;
 	readonly #task: FollowedTask;
 	readonly #onShown: WatchTask["onShown"];
-	/** The calls that were forwarded last, as JSON; empty where none waits. */
+	/** The last forwarded calls, as JSON; empty if none wait. */
 	#last = "";
 
 	constructor(table: SessionTable, task: FollowedTask, onShown: WatchTask["onShown"]) {
@@ -212,7 +212,7 @@ class Showing {
 		if (type === "tools_pending" || (this.#last !== "" && changesWaits.has(type))) void this.look();
 	}
 
-	/** Never rejects: what cannot be read now is seen with the next change. */
+	/** Never rejects: what cannot be read now is read with the next change. */
 	async look(): Promise<void> {
 		const { parent } = this.#task.origin ?? {};
 		const agent = readChildStoreKey(this.#task.storeKey)?.subagent;
@@ -226,7 +226,7 @@ class Showing {
 	}
 }
 
-/** Watches until the run has ended, or is left to another process. */
+/** Follows a run until it has ended or is left to another process. */
 async function followRun(
 	run: AgentRun,
 	{ onEvent, onRunEvent }: WatchTask,
@@ -239,7 +239,7 @@ async function followRun(
 	}
 	if (onEvent !== undefined) {
 		const events = new SessionEvents();
-		void events.return(); // nobody consumes them here, and none is kept
+		void events.return(); // events are neither consumed nor kept here
 		events.onEvent = onEvent;
 		run.lookOn(events);
 	}
@@ -247,14 +247,14 @@ async function followRun(
 	if (outcome === "suspended" && error !== undefined && error.code !== "lease_lost") throw error;
 }
 
-/** Stops the work the way its parent was stopped; `taken` is the run of its session that is followed. */
+/** Stops the work in the way that its parent was stopped. `taken` is the followed run of its session. */
 function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, taken?: AgentRun): void {
 	const reason = stopReasonOf(signal);
 	const isMine = taken?.runId === task.runId;
 	if (reason === "suspend" || reason === "lease-lost") {
 		taken?.suspend();
-		// The owner of the parent's run resumes the work; but that run may have been ended by a process that did not know
-		// of the work. Work that starts to wait at that moment has no other finder.
+		// The owner of the parent's run resumes the work. But a process that did not know of the work may have ended that
+		// run, and then nothing else would find work that starts to wait at that moment.
 		if (task.origin !== undefined) endLater(table, task, () => isParentOver(table, task));
 	} else if (reason !== "kill" && isMine) taken.interrupt();
 	else endTask(table, task, taken);
@@ -263,13 +263,13 @@ function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, 
 /** Withdraws work that may have been accepted but that its parent does not wait for. `error` is the reason. */
 export function takeBack(table: SessionTable, task: FollowedTask, signal: AbortSignal, error: unknown): void {
 	if (signal.aborted) stopTask(table, task, signal);
-	// The parent's run has ended, or has another owner: then its work has too.
+	// The parent's run has ended or has another owner, and so has its work.
 	else if ((error as { code?: unknown } | null)?.code === "lease_lost")
 		endLater(table, task, () => isParentOver(table, task));
 	else endTask(table, task);
 }
 
-/** Ends the work now; in a while where that cannot be recorded now, and `taken` is left then. */
+/** Ends the work now. If that cannot be recorded, leaves `taken` and tries again later. */
 function endTask(table: SessionTable, task: FollowedTask, taken?: AgentRun): void {
 	end(table, task).catch((error: unknown) => {
 		if (!(error instanceof OthersWork)) taken?.suspend();
@@ -277,7 +277,7 @@ function endTask(table: SessionTable, task: FollowedTask, taken?: AgentRun): voi
 	});
 }
 
-/** Ends the work in a while, if it is left over then. */
+/** Ends the work later, if it is still left over by then. */
 function endLater(
 	table: SessionTable,
 	task: FollowedTask,
@@ -288,14 +288,14 @@ function endLater(
 	});
 }
 
-/** The session has other work to do, for a run that is open: it is not ended now. */
+/** The session has other work for an open run, so it is not ended now. */
 class OthersWork extends Error {}
 
-/** Ends running or waiting work in the session, unless the work has ended, or other work there is awaited. */
+/** Ends running or waiting work in the session, unless it has already ended or other work in the session is awaited. */
 async function end(table: SessionTable, { storeKey, runId }: FollowedTask): Promise<void> {
 	const { journal, askers } = table;
 	const waiting = (await journal.inbox(storeKey)).flatMap(({ id, kind }) => (kind === "message" ? [id] : []));
-	// Looked at last: what has left the inbox is open by then, or over.
+	// Read last: by then, work that has left the inbox is open or has ended.
 	const openRunId = (await journal.head(storeKey))?.openRunId;
 	const all = openRunId === undefined ? waiting : [openRunId, ...waiting];
 	if (!all.includes(runId)) return;
@@ -304,7 +304,7 @@ async function end(table: SessionTable, { storeKey, runId }: FollowedTask): Prom
 	await kill(table, table.queue(storeKey));
 }
 
-/** Whether the run is over that asked for the work. */
+/** Whether the run that requested the work has ended. */
 async function isParentOver({ askers }: SessionTable, { storeKey, origin }: FollowedTask): Promise<boolean> {
 	const parentKey = readChildStoreKey(storeKey)?.parentStoreKey;
 	const parentRunId = origin?.parent?.runId;

@@ -12,7 +12,7 @@ import { recordSpent } from "./spent.ts";
 import { type BackgroundTask, namedKey, readTaskKey, taskIdOf, taskKey } from "./task-key.ts";
 import { firstUndone } from "./undone-work.ts";
 
-/** The arguments of a model. */
+/** The arguments that a model gives. */
 interface Arguments {
 	readonly prompt: string;
 	readonly description?: string;
@@ -53,7 +53,7 @@ export function delegateTool(
 	child: () => SessionTable,
 	jobs: BackgroundJobs,
 ): AnyTool {
-	/** The requested work; the same for every attempt at the call. */
+	/** Creates the requested work, which is the same for every attempt at the call. */
 	const taskOf = (storeKey: string, runKind: RunKind, given: Arguments, context: ToolContext): ChildTask => ({
 		storeKey,
 		runId: context.idempotencyKey,
@@ -72,7 +72,7 @@ export function delegateTool(
 	const about = ({ description: what }: Arguments): { description?: string } =>
 		what === undefined ? {} : { description: what };
 
-	/** Puts the work before the sub-agent: once, however often it is asked for. */
+	/** Submits the work to the sub-agent: once, however often it is requested. */
 	async function accept(
 		task: ChildTask,
 		parentKey: string,
@@ -120,7 +120,7 @@ export function delegateTool(
 	async function launch(given: Arguments, parentKey: string, context: ToolContext): Promise<unknown> {
 		const taskId = taskIdOf(context.idempotencyKey);
 		const storeKey = taskKey(parentKey, name, taskId);
-		// A scheduler of another store calls no process that knows the parent.
+		// The scheduler of a different store cannot call a process that knows the parent.
 		const isScheduled = parent.background === "durable" && child().journal === parent.journal;
 		const doneBy = isScheduled ? (parent.records?.children.doneBy ?? "starter") : "starter";
 		await accept(taskOf(storeKey, "background-subagent", given, context), parentKey, context, doneBy);
@@ -146,7 +146,7 @@ export function delegateTool(
 		name: toolName,
 		description: `Gives a task to the sub-agent "${name}" and returns what it says. ${description}`,
 		parameters: parent.background === undefined ? parameters : inBackground,
-		// The sub-agent's session takes the same work once.
+		// The sub-agent's session accepts the same work only once.
 		retryPolicy: "idempotent",
 		run(given: Arguments, context: ToolContext) {
 			const parentKey = parent.storeKeyOf(context.sessionKey ?? "");

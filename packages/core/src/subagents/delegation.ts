@@ -103,12 +103,12 @@ class Delegation implements SessionChildren {
 
 	tableOf(subagent: string): SessionTable | undefined {
 		if (this.#tables.has(subagent)) return this.#tables.get(subagent)?.();
-		// Its tools are bound with the engine.
+		// The sub-agent's tools are bound with the engine.
 		if (!this.#ofTools.has(subagent)) void this.#parent.agent.engine;
 		return this.#ofTools.get(subagent)?.();
 	}
 
-	/** A tool of `createSubAgentTool` has its own sessions; any other is returned unchanged. */
+	/** Gives a tool of `createSubAgentTool` its own sessions; returns any other tool unchanged. */
 	bind(tool: AnyTool, owner: OwnerOfTool): AnyTool {
 		const work = workOf(tool);
 		const agent = work?.agentFor(owner);
@@ -162,8 +162,8 @@ class Delegation implements SessionChildren {
 	}
 
 	/**
-	 * Work in the background continues that was answered, and with it the work it waited for. The answers are on record: where
-	 * this process cannot continue it, another one does.
+	 * Continues answered background work, and with it the work that it waited for. The answers are on record: if this
+	 * process cannot continue it, another one does.
 	 */
 	async #continue({ agent, storeKey }: WaitingChild): Promise<AgentRun | undefined> {
 		const task = readTaskKey(storeKey);
@@ -208,7 +208,7 @@ class Delegation implements SessionChildren {
 		if (task !== undefined) return this.#jobs.retell(task);
 		const table = this.tableOf(readChildStoreKey(storeKey)?.subagent ?? "");
 		if (table === undefined || (await table.journal.head(storeKey))?.openRunId === undefined) return;
-		// Its parent ended while it waited, and died before it ended it.
+		// The parent ended while this work waited, and its process died before it could end the work.
 		if ((await this.adopt(storeKey)) === "abandoned") await kill(table, table.queue(storeKey));
 	}
 
@@ -236,12 +236,12 @@ class Delegation implements SessionChildren {
 	}
 }
 
-/** The work that a run waits for. */
+/** Returns the work that a run waits for. */
 function inForegroundOf(run: SessionState["run"]): readonly WaitingWork[] {
 	return (run?.children ?? []).map((child) => ({ child, runId: run?.runId ?? "" }));
 }
 
-/** Whether an agent keeps its sessions in another store than its parent. */
+/** Whether an agent keeps its sessions in a different store than its parent. */
 function keepsApart({ home }: SessionAgent, parent: SessionTable): boolean {
 	return home !== undefined && home.store !== parent.store;
 }

@@ -1,14 +1,14 @@
 // Waits for a change in a session, whoever makes it.
 import type { SessionTable } from "../sessions/index.ts";
 
-/** Milliseconds after which to check again without a notification: a dead worker sends none. */
+/** Milliseconds after which to check again without a notification, because a dead worker sends none. */
 const lookAgainAfter = 250;
 /** How long to wait if the session itself waits for an outside answer, which requires no living worker. */
 export const whileItWaits = 30_000;
 
 /** A wait that starts when it is created, so that no change between reading and waiting is missed. */
 export interface Change {
-	/** Settles when the session changed, may have, or the signal fired. Never rejects. */
+	/** Settles when the session has changed or may have changed, or the signal fires. Never rejects. */
 	readonly happened: Promise<void>;
 	cancel(): void;
 }

@@ -14,13 +14,13 @@ import type { Journal } from "../host/index.ts";
 
 /** Work for a sub-agent. */
 export interface ChildTask {
-	/** Of its session. */
+	/** The store key of its session. */
 	readonly storeKey: string;
-	/** Id of the run that does it: the same in every attempt at it. */
+	/** Id of the run that does the work; the same for every attempt. */
 	readonly runId: string;
 	readonly prompt: string;
 	readonly origin: Pick<RunStarted, "runKind" | "parent" | "caller">;
-	/** The first of the messages before it that was undone. */
+	/** The first undone message in the history before it. */
 	readonly insteadOf?: string | undefined;
 }
 
@@ -30,11 +30,14 @@ export type FollowedTask = Pick<ChildTask, "storeKey" | "runId"> & Partial<Pick<
 /** The state of a sub-agent's work. */
 export interface TaskState {
 	readonly status: JobStatus;
-	/** The last answer, once it is completed; else empty. Of an agent with an `output`: the checked output, as JSON. */
+	/**
+	 * The last answer, if the work completed; otherwise empty. For an agent with an `output`: the validated output, as
+	 * JSON.
+	 */
 	readonly text: string;
 	/** The structured answer, for an agent with an `output`. */
 	readonly output?: unknown;
-	/** Why it failed. */
+	/** Why the work failed. */
 	readonly error?: string;
 }
 
@@ -52,7 +55,7 @@ export async function readTask(journal: Journal, storeKey: string, runId: string
 		if (fact.kind === "run.ended") {
 			if (fact.outcome === "error") {
 				const { code = "", message = "It failed." } = fact.error ?? {};
-				// The provider's own message is for logs: it may name keys and accounts.
+				// The provider's own message is for logs only: it may contain keys and account names.
 				return { status: "error", text: "", error: failureText(code) ?? message };
 			}
 			if (fact.outcome !== "completed") return { status: "cancelled", text: "" };

@@ -47,9 +47,9 @@ export function readReminder(message: Message): readonly RemindedTask[] {
 /** The session that is reminded. */
 export interface Reminded {
 	readonly storeKey: string;
-	/** Of the session that began the work: no other is reminded of it. */
+	/** The incarnation of the session that began the work: no other session is reminded of it. */
 	readonly incarnation: string;
-	/** Its run that is under way in this process. */
+	/** The session's current run in this process. */
 	readonly run: Run | undefined;
 	/** The requester of the work. */
 	readonly caller: Caller | undefined;
@@ -69,10 +69,10 @@ export async function remind(
 	const input = waitingInput(agent, id, { shape: "text", message, spent });
 	const { text } = input.message;
 	const sessionKey = table.callersKeyOf(storeKey);
-	// Only sessions with a caller's key can be resumed from outside. Done first, since without it the session may never
-	// be read.
+	// Only sessions with a caller's key can be resumed from outside. Done first: without the notification, the session
+	// might never be read.
 	if (sessionKey !== undefined) await records?.children.notify({ key, sessionKey, incarnation, text });
-	// A run that it starts belongs to the requester of the work.
+	// A run that the reminder starts belongs to the requester of the work.
 	const body = storedInput(saidBy(input, caller));
 	const askedBy = { key: storeKey, incarnation };
 	try {
@@ -80,12 +80,12 @@ export async function remind(
 		if (!duplicate) run?.inputs.offer({ inputId: id, fact: (placement) => inputFact(id, input, placement) });
 	} catch (error) {
 		if ((error as { code?: unknown }).code !== "lease_lost") throw error;
-		// It was deleted, perhaps before the notification was recorded.
+		// The session was deleted, perhaps before the notification was recorded.
 		await records?.deleted(incarnation);
 	}
 }
 
-/** Descriptions come from models: they end no line and no tag. */
+/** Descriptions come from models, so they must not end a line or a tag. */
 function oneLine(text: string): string {
 	return cutText(text.replaceAll(/\s+/g, " ").replaceAll("<", "&lt;").trim(), 500);
 }

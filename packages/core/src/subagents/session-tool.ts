@@ -24,11 +24,13 @@ export interface SubAgentWork {
 	/** Whether its own events are emitted. */
 	readonly streams: boolean;
 	promptOf(params: unknown): string;
-	/** The agent that does it, on its own model or its caller's; undefined where it cannot run in a session. */
+	/**
+	 * Returns the agent that does the work, with its own model or its caller's; undefined if it cannot run in a session.
+	 */
 	agentFor(owner: OwnerOfTool): SessionAgent | undefined;
 }
 
-/** By the function of the tool: a copy of the tool has the same. */
+/** Keyed by the tool's function, which a copy of the tool shares. */
 const works = new WeakMap<object, SubAgentWork>();
 
 /** Stores the description of a tool's work. */
@@ -58,7 +60,7 @@ export function sessionTool(
 ): AnyTool {
 	return {
 		...tool,
-		// Its own tools declare their retry policies themselves.
+		// The sub-agent's own tools declare their retry policies themselves.
 		retryPolicy: tool.retryPolicy ?? "idempotent",
 		run: (params: unknown, context: ToolContext) => carryOut(tool, work, params, context, parent, child()),
 	};
@@ -117,7 +119,7 @@ async function carryOut(
 	throw new Error(why);
 }
 
-/** The tools that a sub-agent has run in its session, and its tokens, regardless of the process. */
+/** Returns the tools that a sub-agent has run in its session, and its token usage, whichever process ran it. */
 async function whatWasDone(
 	{ journal }: SessionTable,
 	storeKey: string,

@@ -22,9 +22,9 @@ export interface BackgroundTask {
 	readonly parentKey: string;
 	readonly subagent: string;
 	readonly taskId: string;
-	/** The run that does it. */
+	/** The run that does the work. */
 	readonly runId: string;
-	/** The parent's run that started it: tasks of one run are one group. */
+	/** The parent's run that started it. Tasks of one run form a group. */
 	readonly groupId: string;
 }
 

@@ -20,20 +20,23 @@ export async function firstUndone(
 	const { agent } = await readState(child.queue(storeKey));
 	const given = agent.messages.filter(({ type }) => type === "user").map(({ id }) => id);
 	const last = given.at(-1);
-	// It was accepted before.
+	// The work was accepted before.
 	if (last === undefined || given.includes(runId)) return undefined;
 	const undone = await undoneSince(parent, parentKey, last);
 	return given.find((id) => undone.has(id));
 }
 
-/** Keys of the calls that were taken out of the history, from the last one back to `key` and what went with that. */
+/**
+ * Returns the keys of the calls that were removed from the history: from the last one back to `key`, including those
+ * undone together with it.
+ */
 async function undoneSince(
 	{ journal }: SessionTable,
 	parentKey: string,
 	key: string,
 ): Promise<ReadonlySet<string>> {
 	const undone = new Set<string>();
-	/** Messages in whose place others were put: all from one of them to here was taken out. */
+	/** Ids of replaced messages: everything from such a message to this position was removed. */
 	const cut = new Set<string>();
 	let isFound = false;
 	const { seq = 0 } = (await journal.head(parentKey)) ?? {};

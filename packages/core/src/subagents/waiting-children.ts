@@ -18,16 +18,16 @@ import { answer, readState, type SessionTable, waitingAnswer } from "../sessions
 import type { FollowedTask } from "./read-task.ts";
 import { readTaskKey, taskPrefix } from "./task-key.ts";
 
-/** The sessions of a sub-agent; undefined where the agent no longer has it. */
+/** Returns the sessions of a sub-agent; undefined if the agent no longer has it. */
 type TableOf = (subagent: string) => SessionTable | undefined;
 
-/** A delegation: the call, and whom it gives work. */
+/** A delegation: the call, and the agent that it delegates to. */
 interface Delegation {
 	readonly agent: string;
 	readonly toolCallId: string;
 }
 
-/** How far back an answer is looked for that was given before. */
+/** How many entries back an earlier answer is searched for. */
 const recentEntries = 1_000;
 
 /** Returns how a call waits whose work is in a waiting session; undefined if that session does not wait. */
@@ -40,7 +40,7 @@ export async function childWaits(
 	const { run, seq } = await readState(table.queue(storeKey));
 	if (run?.status !== "waiting") return undefined;
 	const { agent } = delegation;
-	// Work that is queued behind other work waits for that; the call that gave the other work shows it.
+	// Work queued behind other work waits for that work, whose own call shows the wait.
 	const waits = run.runId === runId ? asChild(run, delegation) : { calls: [] };
 	return new ChildWaits({ agent, storeKey, seq, ...waits }, end);
 }
@@ -65,7 +65,7 @@ export async function haveNews(tableOf: TableOf, state: SessionState): Promise<b
 
 async function hasNews(tableOf: TableOf, { agent, storeKey, seq }: WaitingChild): Promise<boolean> {
 	const table = tableOf(agent);
-	// The call has to have a result without it.
+	// The call must get its result without the sub-agent.
 	if (table === undefined) return true;
 	if ((await table.journal.head(storeKey))?.seq !== seq) return true;
 	const state = await readState(table.queue(storeKey));
@@ -130,7 +130,7 @@ interface Delivery {
 	readonly table: SessionTable;
 	readonly storeKey: string;
 	readonly answers: ToolAnswer[];
-	/** The ids of these calls in the session that was asked, by their own. */
+	/** The calls' ids in the session that was asked, by the calls' own ids. */
 	readonly ids: Map<string, string>;
 }
 
@@ -199,7 +199,7 @@ async function refuseSettled({ table, storeKey, answers }: Delivery): Promise<vo
 			answerFacts(state, [each], table.agent.engine.ports.clock.now());
 }
 
-/** Which answers go to which session, and the work that has them. */
+/** Returns which answers go to which session, and the work that accepts them. */
 async function deliveriesOf(
 	tableOf: TableOf,
 	waiting: readonly WaitingWork[],
@@ -222,7 +222,7 @@ async function deliveriesOf(
 	return { deliveries: deliveries.values(), answered };
 }
 
-/** Finds the session of a call, from one session to the next below it. */
+/** Finds the session of a call by descending from each session to its child. */
 async function route(
 	deliveries: Map<string, Delivery>,
 	tableOf: TableOf,
@@ -249,7 +249,7 @@ async function route(
 	delivery.ids.set(call.callId, id);
 }
 
-/** Whether a session takes its answers. `taken`: it has them already. */
+/** Returns whether a session accepts its answers. `taken`: it already has them. */
 async function look({ table, storeKey, answers }: Delivery): Promise<"open" | "taken"> {
 	const state = await readState(table.queue(storeKey));
 	const isKnown = await Promise.all(answers.map((each) => isOnRecord(table, storeKey, each)));
@@ -259,7 +259,7 @@ async function look({ table, storeKey, answers }: Delivery): Promise<"open" | "t
 	return "open";
 }
 
-/** Whether the session has taken the same answer before. */
+/** Whether the session has already accepted the same answer. */
 async function isOnRecord(table: SessionTable, storeKey: string, given: ToolAnswer): Promise<boolean> {
 	const { journal } = table;
 	const { seq } = (await journal.head(storeKey)) ?? { seq: 0 };
@@ -275,7 +275,7 @@ async function isOnRecord(table: SessionTable, storeKey: string, given: ToolAnsw
 	return false;
 }
 
-/** Errors name calls by their ids in the session that was asked. */
+/** Errors refer to calls by their ids in the session that was asked. */
 async function withIds<T>({ ids }: Delivery, work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();
