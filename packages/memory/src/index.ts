@@ -1,4 +1,4 @@
-// The main entry: what memory and database clients are, and those in memory.
+// The main entry: the interfaces of memory and database clients, and clients in memory.
 export type {
 	AccessAudit,
 	AccessRecord,

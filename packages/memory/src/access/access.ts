@@ -1,4 +1,4 @@
-// Read and write permissions by role. A refused access is recorded before the caller gets the error.
+// Read and write permissions by role. A refused access is recorded before the caller receives the error.
 import { HoldfastError, uuid } from "@holdfast/upp";
 import type { AccessAudit, AccessRule, MemoryCaller } from "../contract/index.ts";
 
@@ -19,12 +19,12 @@ export class Access {
 		this.#now = now;
 	}
 
-	/** Whether a caller may. */
+	/** Whether a caller has access. */
 	allows(action: "read" | "write", place: Place, { roles }: MemoryCaller): boolean {
 		return this.#refusing(action, place, roles ?? []) === undefined;
 	}
 
-	/** @throws HoldfastError `ACCESS_DENIED` where a caller may not; then that is recorded. */
+	/** @throws HoldfastError `ACCESS_DENIED` if the caller has no access; the refusal is recorded. */
 	async demand(action: "read" | "write", place: Place, caller: MemoryCaller): Promise<void> {
 		const { roles = [], agentId = "unknown" } = caller;
 		const rule = this.#refusing(action, place, roles);

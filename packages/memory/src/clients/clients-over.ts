@@ -16,7 +16,7 @@ import { purge, reencrypt } from "./upkeep.ts";
 const usualEntryBytes = 65_536;
 
 /**
- * Clients over a place.
+ * Creates the clients over a storage.
  * @throws HoldfastError `OPTION_INVALID`.
  */
 export function clientsOver(

@@ -1,4 +1,4 @@
-// Values under keys in collections over a place.
+// Values by key in collections over a storage.
 import type { FullDatabaseClient } from "../contract/index.ts";
 import { answered, matcherOf } from "../query/index.ts";
 import { givenName, storedName, writtenValue } from "../values/index.ts";
@@ -6,7 +6,7 @@ import { find } from "./find.ts";
 import { demandSearch, usualTopK } from "./memory-face.ts";
 import type { Parts } from "./parts.ts";
 
-/** The database client, but for opening and closing. */
+/** Creates the database client, except for opening and closing. */
 export function databaseFace(parts: Parts): Pick<FullDatabaseClient, "write" | "read" | "query" | "search"> {
 	const { access, codec, now, opening } = parts;
 	return {
@@ -25,11 +25,11 @@ export function databaseFace(parts: Parts): Pick<FullDatabaseClient, "write" | "
 		async query(collection, query, options = {}) {
 			const space = storedName(collection);
 			const matches = matcherOf(query);
-			// With nothing to answer from, so that what is wrong with it is wrong for an empty collection too.
+			// Validates the options even if the collection is empty.
 			answered([], options);
 			await access.demand("read", { kind: "collection", name: collection }, options);
 			const storage = await opening.open();
-			// A value that is rewritten during the scan may be found twice; the later position counts.
+			// A value rewritten during the scan may be found twice; the later position counts.
 			const found = new Map<string | null, unknown>();
 			for await (const page of storage.pages("value", space))
 				for (const record of page) {

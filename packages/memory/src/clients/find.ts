@@ -1,5 +1,5 @@
-// Search over one kind of records: by words, and by vectors where there is a model. A place that has an index answers
-// from it; encrypted values have no index, so all are read and ranked here, which costs what there are.
+// Searches one kind of records: by words, and by vectors if there is a model. A storage with an index answers from it;
+// encrypted values have no index, so all of them are read and ranked here.
 import { type Embedder, fused, queryWords, similarity, textOf, WordIndex, wordsOf } from "../search/index.ts";
 import type { FoundRecord, Kind, Storage, StoredRecord } from "../storage/index.ts";
 import type { RecordCodec } from "./record-codec.ts";
@@ -20,7 +20,7 @@ export interface Wanted {
 	readonly topK: number;
 	/** The name in its stored form. */
 	readonly space: string | undefined;
-	/** Whether the caller may see what is in a space. */
+	/** Whether the caller may read a space. */
 	allows(space: string): boolean;
 }
 
@@ -29,10 +29,10 @@ export interface Match extends FoundRecord {
 	readonly value: unknown;
 }
 
-/** How many records of each ranking are joined, at least. */
+/** Minimum number of records per ranking that are merged. */
 const fewest = 50;
 
-/** Matches, best first, newest first among equals. */
+/** Returns the matches, best first, newest first among equals. */
 export async function find(parts: SearchParts, wanted: Wanted): Promise<readonly Match[]> {
 	const words = queryWords(wanted.text);
 	const vector = await parts.embedder?.vectorOf(wanted.text);
@@ -61,7 +61,7 @@ function joined(byWords: readonly FoundRecord[], byVector: readonly FoundRecord[
 	return fused(records).map(({ item, score }) => ({ record: item, score }));
 }
 
-/** Reads on in an index until enough was found that the caller may see and that is kept. */
+/** Reads an index further until it has enough records that are retained and that the caller may read. */
 async function readOn(
 	{ retained }: SearchParts,
 	{ allows }: Wanted,
@@ -70,7 +70,7 @@ async function readOn(
 ): Promise<readonly FoundRecord[]> {
 	const keeps = retained.filter();
 	const found: FoundRecord[] = [];
-	// Doubled each time, so that much that may not be seen costs no more than twice its reading.
+	// Doubled each time, so that hidden records cost at most twice their reading.
 	for (let offset = 0, limit = depth; ; offset += limit, limit *= 2) {
 		const page = await read({ offset, limit });
 		for (const each of page) {

@@ -1,4 +1,4 @@
-// Streams of entries over a place.
+// Streams of entries over a storage.
 import { HoldfastError } from "@holdfast/upp";
 import type { FullMemoryClient } from "../contract/index.ts";
 import { demandCount, invalid, rangeOf } from "../query/index.ts";
@@ -6,7 +6,7 @@ import { givenName, storedName, writtenValue } from "../values/index.ts";
 import { find } from "./find.ts";
 import type { Parts } from "./parts.ts";
 
-/** The memory client, but for opening and closing. */
+/** Creates the memory client, except for opening and closing. */
 export function memoryFace(parts: Parts): Pick<FullMemoryClient, "append" | "read" | "search" | "clear"> {
 	const { access, codec, maxEntryBytes, now, opening, retained } = parts;
 	return {

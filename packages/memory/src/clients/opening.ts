@@ -1,4 +1,4 @@
-// When a place is opened: at the first call that needs it, once. An attempt that failed is made again at the next.
+// Opens a storage once, on the first call that requires it. The next call repeats a failed attempt.
 import type { Storage } from "../storage/index.ts";
 
 /** `closed` → `opening` → `open` → `closed`; a failed opening leads back to `closed`. Any call opens. */

@@ -1,10 +1,10 @@
-// Values as records and back: checked, encrypted where there are keys, with what they can be found by.
+// Converts values to records and back: validates them, encrypts them if there are keys, and adds their search data.
 import type { KeyRing } from "../encryption/index.ts";
 import { decryptFailed, isSealed } from "../encryption/index.ts";
 import { bytesOf, type Embedder, textOf, vectorFrom, wordsOf } from "../search/index.ts";
 import type { Kind, NewRecord, StoredRecord } from "../storage/index.ts";
 
-/** Where a record belongs: what its encryption is bound to. */
+/** The location of a record, which its encryption is bound to. */
 export type RecordPlace = Pick<StoredRecord, "kind" | "space" | "name">;
 
 export class RecordCodec {
@@ -16,7 +16,7 @@ export class RecordCodec {
 		this.#embedder = embedder;
 	}
 
-	/** A record of JSON. */
+	/** Creates a record from JSON. */
 	async encode(place: RecordPlace, json: string, at: number): Promise<NewRecord> {
 		const text = textOf(JSON.parse(json));
 		const vector = await this.#embedder?.vectorOf(text);
@@ -41,7 +41,7 @@ export class RecordCodec {
 		if (vector === null) return undefined;
 		const text = this.keyRing === undefined ? undefined : Buffer.from(vector).toString("latin1");
 		if (text === undefined || !isSealed(text)) {
-			// Bytes that are not encrypted are read where bodies of that kind are.
+			// Plain vectors are read only if plain bodies are.
 			if (text !== undefined && this.keyRing?.acceptsPlain !== true)
 				throw decryptFailed("its vector is not encrypted", boundTo(record, "vector"));
 			return vectorFrom(vector);
@@ -49,7 +49,7 @@ export class RecordCodec {
 		return vectorFrom(Buffer.from(this.#opened(text, record, "vector"), "base64"));
 	}
 
-	/** The record encrypted with the current key; undefined where it is. */
+	/** Returns the record encrypted with the current key; undefined if it already is. */
 	renewed(record: StoredRecord): StoredRecord | undefined {
 		if (this.keyRing?.isCurrent(record.body) !== false) return undefined;
 		const body = this.#sealed(this.#opened(record.body, record, "body"), record, "body");

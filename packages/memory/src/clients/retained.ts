@@ -4,9 +4,9 @@ import type { Storage, StoredRecord } from "../storage/index.ts";
 
 /** The retained part of one stream. */
 export interface Kept {
-	/** Number of the oldest entry that is. */
+	/** Number of the oldest retained entry. */
 	readonly fromSeq: number;
-	/** Time from which on entries are, in milliseconds since 1970. */
+	/** Entries since this time are retained, in milliseconds since 1970. */
 	readonly since: number;
 }
 
@@ -21,7 +21,7 @@ export class Retained {
 		this.#now = now;
 	}
 
-	/** Time from which on entries are kept. */
+	/** Returns the time since which entries are retained. */
 	#since(): number {
 		const { maxAgeMs } = this.#retention;
 		return maxAgeMs === undefined ? Number.MIN_SAFE_INTEGER : Math.floor(this.#now() - maxAgeMs);
@@ -33,7 +33,7 @@ export class Retained {
 		return { fromSeq, since: this.#since() };
 	}
 
-	/** Whether entries are kept, asked for many: each stream is looked at once. */
+	/** Returns a check whether entries are retained, which reads each stream only once. */
 	filter(): (record: StoredRecord) => Promise<boolean> {
 		const streams = new Map<string, Kept>();
 		return async ({ kind, space, seq, at }) => {

@@ -5,7 +5,7 @@ import type { Parts } from "./parts.ts";
 
 const kinds: readonly Kind[] = ["entry", "value"];
 
-/** Deletes what retention no longer keeps, and gives how many entries that were. */
+/** Deletes expired entries; returns their number. */
 export async function purge({ opening, retained }: Parts): Promise<number> {
 	const storage = await opening.open();
 	let removed = 0;
@@ -17,7 +17,7 @@ export async function purge({ opening, retained }: Parts): Promise<number> {
 	return removed;
 }
 
-/** Encrypts with the current key what is not, and gives how many records that were. */
+/** Encrypts all other records with the current key; returns their number. */
 export async function reencrypt({ opening, codec }: Parts): Promise<number> {
 	if (codec.keyRing === undefined) throw keyRequired("`reencrypt()`");
 	const storage = await opening.open();

@@ -1,4 +1,4 @@
-// A memory client and a database client over one place, and what they are made with.
+// A memory client and a database client over one storage, and their options.
 import type { DatabaseClient, MatchOptions, QueryOptions } from "./database-client.ts";
 import type { Embed } from "./embedding.ts";
 import type {
@@ -10,7 +10,7 @@ import type {
 	SearchOptions,
 } from "./memory-client.ts";
 
-/** A memory client with everything that is optional in the interface. */
+/** A memory client with all optional members of the interface. */
 export interface FullMemoryClient extends MemoryClient {
 	append(streamKey: string, entry: unknown, options?: AppendOptions): Promise<void>;
 	// biome-ignore lint/suspicious/noExplicitAny: entries are the caller's own
@@ -22,7 +22,7 @@ export interface FullMemoryClient extends MemoryClient {
 	close(): Promise<void>;
 }
 
-/** A database client with everything that is optional in the interface. */
+/** A database client with all optional members of the interface. */
 export interface FullDatabaseClient extends DatabaseClient {
 	// biome-ignore lint/suspicious/noExplicitAny: values are the caller's own
 	query(collection: string, query: Readonly<Record<string, unknown>>, options?: QueryOptions): Promise<any[]>;
@@ -36,17 +36,17 @@ export interface FullDatabaseClient extends DatabaseClient {
 export interface Clients {
 	readonly memory: FullMemoryClient;
 	readonly database: FullDatabaseClient;
-	/** Deletes what retention no longer keeps, and gives how many entries that were. */
+	/** Deletes expired entries; returns their number. */
 	purge(): Promise<number>;
 	/**
-	 * Encrypts with the current key what is encrypted with another one, and gives how many records that were. Afterwards
-	 * the other keys may be removed.
+	 * Encrypts with the current key what is encrypted with another one; returns the number of records. Afterwards the
+	 * other keys can be removed.
 	 * @throws HoldfastError `ENCRYPTION_KEY_REQUIRED` without keys; `DECRYPT_FAILED` at a record that cannot be read.
 	 */
 	reencrypt(): Promise<number>;
-	/** Connects. A first call of a client does so too. */
+	/** Connects. The first call of a client does so too. */
 	start(): Promise<void>;
-	/** Rejects where the place cannot be used. */
+	/** Rejects if the storage is unusable. */
 	health(): Promise<void>;
 	/** Releases files and connections. A later call opens them again. */
 	close(): Promise<void>;
@@ -54,21 +54,21 @@ export interface Clients {
 
 /** The retention of a stream. Expired data is never returned; `purge()` deletes it. */
 export interface Retention {
-	/** Age of an entry at most, in milliseconds. Default: any. */
+	/** Maximum age of an entry in milliseconds. Default: no limit. */
 	readonly maxAgeMs?: number;
-	/** Entries of a stream at most: the newest. Default: any number. */
+	/** Maximum number of entries per stream; the newest are kept. Default: no limit. */
 	readonly maxEntries?: number;
 }
 
 /** Read and write permissions. If several rules match, each must grant access; if none does, everyone has access. */
 export interface AccessRule {
-	/** The stream it is for; `*` as its last character matches any rest. */
+	/** The stream it applies to; `*` as its last character matches any rest. */
 	readonly stream?: string;
-	/** The collection it is for; `*` as its last character matches any rest. */
+	/** The collection it applies to; `*` as its last character matches any rest. */
 	readonly collection?: string;
-	/** Roles that may read and search; a caller needs one of them. Default: everyone may. */
+	/** Roles that may read and search; a caller must have one of them. Default: all callers may. */
 	readonly read?: readonly string[];
-	/** Roles that may append, write and clear; a caller needs one of them. Default: everyone may. */
+	/** Roles that may append, write and clear; a caller must have one of them. Default: all callers may. */
 	readonly write?: readonly string[];
 }
 
@@ -86,43 +86,43 @@ export interface AccessRecord {
 	readonly subject?: unknown;
 }
 
-/** Takes the records of refused accesses. */
+/** Receives the records of refused accesses. */
 export interface AccessAudit {
 	write(record: AccessRecord): void | Promise<void>;
 }
 
-/** Keys that values are encrypted with: AES-256-GCM. */
+/** The encryption of values with AES-256-GCM. */
 export interface Encryption {
-	/** Keys of 32 bytes, or base64 of them, by ids of letters, digits, `.`, `_` and `-`. */
+	/** Keys of 32 bytes, or their base64, by ids of letters, digits, `.`, `_` and `-`. */
 	readonly keys: Readonly<Record<string, Uint8Array | string>>;
-	/** The id of the key that is written with; the others are only read with. */
+	/** The id of the key used for writing; the others are only used for reading. */
 	readonly current: string;
 	/**
 	 * Whether unencrypted values are accepted, for use while `reencrypt()` converts a storage. Otherwise they are
-	 * refused, since anyone who can write there could replace a value. Default: `false`.
+	 * rejected, because anyone with write access could replace a value. Default: `false`.
 	 */
 	readonly acceptPlain?: boolean;
 }
 
 /** Options of all clients. */
 export interface MemoryClientOptions {
-	/** Bytes of an entry as UTF-8 JSON at most. Default: 65,536. */
+	/** Maximum bytes of an entry as UTF-8 JSON. Default: 65,536. */
 	readonly maxEntryBytes?: number;
 	/** Default: everything is kept. */
 	readonly retention?: Retention;
-	/** Default: everyone may read and write everything. */
+	/** Default: all callers may read and write everything. */
 	readonly access?: readonly AccessRule[];
-	/** Where refused accesses are recorded. Default: nowhere. */
+	/** Records refused accesses. Default: none are recorded. */
 	readonly audit?: AccessAudit;
-	/** Joins vectors to words when searching: each write then costs a call of the model. Default: words only. */
+	/** Searches by vectors in addition to words: each write then costs a call of the model. Default: words only. */
 	readonly embed?: Embed;
-	/** Encrypts values. Default: they are not, which clients of persistent places must be asked for. */
+	/** Encrypts values. Default: no encryption, which clients of persistent storages require you to confirm. */
 	readonly encryption?: Encryption;
 	/** Milliseconds since 1970. Default: `Date.now`. */
 	readonly now?: () => number;
 }
 
-/** Options of clients of persistent places. */
+/** Options of clients with persistent storage. */
 export interface PersistentOptions extends MemoryClientOptions {
 	/** Writes values unencrypted. A client requires either this or `encryption`. */
 	readonly unencrypted?: boolean;

@@ -1,4 +1,4 @@
-// Long-term memory: values under keys in collections, which can be queried.
+// Long-term memory: values by key in collections, which can be queried.
 import type { MemoryCaller } from "./memory-client.ts";
 
 /** A comparison of one field. */
@@ -11,30 +11,28 @@ export interface Comparison {
 	readonly $in?: readonly unknown[];
 }
 
-/** Fields, dotted where they are nested, with the value or comparison that each must match. */
+/** Fields, dotted if they are nested, with the value or comparison that each must match. */
 export type Query = Readonly<Record<string, unknown>>;
 
-/** How a query is answered. */
+/** Options of a query. */
 export interface QueryOptions extends MemoryCaller {
-	/** Values at most. Default: all. */
+	/** Maximum number of values. Default: all. */
 	readonly limit?: number;
-	/** Values to leave out first. Default: 0. */
+	/** Number of values to skip. Default: 0. */
 	readonly offset?: number;
-	/** Fields, dotted where they are nested, in order of weight. Default: the order of the keys. */
+	/** Fields, dotted if they are nested, most significant first. Default: the order of the keys. */
 	readonly sort?: Readonly<Record<string, "asc" | "desc">>;
 }
 
-/** How values are searched. */
+/** Options of a search for values. */
 export interface MatchOptions extends MemoryCaller {
-	/** Matches at most, from 0. Default: 10. */
+	/** Maximum number of matches, at least 0. Default: 10. */
 	readonly topK?: number;
-	/** Only in this collection. Default: in all. */
+	/** Searches only this collection. Default: all. */
 	readonly collection?: string;
 }
 
-/**
- * Values under keys in collections. A client of the caller's own may lack `search`, and ignore options.
- */
+/** Values by key in collections. Your own implementation may lack `search`, and may ignore options. */
 export interface DatabaseClient {
 	write(collection: string, key: string, value: unknown, options?: MemoryCaller): Promise<void>;
 	// biome-ignore lint/suspicious/noExplicitAny: values are the caller's own
@@ -43,9 +41,9 @@ export interface DatabaseClient {
 	query(collection: string, query: Query, options?: QueryOptions): Promise<any[]>;
 	// biome-ignore lint/suspicious/noExplicitAny: clients of others may give matches of another shape
 	search?(text: string, options?: MatchOptions): Promise<any[]>;
-	/** Connects, where there is something to connect to. */
+	/** Connects, if the implementation has a connection. */
 	start?(): Promise<void>;
-	/** Rejects where it cannot be used. */
+	/** Rejects if it is unusable. */
 	health?(): Promise<void>;
 	close?(): Promise<void>;
 }

@@ -1,19 +1,21 @@
 // Converts texts into vectors.
 
-/** Gives a vector for each text, in order, all of one length. */
+/** Returns a vector for each text, in order, all of one length. */
 export type EmbedTexts = (texts: readonly string[]) => Promise<readonly (readonly number[])[]>;
 
-/** An embedding model of the AI SDK, by the members that are used. */
+/** An embedding model of the AI SDK, reduced to the members used. */
 export interface EmbeddingModel {
 	readonly modelId: string;
 	// biome-ignore lint/suspicious/noExplicitAny: versions of the AI SDK differ in the other members
 	doEmbed(options: any): PromiseLike<{ readonly embeddings: readonly (readonly number[])[] }>;
 }
 
-/** How vectors are made and compared. */
+/** How vectors are created and compared. */
 export interface EmbedOptions {
 	readonly model: EmbeddingModel | EmbedTexts;
-	/** Cosine from -1 to 1 from which on a text counts as a match. Lower finds more, and less that fits. Default: 0.3. */
+	/**
+	 * Minimum cosine of a match, from -1 to 1. A lower value finds more matches, and less relevant ones. Default: 0.3.
+	 */
 	readonly minSimilarity?: number;
 }
 

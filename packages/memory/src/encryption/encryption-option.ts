@@ -1,10 +1,10 @@
-// Whether a client encrypts. A persistent one must be asked not to.
+// The encryption setting of a client. Persistent clients encrypt unless told otherwise.
 import { HoldfastError } from "@holdfast/upp";
 import type { PersistentOptions } from "../contract/index.ts";
 import { KeyRing } from "./key-ring.ts";
 
 /**
- * The key ring of a persistent client; undefined where it is not to encrypt.
+ * Returns the key ring of a persistent client; undefined if encryption is turned off.
  * @throws HoldfastError `ENCRYPTION_KEY_REQUIRED`, `ENCRYPTION_KEY_INVALID`.
  */
 export function keyRingOf({ encryption, unencrypted }: PersistentOptions): KeyRing | undefined {

@@ -1,7 +1,7 @@
 // Encryption of values: AES-256-GCM with a fresh random nonce for each. The location of a value (its collection and key,
-// or its stream) is authenticated with it, so a moved value is refused.
+// or its stream) is authenticated with it, so a moved value is rejected.
 //
-// Sealed text: `holdfast:1:<key id>:<base64 of nonce, tag and ciphertext>`. No JSON begins with `h`.
+// Sealed text: `holdfast:1:<key id>:<base64 of nonce, tag and ciphertext>`. No JSON starts with `h`.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { HoldfastError } from "@holdfast/upp";
 import type { Encryption } from "../contract/index.ts";
@@ -12,12 +12,12 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const mark = "holdfast:1:";
 
-/** Seals and opens texts with keys that have ids. */
+/** Seals and opens texts with keys identified by ids. */
 export class KeyRing {
 	readonly #keys: ReadonlyMap<string, Uint8Array>;
 	readonly #current: string;
 	readonly #key: Uint8Array;
-	/** Whether texts that are not sealed are read too. */
+	/** Whether unsealed texts are accepted too. */
 	readonly acceptsPlain: boolean;
 
 	/** @throws HoldfastError `ENCRYPTION_KEY_INVALID`. */
@@ -31,7 +31,7 @@ export class KeyRing {
 		this.acceptsPlain = acceptPlain;
 	}
 
-	/** A text that only this key ring can read, and only with the same `boundTo`. */
+	/** Returns a text that only this key ring can open, and only with the same `boundTo`. */
 	seal(text: string, boundTo: string): string {
 		const nonce = randomBytes(nonceBytes);
 		const encryption = createCipheriv(cipher, this.#key, nonce, { authTagLength: tagBytes });
@@ -41,7 +41,7 @@ export class KeyRing {
 		return `${mark}${this.#current}:${all.toString("base64")}`;
 	}
 
-	/** @throws HoldfastError `DECRYPT_FAILED` where the text was altered or moved, or its key is missing. */
+	/** @throws HoldfastError `DECRYPT_FAILED` if the text was altered or moved, or its key is missing. */
 	open(sealed: string, boundTo: string): string {
 		if (!isSealed(sealed)) {
 			if (this.acceptsPlain) return sealed;
@@ -64,7 +64,7 @@ export class KeyRing {
 		}
 	}
 
-	/** Whether a text is sealed with the key that is written with. */
+	/** Whether a text is sealed with the current key. */
 	isCurrent(text: string): boolean {
 		return text.startsWith(`${mark}${this.#current}:`);
 	}
@@ -75,7 +75,7 @@ export function isSealed(text: string): boolean {
 	return text.startsWith(mark);
 }
 
-/** A sealed text was found where there are no keys, or it cannot be opened. */
+/** Creates the error for a sealed text without keys, or one that cannot be opened. */
 export function decryptFailed(why: string, boundTo: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"DECRYPT_FAILED",

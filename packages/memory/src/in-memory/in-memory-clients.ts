@@ -1,4 +1,4 @@
-// Clients for tests and short runs: nothing outlives the process.
+// Clients for tests and short runs: their data is lost when the process ends.
 import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, FullMemoryClient, MemoryClientOptions } from "../contract/index.ts";
@@ -16,7 +16,7 @@ const clientNames = optionNames<MemoryClientOptions>({
 });
 
 /**
- * A memory client and a database client over memory of this process. Closing them keeps what is in them.
+ * Creates a memory client and a database client in the memory of this process. Closing them keeps their contents.
  * @throws HoldfastError `OPTION_INVALID`, `ENCRYPTION_KEY_INVALID`.
  * @example
  * const { memory, database } = inMemoryClients();
@@ -31,7 +31,7 @@ export function inMemoryClients(options: MemoryClientOptions = {}): Clients {
 	return clientsOver(inMemoryStorage(), options, keyRing);
 }
 
-/** The memory client of `inMemoryClients()` alone. */
+/** Returns only the memory client of `inMemoryClients()`. */
 export function inMemoryClient(options: MemoryClientOptions = {}): FullMemoryClient {
 	checkOptionNames(options, clientNames, { of: "inMemoryClient()" });
 	return inMemoryClients(options).memory;

@@ -1,16 +1,16 @@
-// A place that lives as long as the process. Every call is done before it returns, so nothing can come between.
+// A storage in the memory of this process. Every call completes before it returns, so calls never interleave.
 import { WordIndex } from "../search/index.ts";
 import type { Expired, Kind, NewRecord, Storage, StoredRecord } from "../storage/index.ts";
 
 /** A stream or a collection. */
 interface Space {
-	/** By number, in order. */
+	/** Records by number, in order. */
 	readonly records: Map<number, StoredRecord>;
-	/** Numbers of those that have a name. */
+	/** Numbers of the named records. */
 	readonly names: Map<string, number>;
 }
 
-/** A place in memory. */
+/** Creates a storage in memory. */
 export function inMemoryStorage(): Storage {
 	let last = 0;
 	const all: Record<Kind, Map<string, Space>> = { entry: new Map(), value: new Map() };

@@ -1,4 +1,4 @@
-// Clients over Postgres, through the package `pg` or a pool of the caller's.
+// Clients over Postgres, with the package `pg` or your own pool.
 import { checkOptionNames, HoldfastError, longestForeignWait, optionNames } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, PersistentOptions } from "../contract/index.ts";
@@ -26,22 +26,22 @@ const postgresNames = optionNames<PostgresOptions>({
 
 /** Options of `postgresClients`. */
 export interface PostgresOptions extends PersistentOptions {
-	/** Such as `postgres://user:password@localhost:5432/database`. */
+	/** For example `postgres://user:password@localhost:5432/database`. */
 	readonly url?: string;
-	/** A pool of the caller's, in place of `url`. It is not closed. */
+	/** Your own pool, instead of `url`. It is not closed. */
 	readonly pool?: Queryable;
-	/** Where the table is kept; made where it is missing. Default: `holdfast_memory`. */
+	/** The schema of the table; created if it is missing. Default: `holdfast_memory`. */
 	readonly schema?: string;
-	/** Connections at most. Default: 10. */
+	/** Maximum number of connections. Default: 10. */
 	readonly maxConnections?: number;
-	/** Milliseconds until a connection is given up. Default: 5,000. */
+	/** Milliseconds until a connection attempt is abandoned. Default: 5,000. */
 	readonly connectTimeoutMs?: number;
-	/** Milliseconds until a statement is given up. Default: 30,000. */
+	/** Milliseconds until a statement is abandoned. Default: 30,000. */
 	readonly commandTimeoutMs?: number;
 }
 
 /**
- * A memory client and a database client over Postgres 14 or newer. Search ranks by Postgres's full text search.
+ * Creates a memory client and a database client over Postgres 14 or newer. Search ranks with Postgres's full-text search.
  * @throws HoldfastError `ENCRYPTION_KEY_REQUIRED`, `ENCRYPTION_KEY_INVALID`, `OPTION_INVALID`.
  * @example
  * const clients = postgresClients({ url: "postgres://localhost/agents", unencrypted: true });

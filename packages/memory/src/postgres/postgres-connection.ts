@@ -1,5 +1,5 @@
-// A pool of connections to Postgres, made at the first statement. A pool in which a statement was given up is dropped,
-// and the next statement makes another.
+// A pool of connections to Postgres, created for the first statement. A pool with an abandoned statement is discarded,
+// and the next statement creates another.
 import { failed, notInstalled, unavailable, withinTime } from "../storage/index.ts";
 
 /** The used part of a pool. */
@@ -26,7 +26,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export class PostgresConnection {
 	readonly #options: ConnectionOptions;
-	/** Names the server in errors, without what may be a password. */
+	/** Identifies the server in errors, without a possible password. */
 	readonly #place: string;
 	#pool: Promise<Pool> | undefined;
 
@@ -35,12 +35,12 @@ export class PostgresConnection {
 		this.#place = `Postgres${options.url === undefined ? "" : ` at ${hostOf(options.url)}`}`;
 	}
 
-	/** Rejects unless the server answers in the time for connections. */
+	/** Rejects unless the server answers within the connection timeout. */
 	async open(): Promise<void> {
 		await this.#within(this.#options.connectTimeoutMs, "SELECT 1", undefined);
 	}
 
-	/** @throws HoldfastError `DB_UNAVAILABLE` without a connection or an answer; `DB_FAILED` for a refused statement. */
+	/** @throws HoldfastError `DB_UNAVAILABLE` without a connection or an answer; `DB_FAILED` for a rejected statement. */
 	async query(text: string, values?: unknown[]): Promise<readonly Row[]> {
 		return await this.#within(this.#options.commandTimeoutMs, text, values);
 	}
@@ -60,7 +60,7 @@ export class PostgresConnection {
 			const error = isOfConnection(cause)
 				? unavailable(this.#place, messageOf(cause), cause)
 				: failed(this.#place, cause);
-			// Connections that do not answer are not used again. Ending a pool waits for them, so this is not awaited.
+			// Unresponsive connections are not reused. Ending a pool waits for them, so this is not awaited.
 			if (error.code === "DB_UNAVAILABLE" && (used === undefined || used === this.#pool))
 				this.close().catch(() => {});
 			throw error;
@@ -87,7 +87,7 @@ export class PostgresConnection {
 	}
 }
 
-/** Postgres names its errors by five characters. Those of connections, and all that have no such name, may pass. */
+/** Postgres error codes have five characters. Connection errors, and errors without such a code, may be temporary. */
 function isOfConnection(cause: unknown): boolean {
 	const { code, name } = cause as { code?: unknown; name?: string };
 	if (name === "HoldfastError") return false;

@@ -1,4 +1,4 @@
-// Postgres as a place. All that comes from outside is bound, never part of a statement.
+// A storage in Postgres. External values are always bound, never part of a statement.
 import type { FoundRecord, Kind, NewRecord, Storage, StoredRecord } from "../storage/index.ts";
 import type { PostgresConnection, Row } from "./postgres-connection.ts";
 import { quoted, schemaOf } from "./schema.ts";
@@ -92,7 +92,7 @@ export function postgresStorage(connection: PostgresConnection, schema: string):
 	};
 }
 
-/** Whole numbers of 64 bits come as texts. */
+/** 64-bit integers arrive as strings. */
 function recordOf(row: Row): StoredRecord {
 	const { seq, kind, space, name, at, body, vector } = row as unknown as StoredRecord;
 	return { kind, space, name, body, vector, seq: Number(seq), at: Number(at) };

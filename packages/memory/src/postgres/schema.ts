@@ -1,13 +1,13 @@
-// The tables of a Postgres place.
+// The tables of a storage in Postgres.
 
-/** An option as a name in a statement. */
+/** Quotes an option as an identifier in a statement. */
 export function quoted(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`;
 }
 
 /**
- * Makes what is missing, in one transaction; processes that do so at once wait for each other. Numbers are never used
- * again, so that the newest has the highest one.
+ * Returns the statements that create missing tables, in one transaction; concurrent processes wait for each other.
+ * Numbers are never reused, so that the newest record has the highest one.
  */
 export function schemaOf(schema: string): string {
 	const place = quoted(schema);

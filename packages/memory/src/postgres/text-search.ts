@@ -1,11 +1,11 @@
-// Words in the syntax of Postgres's full text search, passed without its own parser.
+// Words in the syntax of Postgres's full-text search, which bypass its parser.
 
-/** The maximum size of the words of one text in bytes. Postgres allows a megabyte, including its overhead. */
+/** Maximum bytes of the words of one text. Postgres allows a megabyte, including its overhead. */
 const mostBytes = 500_000;
 const mostPlaces = 255;
 const lastPlace = 16_383;
 
-/** Words with their places as the text of a `tsvector`. Words have neither quotes nor backslashes. */
+/** Formats words with their positions as a `tsvector`. Words contain neither quotes nor backslashes. */
 export function vectorText(words: readonly string[]): string {
 	const places = new Map<string, number[]>();
 	let bytes = 0;
@@ -19,7 +19,7 @@ export function vectorText(words: readonly string[]): string {
 	return [...places].map(([word, at]) => `'${word}':${at.join(",")}`).join(" ");
 }
 
-/** Any of the words as the text of a `tsquery`. */
+/** Formats a `tsquery` that matches any of the words. */
 export function queryText(words: readonly string[]): string {
 	return words.map((word) => `'${word}'`).join(" | ");
 }

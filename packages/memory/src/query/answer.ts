@@ -1,8 +1,8 @@
-// Sorts the matching values, and returns a part of them.
+// Sorts the matching values, and returns a range of them.
 import type { QueryOptions } from "../contract/index.ts";
 import { fieldOf, invalid } from "./match.ts";
 
-/** The part of the matches that was asked for. */
+/** Returns the requested range of the matches. */
 export function answered(matches: readonly unknown[], options: QueryOptions): unknown[] {
 	const { sort } = options;
 	const { offset, limit } = rangeOf(options);
@@ -11,8 +11,8 @@ export function answered(matches: readonly unknown[], options: QueryOptions): un
 }
 
 /**
- * Limit and offset, checked.
- * @throws HoldfastError `QUERY_INVALID` where one is no whole number from 0.
+ * Validates limit and offset.
+ * @throws HoldfastError `QUERY_INVALID` if one is not an integer of at least 0.
  */
 export function rangeOf(options: { readonly limit?: number; readonly offset?: number }): {
 	readonly limit: number | undefined;
@@ -24,7 +24,7 @@ export function rangeOf(options: { readonly limit?: number; readonly offset?: nu
 	return { limit, offset };
 }
 
-/** @throws HoldfastError `QUERY_INVALID` where it is no whole number from 0. */
+/** @throws HoldfastError `QUERY_INVALID` if it is not an integer of at least 0. */
 export function demandCount(name: string, count: number): void {
 	if (!Number.isSafeInteger(count) || count < 0)
 		throw invalid(`\`${name}\` is a whole number from 0, not ${String(count)}.`);
@@ -47,7 +47,7 @@ function comparerOf(
 	};
 }
 
-/** Kinds of values in the order they are sorted in: those that lack the field come last when ascending. */
+/** The sort order of value kinds: values without the field come last when ascending. */
 const kinds: readonly string[] = ["null", "boolean", "number", "string", "object", "undefined"];
 
 function compare(one: unknown, other: unknown): number {

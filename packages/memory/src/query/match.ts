@@ -1,16 +1,16 @@
-// Queries: which values match, decided alike for every database. Only own members count, so `__proto__` is a field as
-// any other.
+// Matches values against queries, identically for every database. Only own members count, so `__proto__` is an ordinary
+// field.
 import { HoldfastError } from "@holdfast/upp";
 import type { Query } from "../contract/index.ts";
 
 type Condition = (field: unknown) => boolean;
 
-/** Field names on the way to a member, outermost first. */
+/** Field names of the path to a member, outermost first. */
 export type FieldPath = readonly string[];
 
 /**
- * A query as a function that says whether a value matches.
- * @throws HoldfastError `QUERY_INVALID` for an unknown operator or a condition that cannot be compared with.
+ * Compiles a query to a function that tests a value.
+ * @throws HoldfastError `QUERY_INVALID` for an unknown operator or an operand that cannot be compared.
  */
 export function matcherOf(query: Query): (value: unknown) => boolean {
 	if (typeof query !== "object" || query === null || Array.isArray(query))
@@ -24,7 +24,7 @@ export function matcherOf(query: Query): (value: unknown) => boolean {
 	return (value) => conditions.every((condition) => condition(value));
 }
 
-/** A member of a value, or undefined. */
+/** Returns a member of a value, or undefined. */
 export function fieldOf(value: unknown, path: FieldPath): unknown {
 	let at = value;
 	for (const name of path) {
@@ -41,7 +41,7 @@ function conditionOf(field: string, wanted: unknown): Condition {
 	return (found) => conditions.every((condition) => condition(found));
 }
 
-/** An object whose members are operators. One without members is a value to equal. */
+/** Whether an object consists of operators. One without members is a value to equal. */
 function isOperators(wanted: unknown): wanted is Record<string, unknown> {
 	if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) return false;
 	return Object.keys(wanted).some((name) => name.startsWith("$"));
@@ -71,7 +71,7 @@ function comparisonOf(operator: string, operand: unknown): Condition {
 	}
 }
 
-/** Numbers are compared with numbers and texts with texts; nothing else is greater or less. */
+/** Compares numbers with numbers and texts with texts; other values are neither greater nor less. */
 function ordering(operand: unknown, holds: (order: number) => boolean): Condition {
 	if (typeof operand !== "number" && typeof operand !== "string")
 		throw invalid("$gt, $gte, $lt and $lte need a number or a string.");

@@ -1,4 +1,4 @@
-// Clients over Redis, through the package `redis` or a connection of the caller's.
+// Clients over Redis, with the package `redis` or your own connection.
 import { checkOptionNames, HoldfastError, longestForeignWait, optionNames } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, PersistentOptions } from "../contract/index.ts";
@@ -25,21 +25,21 @@ const redisNames = optionNames<RedisOptions>({
 
 /** Options of `redisClients`. */
 export interface RedisOptions extends PersistentOptions {
-	/** Such as `redis://localhost:6379`; with `rediss:` the connection is encrypted. */
+	/** For example `redis://localhost:6379`; with `rediss:` the connection is encrypted. */
 	readonly url?: string;
-	/** Sends a command over a connection of the caller's, in place of `url`: `(args) => client.sendCommand(args)`. */
+	/** Sends a command over your own connection, instead of `url`: `(args) => client.sendCommand(args)`. */
 	readonly command?: RedisCommand;
-	/** Begins every key. Part of it in braces keeps all keys on one node of a cluster. Default: `{holdfast}:memory:`. */
+	/** Prefix of every key. A part in braces keeps all keys on one node of a cluster. Default: `{holdfast}:memory:`. */
 	readonly prefix?: string;
-	/** Milliseconds until a connection is given up. Default: 5,000. */
+	/** Milliseconds until a connection attempt is abandoned. Default: 5,000. */
 	readonly connectTimeoutMs?: number;
-	/** Milliseconds until a command is given up. Default: 30,000. */
+	/** Milliseconds until a command is abandoned. Default: 30,000. */
 	readonly commandTimeoutMs?: number;
 }
 
 /**
- * A memory client and a database client over Redis 6.2 or newer. Search reads and ranks here, since Redis has no text
- * index of its own: it costs what there is to search.
+ * Creates a memory client and a database client over Redis 6.2 or newer. Redis has no text index, so search reads and
+ * ranks all values here: its cost grows with their size.
  * @throws HoldfastError `ENCRYPTION_KEY_REQUIRED`, `ENCRYPTION_KEY_INVALID`, `OPTION_INVALID`.
  * @example
  * const clients = redisClients({ url: "redis://localhost:6379", unencrypted: true });

@@ -1,4 +1,4 @@
-// A connection to Redis that is made at the first command, and again at the next one after it broke.
+// A connection to Redis, opened by the first command and reopened by the next command after it broke.
 //
 // `idle` → `connecting` → `connected`; a failure or `close` leads back to `idle`. Only a command connects.
 import { HoldfastError } from "@holdfast/upp";
@@ -25,7 +25,7 @@ interface Client {
 
 export class RedisConnection {
 	readonly #options: ConnectionOptions;
-	/** Names the server in errors, without what may be a password. */
+	/** Identifies the server in errors, without a possible password. */
 	readonly #place: string;
 	#client: Promise<Client> | undefined;
 
@@ -34,14 +34,14 @@ export class RedisConnection {
 		this.#place = `Redis${options.url === undefined ? "" : ` at ${hostOf(options.url)}`}`;
 	}
 
-	/** Connects, where that is not the caller's. */
+	/** Connects, unless the connection is the caller's. */
 	async open(): Promise<void> {
 		const { connectTimeoutMs, command } = this.#options;
 		if (command !== undefined) await this.#sent(command(["PING"]), connectTimeoutMs);
 		else await this.#connected();
 	}
 
-	/** @throws HoldfastError `DB_UNAVAILABLE` without a connection or an answer; `DB_FAILED` for an answer that is an error. */
+	/** @throws HoldfastError `DB_UNAVAILABLE` without a connection or an answer; `DB_FAILED` for an error reply. */
 	async send(args: readonly string[]): Promise<unknown> {
 		const { command, commandTimeoutMs } = this.#options;
 		if (command !== undefined) return await this.#sent(command([...args]), commandTimeoutMs);
@@ -81,7 +81,7 @@ export class RedisConnection {
 				socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false },
 			}) as Client;
 			client.on("error", () => {});
-			// Connecting does not wait for an answer of its own kind on every version.
+			// In some versions, connecting does not wait for a reply.
 			const connected = client.connect().then(() => client?.sendCommand(["PING"]));
 			await withinTime(connectTimeoutMs, this.#place, connected);
 			return client;
@@ -96,14 +96,14 @@ export class RedisConnection {
 			return await withinTime(timeoutMs, this.#place, answer);
 		} catch (cause) {
 			const error = errorOf(this.#place, cause);
-			// One that does not answer is not asked again.
+			// An unresponsive connection is not reused.
 			if (error.code === "DB_UNAVAILABLE") await this.close();
 			throw error;
 		}
 	}
 }
 
-/** Errors that Redis answered with are no reason to try again; all others are of the connection. */
+/** Error replies from Redis are final; all other errors are connection errors. */
 function errorOf(place: string, cause: unknown): HoldfastError {
 	if (cause instanceof HoldfastError) return cause;
 	const { message, name } = cause as Error;

@@ -1,4 +1,4 @@
-// Redis as a place. Keys of streams and collections are parts of keys of Redis, all else is data.
+// A storage in Redis. Keys of streams and collections are parts of Redis keys; everything else is data.
 import type { Kind, NewRecord, Storage, StoredRecord } from "../storage/index.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import {
@@ -17,7 +17,7 @@ const pageSize = 500;
 /** A row: name, time, body, vector as base64. */
 type Row = readonly [name: string | null, at: number, body: string, vector: string | null];
 
-/** A part of a space. */
+/** A range of a space. */
 interface Range {
 	readonly order: "asc" | "desc";
 	readonly offset: number;
@@ -72,7 +72,7 @@ export function redisStorage(connection: RedisConnection, prefix: string): Stora
 		},
 		async list(space, { order, offset, limit, fromSeq, since }) {
 			const found: StoredRecord[] = [];
-			// Entries that are too old are among the others, so they cannot be counted over before they are read.
+			// Expired entries are among the others, so they must be read before they can be skipped.
 			let toSkip = offset;
 			const isCounted = since === Number.MIN_SAFE_INTEGER;
 			if (isCounted) toSkip = 0;

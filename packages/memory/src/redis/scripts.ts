@@ -1,7 +1,8 @@
 // Atomic changes of several keys, as Redis scripts.
 //
-// Keys, each after the prefix: `seq` counts; `spaces:KIND` are those that have records; `rows:KIND:SPACE` are the records
-// by number, `order:KIND:SPACE` their numbers in order, `names:KIND:SPACE` the numbers of those that have a name.
+// Keys, each after the prefix: `seq` is a counter; `spaces:KIND` contains the spaces with records; `rows:KIND:SPACE`
+// contains the records by number, `order:KIND:SPACE` their numbers in order, `names:KIND:SPACE` the numbers of the named
+// ones.
 
 const insert = `
 	local seq = redis.call('INCR', KEYS[1])
@@ -12,7 +13,7 @@ const insert = `
 	return seq
 `;
 
-/** Keys: seq, spaces, rows, order, names. Arguments: space, row, name where there is one. */
+/** Keys: seq, spaces, rows, order, names. Arguments: space, row, optional name. */
 export const appendScript: string = `
 	if ARGV[3] and redis.call('HEXISTS', KEYS[5], ARGV[3]) == 1 then return 0 end
 	${insert}
@@ -28,14 +29,14 @@ export const putScript: string = `
 	${insert}
 `;
 
-/** Keys: rows, names. Argument: name. Gives number and row. */
+/** Keys: rows, names. Argument: name. Returns number and row. */
 export const findScript: string = `
 	local seq = redis.call('HGET', KEYS[2], ARGV[1])
 	if not seq then return false end
 	return { seq, redis.call('HGET', KEYS[1], seq) }
 `;
 
-/** Keys: rows, order. Arguments: command, from, to, offset, count. Gives numbers and rows by turns. */
+/** Keys: rows, order. Arguments: command, from, to, offset, count. Returns alternating numbers and rows. */
 export const pageScript: string = `
 	local page = {}
 	for _, seq in ipairs(redis.call(ARGV[1], KEYS[2], ARGV[2], ARGV[3], 'LIMIT', ARGV[4], ARGV[5])) do
@@ -45,7 +46,7 @@ export const pageScript: string = `
 	return page
 `;
 
-/** Keys: spaces, rows, order, names. Argument: space. Gives how many there were. */
+/** Keys: spaces, rows, order, names. Argument: space. Returns the number of records. */
 export const clearScript: string = `
 	local count = redis.call('ZCARD', KEYS[3])
 	redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
@@ -53,7 +54,10 @@ export const clearScript: string = `
 	return count
 `;
 
-/** Keys: spaces, rows, order, names. Arguments: space, then number and name by turns. Gives how many were there. */
+/**
+ * Keys: spaces, rows, order, names. Arguments: space, then alternating numbers and names. Returns the number of records
+ * removed.
+ */
 export const removeScript: string = `
 	local removed = 0
 	for at = 2, #ARGV, 2 do

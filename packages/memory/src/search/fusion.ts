@@ -1,7 +1,7 @@
 // Reciprocal rank fusion: merges several rankings. A high rank in any of them leads to a high rank in the result; scores
 // are ignored, because they cannot be compared between rankings.
 
-/** How much being first weighs over being second. */
+/** Higher values reduce the advantage of the top ranks. */
 const damping = 60;
 
 /** A ranked item, identified by a number that grows with time. */
@@ -9,7 +9,7 @@ interface Numbered {
 	readonly seq: number;
 }
 
-/** Rankings, best first each, as one: best first, newest first among equals. */
+/** Merges rankings, each best first, into one: best first, newest first among equals. */
 export function fused<Item extends Numbered>(
 	rankings: readonly (readonly Item[])[],
 ): readonly { readonly item: Item; readonly score: number }[] {

@@ -1,4 +1,4 @@
-// Vectors of texts: made by a model, kept as unit vectors of 32-bit floats, compared by cosine.
+// Vectors of texts: created by a model, stored as unit vectors of 32-bit floats, compared by cosine.
 import { cutText, HoldfastError, messageOf } from "@holdfast/upp";
 import type { Embed, EmbedTexts } from "../contract/index.ts";
 
@@ -6,17 +6,17 @@ import type { Embed, EmbedTexts } from "../contract/index.ts";
 const longestText = 8_000;
 const usualSimilarity = 0.3;
 
-/** Makes vectors. */
+/** Creates vectors. */
 export interface Embedder {
 	readonly minSimilarity: number;
 	/**
-	 * A unit vector; undefined for a text without words.
+	 * Returns a unit vector; undefined for a text without words.
 	 * @throws HoldfastError `EMBEDDING_FAILED`.
 	 */
 	vectorOf(text: string): Promise<Float32Array | undefined>;
 }
 
-/** The option as what makes vectors. */
+/** Converts the option to an embedder. */
 export function embedderOf(embed: Embed): Embedder {
 	const { model, minSimilarity = usualSimilarity } =
 		typeof embed === "object" && "model" in embed ? embed : { model: embed };
@@ -46,7 +46,7 @@ function unit(vector: readonly number[] | undefined): Float32Array | undefined {
 	return length === 0 ? undefined : Float32Array.from(vector, (part) => part / length);
 }
 
-/** The cosine of two unit vectors; -1 where they are of different lengths, as those of different models are. */
+/** Returns the cosine of two unit vectors; -1 if their lengths differ, as with different models. */
 export function similarity(one: Float32Array, other: Float32Array): number {
 	if (one.length !== other.length) return -1;
 	let sum = 0;
@@ -60,7 +60,7 @@ export function bytesOf(vector: Float32Array): Uint8Array {
 }
 
 export function vectorFrom(bytes: Uint8Array): Float32Array {
-	// Copied, since bytes of Node's may be part of something larger.
+	// Copied, because Node's bytes may be a view of a larger buffer.
 	return new Float32Array(Uint8Array.from(bytes).buffer, 0, bytes.byteLength >> 2);
 }
 

@@ -1,25 +1,25 @@
-// An inverted index in memory that ranks by BM25: the more often and the rarer the words, the higher; long texts weigh
-// less.
+// An inverted index in memory that ranks by BM25: frequent occurrences and rare words raise the score, long texts lower
+// it.
 
-/** A number of a text, and how well it matches. */
+/** The number of a text, and its score. */
 export interface Ranked {
 	readonly seq: number;
 	readonly score: number;
 }
 
-/** How soon more of the same word adds little. */
+/** How soon repetitions of a word stop raising the score. */
 const saturation = 1.2;
 /** How much the length of a text counts, from 0 to 1. */
 const lengthWeight = 0.75;
 
 export class WordIndex {
-	/** How often each word is in each text. */
+	/** Occurrences of each word in each text. */
 	readonly #words = new Map<string, Map<number, number>>();
-	/** Different words of each text, and how many words it has. */
+	/** Distinct words of each text, and its number of words. */
 	readonly #texts = new Map<number, { readonly words: readonly string[]; readonly length: number }>();
 	#length = 0;
 
-	/** Adds a text. Only words in `wanted`, where it is given, can be searched for; all count for its length. */
+	/** Adds a text. If `wanted` is given, only its words can be searched for; all words count towards the length. */
 	add(seq: number, words: readonly string[], wanted?: ReadonlySet<string>): void {
 		const own = new Set<string>();
 		for (const word of words) {
@@ -45,7 +45,7 @@ export class WordIndex {
 		this.#length -= text.length;
 	}
 
-	/** Texts with at least one of the words, best first, newest first among equals. */
+	/** Returns the texts with at least one of the words, best first, newest first among equals. */
 	rank(words: readonly string[]): readonly Ranked[] {
 		const count = this.#texts.size;
 		const scores = new Map<number, number>();

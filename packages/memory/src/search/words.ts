@@ -1,18 +1,18 @@
-// The words of a text: what is indexed and searched, alike for every database. Words are letters, digits and marks in
-// lower case without accents; of scripts written without spaces each character is a word.
+// Splits a text into the words to index and search, identically for every database. Words are letters, digits and marks
+// in lower case without accents; in scripts without spaces each character is a word.
 import { cutText } from "@holdfast/upp";
 
 const word =
 	/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]]+/gv;
 
-/** Characters of a word that count. */
+/** Significant characters of a word. */
 const longestWord = 64;
-/** Characters of the words of one value that are indexed; what comes after is not found. */
+/** Indexed characters of the words of one value; words beyond are not found. */
 const longestText = 262_144;
-/** Different words of a query that count. */
+/** The most distinct words of a query that count. */
 const mostWords = 128;
 
-/** The words of a text in order. Costs what the text is long, up to a limit. */
+/** Returns the words of a text in order. The cost is linear in the text's length, up to a limit. */
 export function wordsOf(text: string): readonly string[] {
 	const plain = text
 		.slice(0, longestText)
@@ -23,12 +23,12 @@ export function wordsOf(text: string): readonly string[] {
 	return words.map((each) => (each.length > longestWord ? cutText(each, longestWord) : each));
 }
 
-/** The different words of a query. */
+/** Returns the distinct words of a query. */
 export function queryWords(text: string): readonly string[] {
 	return [...new Set(wordsOf(text))].slice(0, mostWords);
 }
 
-/** The texts and numbers of a value, for search; names of members are not among them. */
+/** Returns the texts and numbers of a value for search, without the names of members. */
 export function textOf(value: unknown): string {
 	const texts: string[] = [];
 	let length = 0;

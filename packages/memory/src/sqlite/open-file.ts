@@ -1,15 +1,15 @@
-// Opens the file of a SQLite place, or makes it, readable by this user only.
+// Opens the file of a SQLite storage, or creates it, readable by this user only.
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { HoldfastError } from "@holdfast/upp";
 import { failed, unavailable } from "../storage/index.ts";
 
-/** In the header of our files: "hfme". */
+/** Identifies the files in their header: "hfme". */
 const applicationId = 0x68666d65;
 const version = 1;
 
-/** Numbers are never used again, so that the newest has the highest one. Word indexes keep no copy of the text. */
+/** Numbers are never reused, so that the newest record has the highest one. Word indexes keep no copy of the text. */
 const schema = `
 	CREATE TABLE records (
 		seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -43,8 +43,9 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * The file as a database.
- * @throws HoldfastError `DB_UNAVAILABLE` where it cannot be opened or made; `DB_FAILED` where it is something else.
+ * Opens the file as a database.
+ * @throws HoldfastError `DB_UNAVAILABLE` if it cannot be opened or created; `DB_FAILED` if it is a different kind of
+ * file.
  */
 export function openFile(path: string): DatabaseSync {
 	makeFile(path);
@@ -82,7 +83,7 @@ function makeFile(path: string): void {
 function makeTables(database: DatabaseSync, path: string): void {
 	database.exec("BEGIN IMMEDIATE");
 	try {
-		// Another process may have been first.
+		// Another process may have created it first.
 		if (marksOf(database, path) === "new") database.exec(schema);
 		database.exec("COMMIT");
 	} catch (error) {
@@ -108,7 +109,7 @@ function marksOf(database: DatabaseSync, path: string): "new" | "known" {
 	);
 }
 
-/** Without Node's note that it is experimental, which users can do nothing about. */
+/** Suppresses Node's warning that it is experimental, which users cannot act on. */
 function loadSqlite(): typeof import("node:sqlite") {
 	const { emitWarning } = process;
 	process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {

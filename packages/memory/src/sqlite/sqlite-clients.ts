@@ -1,4 +1,4 @@
-// Clients over a SQLite file: Node's own SQLite, nothing to install.
+// Clients over a SQLite file, with Node's built-in SQLite: nothing to install.
 import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, PersistentOptions } from "../contract/index.ts";
@@ -20,14 +20,14 @@ const sqliteNames = optionNames<SqliteOptions>({
 
 /** Options of `sqliteClients`. */
 export interface SqliteOptions extends PersistentOptions {
-	/** Path of the file. It is made, with its folders, where it is missing: only this user may read it. */
+	/** Path of the file. The file and its folders are created if they are missing; only this user can read the file. */
 	readonly file: string;
 	/** How long a call waits while another process writes, in milliseconds. Default: 5,000. */
 	readonly busyTimeoutMs?: number;
 }
 
 /**
- * A memory client and a database client over a file. Several processes of a machine may use one file.
+ * Creates a memory client and a database client over a file. Several processes of a machine may share a file.
  * @throws HoldfastError `ENCRYPTION_KEY_REQUIRED`, `ENCRYPTION_KEY_INVALID`, `OPTION_INVALID`.
  * @example
  * import { randomBytes } from "node:crypto";

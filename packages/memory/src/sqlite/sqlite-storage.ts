@@ -1,4 +1,4 @@
-// A SQLite file as a place. A transaction never stays open across an `await`; while another process holds a lock, this
+// A storage in a SQLite file. A transaction never stays open across an `await`; while another process holds a lock, this
 // one waits without blocking.
 
 import type { DatabaseSync } from "node:sqlite";
@@ -19,7 +19,7 @@ interface Opened {
 	readonly statements: Statements;
 }
 
-/** @throws HoldfastError `OPTION_INVALID` for a name of no file. */
+/** @throws HoldfastError `OPTION_INVALID` if the name cannot be a file. */
 export function sqliteStorage(options: { readonly file: string; readonly busyTimeoutMs?: number }): Storage {
 	const { file } = options;
 	const unlimited = { least: 0, most: Number.POSITIVE_INFINITY };

@@ -1,4 +1,4 @@
-// The statements of a SQLite place. All that comes from outside is bound, never part of a statement.
+// The statements of a SQLite storage. External values are always bound, never part of a statement.
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 const columns = "seq, kind, space, name, at, body, vector";
@@ -47,7 +47,7 @@ const texts: Readonly<Record<Name, string>> = {
 	countCollection: countOne("value_words"),
 };
 
-/** Only the records that are answered with are read. */
+/** Only the returned records are read. */
 function rankAll(table: string): string {
 	return `SELECT ${columns}, score FROM
 		(SELECT rowid AS found, -rank AS score FROM ${table} WHERE ${table} MATCH ? ORDER BY rank, rowid DESC LIMIT ? OFFSET ?)
@@ -74,7 +74,7 @@ function countOne(table: string): string {
 	return `SELECT count(*) AS texts FROM ${table} JOIN records ON seq = ${table}.rowid WHERE ${table} MATCH ? AND space = ?`;
 }
 
-/** How many texts have a word; of this connection. */
+/** Number of texts that contain a word; per connection. */
 const vocabularies = `
 	CREATE VIRTUAL TABLE temp.entry_vocabulary USING fts5vocab('main', 'entry_words', 'row');
 	CREATE VIRTUAL TABLE temp.value_vocabulary USING fts5vocab('main', 'value_words', 'row');

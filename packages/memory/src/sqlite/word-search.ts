@@ -1,14 +1,14 @@
 // Search in a SQLite storage, ranked by FTS5's BM25. A word that most texts contain does not distinguish them, and
-// ranking by it would cost the most: it makes a text a match, and adds nothing to its score.
+// ranking by it would cost the most: it makes a text a match, but adds nothing to its score.
 import type { FoundRecord, StoredRecord, WordSearch } from "../storage/index.ts";
 import type { Statements } from "./statements.ts";
 
-/** A word may count for nothing only where more texts have it. */
+/** A word is ignored in the score only if more texts than this contain it. */
 const many = 5_000;
-/** The score of a text that matches only such words. FTS5 never scores significant words lower. */
+/** The score of a text that only matches such words. FTS5 never scores other words lower. */
 const least = 1e-9;
 
-/** Records that have a word, best first, newest first among equals. */
+/** Returns the records that contain a word, best first, newest first among equals. */
 export function searchWords(statements: Statements, search: WordSearch): readonly FoundRecord[] {
 	const { words, offset, limit } = search;
 	const common = commonWords(statements, search);
@@ -79,7 +79,7 @@ function countOf(statements: Statements, { kind, space }: WordSearch, words: rea
 	return Number(row?.texts ?? 0);
 }
 
-/** In quotes, no word is taken for an operator. */
+/** Quotes prevent words from being parsed as operators. */
 function anyOf(words: readonly string[]): string {
 	return words.map((word) => `"${word}"`).join(" OR ");
 }

@@ -1,4 +1,4 @@
-// Errors of places that are not there or fail.
+// Errors of unavailable or failing storages.
 import {
 	type DurationRange,
 	durationFault,
@@ -8,7 +8,7 @@ import {
 	startTimer,
 } from "@holdfast/upp";
 
-/** A place that cannot be reached now. */
+/** Creates the error for a storage that is unreachable. */
 export function unavailable(place: string, why: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"DB_UNAVAILABLE",
@@ -17,7 +17,7 @@ export function unavailable(place: string, why: string, cause?: unknown): Holdfa
 	);
 }
 
-/** A place that refused something. */
+/** Creates the error for a storage that rejected an operation. */
 export function failed(place: string, cause: unknown): HoldfastError {
 	if (isHoldfastError(cause)) return cause;
 	const why = messageOf(cause);
@@ -26,7 +26,7 @@ export function failed(place: string, cause: unknown): HoldfastError {
 	});
 }
 
-/** A package that a client needs and that is not installed. */
+/** Creates the error for a required package that is not installed. */
 export function notInstalled(name: string, cause: unknown): HoldfastError {
 	return new HoldfastError(
 		"DRIVER_NOT_INSTALLED",
@@ -35,7 +35,7 @@ export function notInstalled(name: string, cause: unknown): HoldfastError {
 	);
 }
 
-/** A duration of the options, in milliseconds. @throws HoldfastError `OPTION_INVALID`. */
+/** Validates a duration among the options, in milliseconds. @throws HoldfastError `OPTION_INVALID`. */
 export function duration(
 	name: string,
 	value: number | undefined,
@@ -47,7 +47,7 @@ export function duration(
 	throw new HoldfastError("OPTION_INVALID", `\`${name}\` is ${String(value)}. It must be ${fault}.`);
 }
 
-/** Returns the result, or `DB_UNAVAILABLE` after the given number of milliseconds. */
+/** Returns the result; throws `DB_UNAVAILABLE` after the given number of milliseconds. */
 export async function withinTime<Result>(
 	milliseconds: number,
 	place: string,

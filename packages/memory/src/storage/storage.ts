@@ -4,36 +4,36 @@
 /** An entry of a stream, or a value of a collection. */
 export type Kind = "entry" | "value";
 
-/** What is written. */
+/** A record to write. */
 export interface NewRecord {
 	/** The stream or the collection. */
 	readonly space: string;
-	/** The key of a value, or the id of an entry, where it has one. */
+	/** The key of a value, or the optional id of an entry. */
 	readonly name: string | null;
 	/** Milliseconds since 1970. */
 	readonly at: number;
 	readonly body: string;
-	/** Bytes of a vector, encrypted where the body is. */
+	/** Bytes of a vector, encrypted if the body is. */
 	readonly vector: Uint8Array | null;
 	/** The words for search; undefined if the text is encrypted. */
 	readonly words: readonly string[] | undefined;
 }
 
-/** What is read. */
+/** A stored record. */
 export interface StoredRecord extends Omit<NewRecord, "words"> {
 	readonly kind: Kind;
-	/** Grows with every write to the place, and is never used again. */
+	/** Grows with every write to the storage, and is never reused. */
 	readonly seq: number;
 }
 
-/** The part of a stream that is read. */
+/** The part of a stream to read. */
 export interface Window {
 	readonly order: "asc" | "desc";
 	readonly offset: number;
 	readonly limit: number | undefined;
-	/** Leaves out entries with a lower number. */
+	/** Skips entries with a lower number. */
 	readonly fromSeq: number;
-	/** Leaves out entries that are older. */
+	/** Skips older entries. */
 	readonly since: number;
 }
 
@@ -47,41 +47,44 @@ export interface WordSearch {
 	readonly limit: number;
 }
 
-/** A record that was found, with how well it matches. */
+/** A record and its score. */
 export interface FoundRecord {
 	readonly record: StoredRecord;
 	readonly score: number;
 }
 
-/** Entries to delete: those that are older, or have a lower number. */
+/** Entries to delete: older ones, or those with a lower number. */
 export interface Expired {
 	readonly before: number;
 	readonly belowSeq: number;
 }
 
 export interface Storage {
-	/** Connects, and makes what is missing. Called before anything else, and again after `close`. */
+	/** Connects, and creates missing tables. Called before anything else, and again after `close`. */
 	open(): Promise<void>;
 	close(): Promise<void>;
-	/** Rejects where it cannot be used. */
+	/** Rejects if the storage is unusable. */
 	ping(): Promise<void>;
-	/** Adds an entry; nothing where its stream has one of the same name. */
+	/** Adds an entry, unless its stream has one with the same name. */
 	append(record: NewRecord): Promise<void>;
-	/** Writes a value in place of the one of the same name, under a new number. */
+	/** Writes a value under a new number, replacing the one with the same name. */
 	put(record: NewRecord & { readonly name: string }): Promise<void>;
 	find(space: string, name: string): Promise<StoredRecord | undefined>;
 	list(space: string, window: Window): Promise<readonly StoredRecord[]>;
-	/** All records of a space by number, a bounded number at a time. */
+	/** Returns all records of a space by number, in pages of limited size. */
 	pages(kind: Kind, space: string): AsyncIterable<readonly StoredRecord[]>;
 	spaces(kind: Kind): Promise<readonly string[]>;
-	/** The number of the oldest among the `newest` newest entries of a stream; 0 where there are fewer. */
+	/** Returns the number of the oldest among the `newest` newest entries of a stream; 0 if there are fewer. */
 	floor(space: string, newest: number): Promise<number>;
-	/** Deletes entries, all of the stream without `expired`, and gives how many. */
+	/** Deletes expired entries, or the whole stream without `expired`; returns their number. */
 	remove(space: string, expired?: Expired): Promise<number>;
-	/** Puts another body and vector in place of those of a record that is still there, and forgets its words. */
+	/** Replaces the body and vector of a record if it still exists, and removes its words. */
 	rewrite(record: StoredRecord): Promise<void>;
-	/** Makes what was deleted unreadable, as far as the place can. */
+	/** Makes deleted data unreadable, as far as the storage can. */
 	compact(): Promise<void>;
-	/** Records that have a word, best first, newest first among equals. Absent where the place cannot search. */
+	/**
+	 * Returns the records that contain a word, best first, newest first among equals. Absent if the storage cannot
+	 * search.
+	 */
 	search?(search: WordSearch): Promise<readonly FoundRecord[]>;
 }

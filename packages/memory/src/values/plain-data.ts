@@ -1,19 +1,19 @@
 // Values that can be stored: data that survives a JSON round trip unchanged.
 import { cutText, HoldfastError } from "@holdfast/upp";
 
-/** Levels of nesting at most; what reads it calls itself once a level. */
+/** The deepest nesting; code that reads values recurses once per level. */
 const deepest = 500;
 
 /**
- * A value as JSON.
- * @throws HoldfastError `VALUE_NOT_SERIALISABLE` with the path of what cannot be kept.
+ * Serialises a value as JSON.
+ * @throws HoldfastError `VALUE_NOT_SERIALISABLE` with the path of the part that is not serialisable.
  */
 export function writtenValue(value: unknown): string {
 	demandPlain(value, { path: [], above: new Set() });
 	return JSON.stringify(value);
 }
 
-/** Where in a value a check is. */
+/** The current position of a check in a value. */
 interface Place {
 	readonly path: string[];
 	readonly above: Set<object>;
@@ -26,7 +26,7 @@ function demandPlain(value: unknown, place: Place): void {
 	if (place.path.length >= deepest)
 		throw notSerialisable(place.path, `an object below ${deepest} levels of others`);
 	place.above.add(value);
-	// Counted, since going through the members of an array leaves out those that are missing.
+	// Iterates by index, because iterating over an array's members skips holes.
 	const names = Array.isArray(value) ? value.keys() : Object.keys(value);
 	for (const name of names) {
 		place.path.push(String(name));

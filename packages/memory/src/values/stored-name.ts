@@ -1,13 +1,13 @@
-// Keys in their stored form: any text, such that different keys stay different and every database accepts them.
+// Keys in their stored form: different keys stay different, and every database accepts them.
 import { HoldfastError } from "@holdfast/upp";
 
-/** Bytes of a stored key at most: what an index of every database takes. */
+/** Maximum bytes of a stored key, which every database can index. */
 const longest = 1024;
 
 /**
- * A key as well-formed text without control characters: they are escaped as JSON does, and so are lone halves of
- * characters, which UTF-8 would make the same.
- * @throws HoldfastError `KEY_INVALID` where it is no text, or too long.
+ * Converts a key to well-formed text without control characters. They are escaped as in JSON, and so are lone surrogates,
+ * which UTF-8 would not distinguish.
+ * @throws HoldfastError `KEY_INVALID` if it is not a string, or too long.
  */
 export function storedName(name: string): string {
 	if (typeof name !== "string")
@@ -24,7 +24,7 @@ export function storedName(name: string): string {
 	return stored;
 }
 
-/** The key that was stored. */
+/** Returns the original of a stored key. */
 export function givenName(stored: string): string {
 	return JSON.parse(`"${stored}"`);
 }
