@@ -1,5 +1,5 @@
-// Entry `@holdfast/runner/compat`: names that the runner shares with other Holdfast packages, where they mean something
-// else. New programs import the current names from `@holdfast/runner`.
+// Entry point `@holdfast/runner/compat`: names that the runner shares with other Holdfast packages, where they have a
+// different meaning. New programs import the current names from `@holdfast/runner`.
 export { RunnerAgent as Agent } from "./agent/index.ts";
 export type { RunnerSession as AgentSession } from "./contract/agent-contract.ts";
 export type { RunTokenUsage as TokenUsage } from "./contract/agent-result.ts";

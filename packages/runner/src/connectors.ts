@@ -1,4 +1,4 @@
-// Entry `@holdfast/runner/connectors`: tools that reach outside: HTTP, key-value, SQL, shell.
+// Entry point `@holdfast/runner/connectors`: tools that access external resources: HTTP, key-value, SQL, shell.
 export {
 	type Connector,
 	type HttpConnectorOptions,

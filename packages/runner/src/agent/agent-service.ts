@@ -8,8 +8,8 @@ export class AgentService {
 	readonly #agents = new Map<string, { readonly config: AgentConfig; readonly agent: RunnerAgent }>();
 
 	/**
-	 * The agent of a configuration: the same one for the same id.
-	 * @throws HoldfastError `AGENT_ID_CONFLICT` where the id is in use with another configuration.
+	 * Returns the agent for a configuration: the same one for the same id.
+	 * @throws HoldfastError `AGENT_ID_CONFLICT` if the id is in use with another configuration.
 	 */
 	get(config: AgentConfig): RunnerAgent {
 		const known = this.#agents.get(config?.id);
@@ -26,8 +26,8 @@ export class AgentService {
 	}
 
 	/**
-	 * The agent of a configuration, in the service that the whole process shares.
-	 * @throws HoldfastError `AGENT_ID_CONFLICT` where the id is in use with another configuration.
+	 * Returns the agent for a configuration from the service that the whole process shares.
+	 * @throws HoldfastError `AGENT_ID_CONFLICT` if the id is in use with another configuration.
 	 */
 	static get(config: AgentConfig): RunnerAgent {
 		return shared.get(config);
@@ -38,7 +38,7 @@ export class AgentService {
 		return shared.stop();
 	}
 
-	/** Stops all of them. */
+	/** Stops all agents. */
 	async stop(): Promise<void> {
 		const agents = [...this.#agents.values()];
 		this.#agents.clear();
@@ -48,7 +48,7 @@ export class AgentService {
 
 const shared = new AgentService();
 
-/** Whether two configurations mean the same: plain data is compared, all else must be the same object. */
+/** Whether two configurations are equal: plain data is compared, everything else must be the same object. */
 function isSame(a: unknown, b: unknown, depth = 0): boolean {
 	if (Object.is(a, b)) return true;
 	if (typeof a !== "object" || typeof b !== "object" || a === null || b === null || depth > 8) return false;

@@ -1,4 +1,4 @@
-// An agent: what its sessions share, and its life. new → started → stopped; a failed start leaves it new.
+// An agent: what its sessions share, and its lifecycle. new → started → stopped; a failed start leaves it new.
 
 import { checkOptionNames, HoldfastError, messageOf, optionNames, startTimer } from "@holdfast/upp";
 import type { Agent as EngineAgent, Host } from "holdfast";
@@ -37,7 +37,7 @@ const runNames = optionNames<RunOptions>({
 const eventNames: ReadonlySet<string> = new Set(["step", "tool", "error", "metrics"]);
 
 /**
- * An accountable agent: it plans, acts and reflects under a policy, and every run is on record.
+ * An accountable agent: it plans, acts and reflects under a policy, and records every run.
  *
  * @throws HoldfastError `CONFIG_INVALID`, `TOOL_DUPLICATE`, `SCHEMA_INVALID`, `RBAC_DENIED`.
  */
@@ -58,14 +58,14 @@ export class RunnerAgent implements AgentContract {
 		this.#runner = new DefaultRunner();
 	}
 
-	/** The built-in runner: it knows the sessions of this agent that run. */
+	/** The built-in runner, which tracks the running sessions of this agent. */
 	get runner(): DefaultRunner {
 		return this.#runner;
 	}
 
 	/**
-	 * The engine's agent beneath: what is sent to a session of it is a task, so that it can be served, watched, steered,
-	 * stopped and resumed like any other. It changes when a tool is registered.
+	 * The underlying agent of the engine: a message to one of its sessions is a task, so you can serve, watch, steer,
+	 * stop and resume it like any other. It is replaced when a tool is registered.
 	 */
 	get engine(): EngineAgent {
 		this.#engine ??= makeEngineAgent(this.#agent, this.#live);
@@ -186,17 +186,19 @@ export class RunnerAgent implements AgentContract {
 		handlers.set(event, [...(handlers.get(event) ?? []), handler]);
 	}
 
-	/** The policy decisions of a session, in order; without one, the decisions about the agent as a whole. */
+	/**
+	 * Returns the policy decisions of a session, in order; without a session, the decisions about the agent as a whole.
+	 */
 	async audit(sessionId?: string): Promise<readonly AuditRecord[]> {
 		return auditOf(this.#agent.host, sessionId ?? this.id);
 	}
 
 	/**
-	 * Runs a recorded run again: models and tools give what they gave, nothing live is called. Gives the result, as redacted
-	 * as the record is.
+	 * Replays a recorded run: models and tools return what they returned then, and nothing live is called. Returns the
+	 * result, redacted like the record.
 	 *
-	 * Rejects with `REPLAY_DIVERGED` and the first event that differs in `data`, with `RECORD_INCOMPLETE`, `RECORD_ALTERED`,
-	 * `RUN_NOT_FOUND`, and with `CONFIG_INVALID` without an `eventStore`.
+	 * Rejects with `REPLAY_DIVERGED` and the first event that differs in `data`, with `RECORD_INCOMPLETE`,
+	 * `RECORD_ALTERED`, `RUN_NOT_FOUND`, and with `CONFIG_INVALID` without an `eventStore`.
 	 */
 	async replay(runId: string): Promise<AgentResult> {
 		const { config } = this.#agent;
@@ -209,7 +211,7 @@ export class RunnerAgent implements AgentContract {
 		);
 	}
 
-	/** Totals over all runs so far. */
+	/** Returns totals over all runs so far. */
 	metrics(): Metrics {
 		return this.#agent.metrics.read();
 	}
@@ -265,7 +267,7 @@ export class RunnerAgent implements AgentContract {
 		for (const waiter of this.#waiters.splice(0)) waiter();
 	}
 
-	/** The context of a session's run: for a deterministic session, ids and times come from its seed. */
+	/** Returns the context of a session's run: a deterministic session derives ids and times from its seed. */
 	#of(options: RunOptions): { agent: ResolvedAgent; live: LiveRuns; engine(): EngineAgent } {
 		if (options.deterministic !== true) {
 			return {
@@ -294,7 +296,7 @@ export class RunnerAgent implements AgentContract {
 	}
 }
 
-/** Timers that do not wait: the clock is moved to their time. */
+/** Timers that do not wait: they advance the clock instead. */
 function timersOf(clock: FixedClock): { after(milliseconds: number, wake: () => void): () => void } {
 	return {
 		after(milliseconds, wake) {
@@ -315,7 +317,9 @@ async function checked(name: string, check: () => Promise<unknown>): Promise<Hea
 	}
 }
 
-/** The audit of a session: records that share an append with what they are about, and those that were kept apart. */
+/**
+ * Returns the audit of a session: records that share an append with their subject, and those that were stored separately.
+ */
 async function auditOf(host: Host, sessionKey: string): Promise<readonly AuditRecord[]> {
 	const entries = await host.journal.read(sessionKey);
 	const inJournal = entries.flatMap(({ fact }) =>

@@ -1,4 +1,5 @@
-// The engine's agent beneath an agent: the loop as its strategy, the tools as calls on record, the rules in its one list.
+// The underlying agent of the engine: the loop as its strategy, the tools as recorded calls, the rules in its policy
+// list.
 
 import type { LanguageModel } from "@holdfast/upp";
 import { HoldfastError } from "@holdfast/upp";
@@ -18,7 +19,7 @@ export function makeEngineAgent(agent: ResolvedAgent, live: LiveRuns): EngineAge
 		execution: planActReflectLoop(loopParts(agent, live), [...safety.interceptors, live.interceptor]),
 		host,
 		ports,
-		// Iterations have their own limit, which is asked for here; the engine need not warn that it has none.
+		// Iterations have their own limit, which is read here, so the engine need not warn about a missing one.
 		...(config.maxSteps === undefined ? {} : { maxSteps: Number.POSITIVE_INFINITY }),
 	});
 }
@@ -54,7 +55,7 @@ function loopParts(agent: ResolvedAgent, live: LiveRuns): LoopParts {
 	};
 }
 
-/** The loop asks models by the providers of the agent: the engine itself asks none. */
+/** The loop calls models through the agent's providers; the engine itself calls none. */
 const noModel = {
 	specificationVersion: "v2",
 	provider: "holdfast",

@@ -1,5 +1,5 @@
-// The tools of an agent as the engine carries them out: each call is on record before it starts, and what it gave is plain
-// data. After a crash a tool that is idempotent is called again under the same key; of any other its outcome is unknown.
+// Declares the tools of an agent for the engine: each call is recorded before it starts, and its result is plain data.
+// After a crash, an idempotent tool is called again under the same key; for any other tool the outcome is unknown.
 
 import { messageOf } from "@holdfast/upp";
 import type { AnyTool, ToolContext } from "holdfast";
@@ -25,7 +25,7 @@ import { watchedStores } from "./session-memory.ts";
 interface StepArguments {
 	readonly step: RunnerStep;
 	readonly iteration: number;
-	/** The rule for which a person has to allow the call. */
+	/** The rule that requires a person's approval of the call. */
 	readonly ask?: string;
 }
 
@@ -33,9 +33,9 @@ const anyObject = { type: "object" } as const;
 /** The prefix of a failed write's message. */
 export const memoryFailed = "Writing to memory failed: ";
 
-/** The engine's tools of an agent: one for each of its own, and those of the loop. */
+/** Returns the engine's tools of an agent: one for each of its own, and those of the loop. */
 export function engineTools(agent: ResolvedAgent, live: LiveRuns): readonly AnyTool[] {
-	// The person's decision is on record.
+	// The person's decision is recorded.
 	const needsApproval = ({ ask }: Partial<StepArguments>): boolean =>
 		ask !== undefined && agent.recording === undefined;
 	const own = agent.tools.list().map((definition) => {
@@ -142,7 +142,7 @@ function callTool(
 	}
 }
 
-/** The recorded result of a call, with the events of its attempts. Throws if the call did not run. */
+/** Returns the recorded result of a call, with the events of its attempts. Throws if the call did not run. */
 function recorded(
 	answer: CallAnswer | string | undefined,
 	called: (attempt: number) => void,
@@ -175,7 +175,7 @@ async function refusal(check: () => unknown): Promise<ResultError | undefined> {
 	}
 }
 
-/** Writes what a reflection decided on; it has passed policy with the decision. */
+/** Writes the memory changes of a reflection; they passed policy with the decision. */
 async function remember(
 	agent: ResolvedAgent,
 	run: OpenRun,

@@ -1,5 +1,5 @@
-// A run that was left, here or in another process, as its journal and the record of its events have it: what is needed to
-// continue it as if it had never been left.
+// An interrupted run, left here or in another process, as its journal and its recorded events describe it: everything
+// that is needed to continue it as if it had not been interrupted.
 import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
 import type { Entry } from "holdfast/host";
 import type { CallAnswer, EventStore, StoredEvent } from "../contract/index.ts";
@@ -7,18 +7,18 @@ import { type FactEvents, keptWrites, type PastEvent, pastEvents } from "../resu
 
 /** The recorded state of a run. */
 export interface LeftRun {
-	/** The memory of a run that has none of the caller's own. */
+	/** The memory of a run for which the caller provided none. */
 	readonly memory: MemoryClient;
 	readonly facts: FactEvents;
 	/** The events of its facts. */
 	readonly events: readonly PastEvent[];
 	/** The run's events in the event store; undefined without one. */
 	readonly stored: readonly StoredEvent[] | undefined;
-	/** Why the store could not be read. */
+	/** The error, if the store could not be read. */
 	readonly storeError?: unknown;
 }
 
-/** Reads what was left of a run, whose facts are these. */
+/** Reads the state of an interrupted run from its facts. */
 export async function readLeftRun(
 	entries: readonly Entry[],
 	run: { readonly runId: string; readonly agentId: string },
@@ -32,7 +32,7 @@ export async function readLeftRun(
 	}
 }
 
-/** Rebuilds memory that was lost with its process from the changes that the run's calls recorded. */
+/** Rebuilds memory that was lost with its process, from the changes that the run's calls recorded. */
 async function rebuiltMemory(entries: readonly Entry[]): Promise<MemoryClient> {
 	const memory = inMemoryClient();
 	for (const { fact } of entries) {

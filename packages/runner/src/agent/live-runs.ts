@@ -14,25 +14,25 @@ import { seededRandom } from "./seeded.ts";
 
 const asItIs = { push: (piece: string): string => piece, flush: (): string => "" };
 
-/** A run under way in this process. */
+/** A run in flight in this process. */
 export interface OpenRun extends LiveRun {
 	readonly events: RunEvents;
-	/** Of its random numbers; undefined where they are the system's. */
+	/** The seed of its random numbers; undefined if they are the system's. */
 	seed: number | undefined;
-	/** The iteration under way, from 1. */
+	/** The current iteration, starting at 1. */
 	step: number;
-	/** Of the facts so far. */
+	/** The events of the facts so far. */
 	facts: FactEvents;
 	/** Position of the last entry that this process committed. */
 	committed: number;
 	/** The outcome; set if the run ended in this process. */
 	progress: Progress | undefined;
-	/** Found when the run is resumed, until that is on record. */
+	/** Set when an interrupted run is resumed, until the resumption is recorded. */
 	left: LeftRun | undefined;
 	readonly ownMemory: RunMemory;
-	/** Settles when tools that were abandoned have ended; rejects never. */
+	/** Resolves when abandoned tools have ended; never rejects. */
 	idle(): Promise<unknown>;
-	/** Something went wrong, and was or was not tried again. */
+	/** Reports an error, whether or not it was retried. */
 	failed(error: ResultError): void;
 	/** Whether the last error of the iteration is this one. */
 	isLastError(error: ResultError): boolean;
@@ -75,12 +75,12 @@ export class LiveRuns {
 		};
 	}
 
-	/** The options that a session is created with. */
+	/** Stores the options with which a session is created. */
 	created(sessionId: string, options: RunOptions): void {
 		this.#options.set(sessionId, options);
 	}
 
-	/** The run, made where it is not known yet. */
+	/** Returns the run, and creates it if it is unknown. */
 	get(runId: string, sessionKey: string | undefined): OpenRun {
 		let run = this.#open.get(runId);
 		if (run === undefined) {
@@ -237,7 +237,7 @@ export class LiveRuns {
 		if (error !== undefined && !run.isLastError(error)) run.failed(error);
 	}
 
-	/** A process that has the run open does not read its outcome again. */
+	/** A process that has the run open does not need to read its outcome again. */
 	#ended(run: OpenRun, progress: Progress | undefined): void {
 		run.progress = progress;
 		this.#open.delete(run.runId);
@@ -245,7 +245,7 @@ export class LiveRuns {
 	}
 }
 
-/** The error of a decision, or the reason why its step does not run. A model failure has been reported before. */
+/** The error of a decision, or the reason why its step does not run. A model failure has already been reported. */
 function errorIn(fact: Fact): ResultError | undefined {
 	if (fact.kind !== "decision") return undefined;
 	const { error, verdict } = fact.answer as PlanAnswer;

@@ -1,29 +1,29 @@
-// Totals over the runs of an agent. Latencies are kept for the last calls of each tool, so memory stays bounded.
+// Totals over the runs of an agent. Only the last latencies of each tool are kept, so memory stays bounded.
 import type { ActionResult, AgentResult } from "../contract/index.ts";
 
-/** So many latencies of a tool are kept. */
+/** Number of latencies kept per tool. */
 const kept = 1_000;
 
-/** Figures of one tool. */
+/** Metrics of one tool. */
 export interface ToolMetrics {
-	/** Attempts. */
+	/** Number of attempts. */
 	readonly calls: number;
-	/** Failed attempts to all of them. */
+	/** The ratio of failed attempts to all attempts. */
 	readonly errorRate: number;
-	/** Milliseconds of a call, of the last 1,000; null before the first. */
+	/** Milliseconds per call, over the last 1,000 calls; null before the first. */
 	readonly p50: number | null;
 	readonly p95: number | null;
 }
 
-/** Figures of one model. */
+/** Metrics of one model. */
 export interface ModelMetrics {
 	readonly inputTokens: number;
 	readonly outputTokens: number;
-	/** US dollars, of the calls that have a price. */
+	/** US dollars of the calls with a known price. */
 	readonly cost: number;
 }
 
-/** Figures of an agent. */
+/** Metrics of an agent. */
 export interface Metrics {
 	readonly runs: number;
 	/** From 0 to 1; null before the first run. */
@@ -31,7 +31,7 @@ export interface Metrics {
 	readonly meanSteps: number | null;
 	readonly tools: Readonly<Record<string, ToolMetrics>>;
 	readonly models: Readonly<Record<string, ModelMetrics>>;
-	/** Runs with calls that have no price. */
+	/** Runs with calls whose price is unknown. */
 	readonly unpricedRuns: number;
 }
 
@@ -75,7 +75,7 @@ export class MetricsCollector {
 		}
 	}
 
-	/** The figures so far. */
+	/** Returns the metrics so far. */
 	read(): Metrics {
 		const tools = [...this.#tools].map(([id, { calls, errors, latencies }]): [string, ToolMetrics] => {
 			const sorted = latencies.toSorted((a, b) => a - b);

@@ -8,8 +8,8 @@ import { faultsOfProtection } from "./read-protection.ts";
 export type Flags = Required<RuntimeFlags>;
 
 /**
- * Checks a configuration.
- * @throws HoldfastError `CONFIG_INVALID`, with every path that is wrong in `data.paths`.
+ * Validates a configuration.
+ * @throws HoldfastError `CONFIG_INVALID`, with every invalid path in `data.paths`.
  */
 export function checkConfig(config: AgentConfig): void {
 	if (typeof config !== "object" || config === null) throw invalid([["", "it is no object"]]);
@@ -55,7 +55,7 @@ function isLimit(value: unknown): boolean {
 	return value === undefined || (Number.isInteger(value) && (value as number) >= 1);
 }
 
-/** Reports problems of a configuration, path by path. */
+/** Creates the error for the problems of a configuration, path by path. */
 export function invalid(problems: readonly (readonly [path: string, why: string])[]): HoldfastError {
 	const lines = problems.map(([path, why]) => `${path === "" ? "the configuration" : path}: ${why}`);
 	return new HoldfastError("CONFIG_INVALID", `The configuration is invalid. ${lines.join("; ")}.`, {
@@ -64,8 +64,8 @@ export function invalid(problems: readonly (readonly [path: string, why: string]
 }
 
 /**
- * The flags: those that are given, else those of the environment, else what is closed.
- * @throws HoldfastError `CONFIG_INVALID` for a value of the environment that means nothing.
+ * Returns the flags: those given, else those of the environment, else the closed defaults.
+ * @throws HoldfastError `CONFIG_INVALID` for an invalid value in the environment.
  */
 export function flagsOf(
 	given: RuntimeFlags,

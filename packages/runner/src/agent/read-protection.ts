@@ -1,10 +1,10 @@
-// The options that protect: an unknown name or a value of a wrong type would leave the agent without the protection, so each is
-// refused when the agent is made.
+// Protective options: an unknown name or a value of a wrong type would leave the agent unprotected, so each is refused
+// when the agent is created.
 import { durationFault } from "@holdfast/upp";
 import type { AgentConfig } from "../contract/index.ts";
 
 type Fault = readonly [path: string, why: string];
-/** Why a value is refused; undefined for one that is right. */
+/** Returns why a value is refused; undefined if it is valid. */
 type Check = (value: unknown) => string | undefined;
 type Checks = Readonly<Record<string, Check>>;
 

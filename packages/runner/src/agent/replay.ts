@@ -1,4 +1,4 @@
-// A recorded run, run again: the loop and the rules are those of the agent, models and tools give what they gave.
+// Replays a recorded run: with the agent's loop and rules, while models and tools return what they returned then.
 import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
 import type {
 	AgentConfig,
@@ -17,13 +17,16 @@ import type { ModelRouter } from "../models/index.ts";
 import { memoryFailed } from "./engine-tools.ts";
 import type { Recording } from "./resolved-agent.ts";
 
-/** Rules that depend on nothing external: they are evaluated again. */
+/** Rules that depend on nothing external, so they are evaluated again. */
 const ownRules: ReadonlySet<string> = new Set([
 	...["toolDenylist", "toolAllowlist", "safeByDefault", "allowNetwork", "allowShell"],
 	...["requestRateLimit", "contentFilter", "sanitizers", "registry"],
 ]);
 
-/** Makes an agent of a recording and runs it. Rejects with `REPLAY_DIVERGED`, and with what reading the record does. */
+/**
+ * Creates an agent from a recording and runs it. Rejects with `REPLAY_DIVERGED`, and with the errors of reading the
+ * record.
+ */
 export async function replayRun(
 	config: AgentConfig,
 	store: EventStore,
@@ -52,7 +55,7 @@ export async function replayRun(
 	return result;
 }
 
-/** The agent's configuration without anything that reaches outside. */
+/** Returns the agent's configuration without anything that accesses external resources. */
 function replayConfig(
 	config: AgentConfig,
 	record: RecordedRun,
@@ -100,7 +103,7 @@ interface Expected {
 	};
 }
 
-/** The recorded decision of the policy engine. */
+/** Returns the recorded decision of the policy engine. */
 function recordedPolicy(
 	{ verdicts, planned, written, unwritten }: RecordedRun,
 	expected: () => Expected,
@@ -127,7 +130,7 @@ function recordedPolicy(
 	};
 }
 
-/** Fails where the sink failed then. */
+/** Fails wherever the sink failed in the recording. */
 function recordedSink({ verdicts, unreflected }: RecordedRun, expected: () => Expected): AuditSink {
 	return {
 		write() {

@@ -1,4 +1,4 @@
-// An agent's configuration, resolved: everything that its sessions share.
+// An agent's resolved configuration: everything that its sessions share.
 
 import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
 import { createRedactor, type Redactor } from "@holdfast/redaction";
@@ -14,7 +14,7 @@ import { checkConfig, type Flags, flagsOf } from "./read-config.ts";
 /** The recorded answers of models and tools for a replay. */
 export interface Recording {
 	readonly router: ModelRouter;
-	/** A text where the call was not carried out. */
+	/** Returns a string if the call did not run. */
 	answer(iteration: number): CallAnswer | string | undefined;
 }
 
@@ -31,11 +31,11 @@ export interface ResolvedAgent {
 	/** Set in a replay. */
 	readonly recording: Recording | undefined;
 	readonly handlers: Map<AgentEventName, ((data: unknown) => void)[]>;
-	/** The memory of a session. */
+	/** Returns the memory of a session. */
 	memory(): MemoryClient;
 }
 
-/** @throws HoldfastError `CONFIG_INVALID`, `RBAC_DENIED`, and what registering tools throws. */
+/** @throws HoldfastError `CONFIG_INVALID`, `RBAC_DENIED`, and the errors of registering tools. */
 export function resolveConfig(
 	config: AgentConfig,
 	recording?: Recording,
@@ -47,7 +47,7 @@ export function resolveConfig(
 	const flags = flagsOf(config, process.env);
 	const ports: Ports = { ...systemPorts, ...config.ports };
 	const host = config.host ?? memoryHost();
-	/** Keeps records of one moment in their order. */
+	/** Keeps records with the same timestamp in order. */
 	let kept = 0;
 	const redactor = createRedactor({ secrets: config.safety?.secrets });
 	const tools = new ToolRegistry();

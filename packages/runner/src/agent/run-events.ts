@@ -20,7 +20,7 @@ export interface EventListeners {
 	readonly redactor: Redactor;
 	readonly logToolInputs: "redacted" | "exclude" | "raw";
 	readonly clock: { now(): number };
-	/** Handlers given to `on`, by name. */
+	/** Returns the handlers registered with `on`, by name. */
 	handlers(name: AgentEventName): readonly ((data: unknown) => void)[];
 }
 
@@ -33,7 +33,7 @@ const nameOf: Partial<Record<RunnerEventType, AgentEventName>> = {
 
 const nobody: readonly ((data: unknown) => void)[] = [];
 
-/** An event before anybody looked at it: neither redacted nor copied. */
+/** An event that has not been read yet: neither redacted nor copied. */
 class Unheard {
 	readonly seq: number;
 	/** Milliseconds since the epoch. */
@@ -53,7 +53,7 @@ export class RunEvents {
 	readonly #listeners: EventListeners;
 	readonly #runId: string;
 	readonly #sessionId: string;
-	/** Events that have no receiver yet are built on first access. */
+	/** Events without a receiver are built on first access. */
 	readonly #events: (RunnerEvent | Unheard)[] = [];
 	readonly #warnings = new Set<string>();
 	#seq = 0;
@@ -71,7 +71,7 @@ export class RunEvents {
 		return [...this.#warnings];
 	}
 
-	/** Events so far, or a reference to the store that has them. */
+	/** The events so far, or a reference to the store that contains them. */
 	get stream(): readonly RunnerEvent[] | string {
 		const { store } = this.#listeners;
 		if (store !== undefined) return `events:${this.#runId}`;
@@ -87,7 +87,7 @@ export class RunEvents {
 		this.#emitAt(this.#listeners.clock.now(), type, data === undefined ? undefined : unchanging(data));
 	}
 
-	/** Emits an event whose data is recorded already and needs no masking. */
+	/** Emits an event whose data is already recorded and needs no masking. */
 	emitFact(type: RunnerEventType, data?: unknown): void {
 		this.#emitAt(this.#listeners.clock.now(), type, data);
 	}
@@ -137,13 +137,13 @@ export class RunEvents {
 		for (const handler of hearing) this.guarded(`a handler of "${name}"`, () => handler(event));
 	}
 
-	/** An error, with its code. Why the memory failed is on record nowhere else. */
+	/** Records an error with its code. A failure of the memory is not recorded anywhere else. */
 	failed({ code = "ERROR", message, info }: ResultError): void {
 		const why = code === "MEMORY_FAILED" && info !== undefined ? { info } : {};
 		this.emit("error", { code, message, ...why });
 	}
 
-	/** Calls a function of the caller's: what it throws, at once or later, is one warning. */
+	/** Calls a function of the caller's: an error that it throws, at once or later, becomes one warning. */
 	guarded(whose: string, call: () => unknown): void {
 		const warn = (error: unknown): void => {
 			this.#warnings.add(`${whose} failed: ${messageOf(error)}`);
@@ -151,7 +151,7 @@ export class RunEvents {
 		void guarded(call, warn);
 	}
 
-	/** Settles when the store has what was emitted, or said that it has not. */
+	/** Resolves when the store has the emitted events, or has reported a failure. */
 	stored(): Promise<void> {
 		return this.#stored;
 	}
@@ -178,7 +178,7 @@ export class RunEvents {
 	}
 }
 
-/** Data serialised as JSON on first access. */
+/** Data that is serialized as JSON on first access. */
 class Written {
 	readonly json: string;
 
@@ -187,7 +187,7 @@ class Written {
 	}
 }
 
-/** The caller may change its data before the event is read, unless it contains no objects. */
+/** Unless the data contains no objects, the caller may change it before the event is read. */
 function unchanging(data: unknown): unknown {
 	if (typeof data !== "object" || data === null) return data;
 	for (const name in data) {
@@ -197,7 +197,7 @@ function unchanging(data: unknown): unknown {
 	return data;
 }
 
-/** The value after a JSON round trip. */
+/** Returns the value after a JSON round trip. */
 function plain(data: unknown): unknown {
 	return JSON.parse(data instanceof Written ? data.json : JSON.stringify(data));
 }

@@ -1,5 +1,5 @@
-// The memory of one run: the caller's, or its own, created on first use. The run stores its own results there only then,
-// because most runs never use memory.
+// The memory of one run: the caller's, or its own, created on first use. Only then does the run store its own results in
+// it, because most runs never use memory.
 import type { MemoryClient } from "@holdfast/memory";
 import type { PlannedWrite } from "../contract/index.ts";
 
@@ -12,7 +12,7 @@ export class RunMemory {
 		this.#make = make;
 	}
 
-	/** With all that was kept. */
+	/** Returns the client, with all entries so far. */
 	client(): MemoryClient {
 		this.#client ??= this.#make();
 		const kept = this.#kept;
@@ -23,12 +23,12 @@ export class RunMemory {
 		return this.#client;
 	}
 
-	/** Keeps entries that are on record. */
+	/** Stores entries that are recorded. */
 	keep(writes: readonly PlannedWrite[]): void {
 		for (const write of writes) this.#kept.push(write);
 	}
 
-	/** Continues with another one, such as that of a run that was left. */
+	/** Switches to another client, such as that of an interrupted run. */
 	becomes(client: MemoryClient): void {
 		this.#client = client;
 		this.#kept = [];

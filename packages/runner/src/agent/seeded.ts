@@ -1,7 +1,7 @@
-// Random numbers, ids and times that come from a seed alone.
+// Random numbers, ids and times that are derived from a seed alone.
 import type { Clock, Ids } from "holdfast/host";
 
-/** Numbers from 0 up to 1, the same for the same seed and purpose. */
+/** Returns numbers from 0 up to 1, the same for the same seed and purpose. */
 export function seededRandom(seed: number, purpose: string = ""): () => number {
 	let state = seed >>> 0;
 	for (let at = 0; at < purpose.length; at++) state = Math.imul(state ^ purpose.charCodeAt(at), 0x01000193);
@@ -13,7 +13,7 @@ export function seededRandom(seed: number, purpose: string = ""): () => number {
 	};
 }
 
-/** UUIDs of version 4, the same for the same seed. */
+/** Returns UUIDs of version 4, the same for the same seed. */
 export function seededIds(seed: number): Ids {
 	const random = seededRandom(seed ^ 0x5bd1e995);
 	const hex = (digits: number): string =>
@@ -24,7 +24,7 @@ export function seededIds(seed: number): Ids {
 	};
 }
 
-/** A clock that shows a given time, and is moved by what is waited for. */
+/** A clock that returns a given time; waits advance it. */
 export class FixedClock implements Clock {
 	#now: number;
 	readonly #start: number;
@@ -43,7 +43,7 @@ export class FixedClock implements Clock {
 		return this.#now - this.#start;
 	}
 
-	/** Moves it on. */
+	/** Advances the clock. */
 	advance(milliseconds: number): void {
 		this.#now += Math.max(0, milliseconds);
 	}

@@ -1,11 +1,11 @@
-// The memory that tools and the loop see: writes pass policy, and what was changed is known.
+// The memory that tools and the loop use: writes pass policy, and changes are tracked.
 
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
 import type { Redactor } from "@holdfast/redaction";
 import { HoldfastError } from "@holdfast/upp";
 import type { MemoryChange, RunIdentity, SafetyLayer } from "../contract/index.ts";
 
-/** Memory and database of one call, with what the call changed. */
+/** Memory and database of one call, with the changes that the call made. */
 export interface WatchedStores {
 	readonly memory: MemoryClient;
 	readonly database: DatabaseClient | undefined;
@@ -13,8 +13,8 @@ export interface WatchedStores {
 }
 
 /**
- * Stores whose writes pass policy. Their keys hold no secrets, those that are read neither. `idempotencyKey`: of the call
- * that writes. `memoryOf` is asked with the first use.
+ * Creates stores whose writes pass policy. Keys are masked, for reads as well. `idempotencyKey` is that of the writing
+ * call. `memoryOf` is called on first use.
  */
 export function watchedStores(
 	memoryOf: () => MemoryClient,
@@ -30,7 +30,7 @@ export function watchedStores(
 			const streamKey = maskSecrets(given);
 			const admitted = await safety.checkWrite("memory-write", streamKey, entry, run);
 			if (admitted === undefined) return;
-			// A call that is made again after a crash writes its entries under the same ids.
+			// A call that is repeated after a crash writes its entries with the same ids.
 			const id = options?.id ?? `${idempotencyKey}:${++appends}`;
 			await memoryOf().append(streamKey, admitted.value, maskSecrets({ ...options, id }));
 			changes.push({ store: "memory", operation: "append", key: streamKey, value: admitted.value });

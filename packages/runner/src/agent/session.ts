@@ -1,4 +1,4 @@
-// One run: a session of the engine, with the id that addresses it everywhere else (keeps I1). created → running → ended;
+// One run: a session of the engine, with the id that identifies it everywhere (keeps I1). created → running → ended;
 // `run` starts it once, `abort` ends it in any process.
 
 import { createRedactor, type Redactor } from "@holdfast/redaction";
@@ -12,16 +12,16 @@ import type { ResolvedAgent } from "./resolved-agent.ts";
 
 const readResultNames = optionNames<ReadResultOptions>({ runId: true, secrets: true });
 
-/** The parts that a session gets from its agent. */
+/** The parts that a session receives from its agent. */
 export interface SessionParts {
 	readonly id: string;
 	readonly options: RunOptions;
 	readonly agent: ResolvedAgent;
-	/** Begins the run on record. */
+	/** Starts the recorded run. */
 	begin(task: string): Promise<AgentRun>;
-	/** The state of the run in this process. */
+	/** Returns the state of the run in this process. */
 	take(runId: string): OpenRun | undefined;
-	/** Called when any runner runs it. */
+	/** Called when any runner starts it. */
 	runs(session: Session): Promise<AgentResult>;
 	/** Called when it is aborted while it runs. */
 	aborts(session: Session): void;
@@ -42,7 +42,7 @@ export class Session implements RunnerSession {
 		this.#parts = parts;
 	}
 
-	/** Runs it to its end. Rejects with `SESSION_ALREADY_RUN` when it was run before. */
+	/** Runs it to its end. Rejects with `SESSION_ALREADY_RUN` if it was run before. */
 	async run(): Promise<AgentResult> {
 		if (this.#isStarted)
 			throw new HoldfastError(
@@ -63,7 +63,7 @@ export class Session implements RunnerSession {
 		if (this.#isStarted) this.#parts.aborts(this);
 	}
 
-	/** Whether it is under way. */
+	/** Whether it is running. */
 	get isRunning(): boolean {
 		return this.#isStarted && !this.#isOver;
 	}
@@ -74,7 +74,7 @@ export class Session implements RunnerSession {
 		return this.#actions === undefined ? undefined : namesOf(this.#actions, redactor);
 	}
 
-	/** Runs it by the built-in loop. */
+	/** Runs it with the built-in loop. */
 	async drive(): Promise<AgentResult> {
 		const { options, agent, take } = this.#parts;
 		const run = await this.#parts.begin(options.task ?? agent.config.taskPrompt);
@@ -91,7 +91,7 @@ export class Session implements RunnerSession {
 		return this.#result(open?.progress ?? (await progressOf(agent.host, this.id, run.runId)), open);
 	}
 
-	/** Ends it, where the built-in loop runs it. */
+	/** Ends it if the built-in loop runs it. */
 	interrupt(): void {
 		this.#run?.interrupt();
 	}
@@ -136,7 +136,7 @@ function* namesOf(actions: Iterable<ActionResult>, redactor: Redactor): Iterable
 		yield toolId === undefined ? action : { ...action, toolId: redactor.redact(toolId) };
 }
 
-/** The outcome of a run according to its journal. */
+/** Returns the outcome of a run according to its journal. */
 async function progressOf(host: Host, sessionKey: string, runId: string): Promise<Progress> {
 	let progress = noProgress;
 	for (const entry of await host.journal.read(sessionKey))
@@ -165,13 +165,11 @@ async function ended({ journal }: Host, sessionKey: string, runId: string): Prom
 export interface ReadResultOptions {
 	/** Default: the last run. */
 	readonly runId?: string;
-	/** Values that appear nowhere. Default: none. */
+	/** Values to mask everywhere. Default: none. */
 	readonly secrets?: readonly string[];
 }
 
-/**
- * Reads the result of a run from its journal, in any process. Undefined if the run does not exist.
- */
+/** Reads the result of a run from its journal, in any process. Undefined if the run does not exist. */
 export async function readResult(
 	host: Host,
 	sessionKey: string,

@@ -50,7 +50,7 @@ export type PlanActReflectOptions = Partial<
 >;
 
 /**
- * Plans, acts and reflects with the tools of its agent. The user's message is the task. Planning asks the given planner,
+ * Plans, acts and reflects with the tools of its agent. The user's message is the task. Planning calls the given planner,
  * or a model of `modelProviders`; every answer is recorded before it is used. The rules of `safety` are checked before
  * each plan is committed, and their audit records share its append; pass `auditSink` to receive those of prompts, too.
  * The tools decide whether a person is asked: if a policy engine decides `ask`, the step is blocked.
@@ -80,7 +80,7 @@ export function planActReflect(options: PlanActReflectOptions = {}): DecidingStr
 	if (planner === undefined && modelProviders.length === 0)
 		throw invalid([["modelProviders", "the model planner needs one at least"]]);
 	const config = { ...options, id: "strategy", taskPrompt: "task", tools: [], modelProviders };
-	// Calls are those of the agent's own tools, which alone say whether they require an approval.
+	// Calls go to the agent's own tools, which alone decide whether they require approval.
 	const agent = resolveConfig(config, undefined, { mayAsk: false });
 	const live = new LiveRuns(agent);
 	const { maxPlanRepairs, goalMet, reflector, maxSteps, storeReasoning, safety } = options;

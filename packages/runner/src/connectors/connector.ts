@@ -3,11 +3,11 @@ import { type DurationRange, durationFault, HoldfastError, isHoldfastError } fro
 import { compileSchema, formatIssues } from "holdfast/execution";
 import type { RunnerTool, RunnerToolContext, ToolOutput } from "../contract/index.ts";
 
-/** A tool that reaches outside of the agent. */
+/** A tool that accesses resources outside of the agent. */
 export interface Connector extends RunnerTool {
 	readonly description: string;
 	readonly safeByDefault: boolean;
-	/** Always resolves; where it failed, with `ok: false` and a code in `meta.code`. */
+	/** Always resolves; on failure with `ok: false` and a code in `meta.code`. */
 	run(input: unknown, context: RunnerToolContext): Promise<ToolOutput>;
 }
 
@@ -38,7 +38,7 @@ export function connector({ carryOut, ...parts }: ConnectorParts): Connector {
 	};
 }
 
-/** A failed answer; `output` may hold what there is nevertheless. */
+/** Returns a failed answer; `output` may contain partial output. */
 export function failed(
 	code: string,
 	message: string,
@@ -47,19 +47,19 @@ export function failed(
 	return { ok: false, ...(output === undefined ? {} : { output }), meta: { code, message, ...meta } };
 }
 
-/** Input that the schema cannot judge. */
+/** Returns the error for input that the schema cannot validate. */
 export function inputInvalid(message: string): HoldfastError {
 	return new HoldfastError("TOOL_INPUT_INVALID", message);
 }
 
-/** A limit of a connector's options. @throws HoldfastError `CONFIG_INVALID`. */
+/** Reads a limit from a connector's options. @throws HoldfastError `CONFIG_INVALID`. */
 export function limit(name: string, given: number | undefined, otherwise: number): number {
 	if (given === undefined) return otherwise;
 	if (Number.isSafeInteger(given) && given >= 1) return given;
 	throw configInvalid(`\`${name}\` is no whole number from 1`);
 }
 
-/** A duration of a connector's options, in milliseconds. @throws HoldfastError `CONFIG_INVALID`. */
+/** Reads a duration from a connector's options, in milliseconds. @throws HoldfastError `CONFIG_INVALID`. */
 export function duration(
 	name: string,
 	given: number | undefined,

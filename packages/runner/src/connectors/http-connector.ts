@@ -1,4 +1,4 @@
-// The connector for HTTP: one guarded request, with what the runner needs to know whether trying again may help.
+// The connector for HTTP: one guarded request, and whether a retry may help.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { type OutboundOptions, type OutboundResponse, outbound } from "@holdfast/outbound";
 import { checkOptionNames, isHoldfastError, optionNames, timeoutSignal } from "@holdfast/upp";
@@ -27,7 +27,7 @@ const httpConnectorNames = optionNames<HttpConnectorOptions>({
 });
 
 const allMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
-/** Headers that belong to the connection; setting them by hand could contradict it. */
+/** Headers that belong to the connection; setting them manually could contradict it. */
 const ownHeaders: ReadonlySet<string> = new Set([
 	"accept-encoding",
 	"connection",
@@ -50,15 +50,18 @@ export type HttpMethod = (typeof allMethods)[number];
 export interface HttpConnectorOptions extends OutboundOptions {
 	/** Default: `http`. */
 	readonly id?: string;
-	/** Default: all. With GET and HEAD only, a call that a crash interrupted is made again. */
+	/** Default: all. If only GET and HEAD are allowed, a call that a crash interrupted is repeated. */
 	readonly methods?: readonly HttpMethod[];
-	/** Milliseconds for one attempt: look-up, connection, redirects and the whole body. Default: 10000. */
+	/** Milliseconds for one attempt: DNS lookup, connection, redirects and the whole body. Default: 10000. */
 	readonly timeoutMs?: number;
-	/** Bytes of a body after decompression. Default: 1048576. */
+	/** Maximum size of a body in bytes after decompression. Default: 1048576. */
 	readonly maxResponseBytes?: number;
-	/** Headers for requests to an origin, such as its key. The model does not see them; a redirect elsewhere drops them. */
+	/**
+	 * Headers for requests to an origin, such as its key. The model does not see them; a redirect to another origin drops
+	 * them.
+	 */
 	readonly credentials?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-	/** More headers of the input that, like Authorization and Cookie, a redirect to another origin drops. */
+	/** Additional headers of the input that a redirect to another origin drops, like Authorization and Cookie. */
 	readonly credentialHeaders?: readonly string[];
 }
 
@@ -71,12 +74,12 @@ interface HttpInput {
 }
 
 /**
- * A tool for requests to public addresses; it runs where the agent has `allowNetwork`. Its output is
- * `{ url, status, headers, body }`.
+ * A tool for requests to public addresses; it requires the agent's `allowNetwork`. Its output is `{ url, status, headers,
+ * body }`.
  *
- * Codes of failures: `HTTP_STATUS`, `HTTP_TIMEOUT`, `CONNECTION_FAILED`, `SSRF_BLOCKED`, `URL_REFUSED`,
- * `TOO_MANY_REDIRECTS`, `RESPONSE_TOO_LARGE`, `RESPONSE_INVALID`, `TOOL_INPUT_INVALID`. GET and HEAD are tried again after
- * a timeout, a failed connection, 429 and 502 to 504; other methods only with an `idempotencyKey`.
+ * Error codes: `HTTP_STATUS`, `HTTP_TIMEOUT`, `CONNECTION_FAILED`, `SSRF_BLOCKED`, `URL_REFUSED`, `TOO_MANY_REDIRECTS`,
+ * `RESPONSE_TOO_LARGE`, `RESPONSE_INVALID`, `TOOL_INPUT_INVALID`. GET and HEAD are retried after a timeout, a failed
+ * connection, 429 and 502 to 504; other methods only with an `idempotencyKey`.
  * @throws HoldfastError `CONFIG_INVALID`, `DESTINATION_INVALID`.
  */
 export function httpConnector(options: HttpConnectorOptions = {}): Connector {
@@ -99,7 +102,7 @@ export function httpConnector(options: HttpConnectorOptions = {}): Connector {
 		description: `Requests a public http or https address (${methods.join(", ")}) and gives status, headers and body.`,
 		safeByDefault: false,
 		requires: "network",
-		// The time of the attempt itself is up before that.
+		// The attempt's own time limit expires before this one.
 		timeoutMs: timeoutMs + 2_000,
 		...(changesNothing ? { idempotent: true } : {}),
 		schema: {

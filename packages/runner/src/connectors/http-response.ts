@@ -1,9 +1,9 @@
-// Reads an answer: its body if it is text, and how long its server asks clients to wait.
+// Reads a response: its body if it is text, and how long its server asks clients to wait.
 
-/** The most that a server is waited for, in milliseconds. */
+/** The longest wait that a server may request, in milliseconds. */
 const longestWait = 30_000;
 
-/** A body as text, or in base64 where it is not text. */
+/** Returns a body as text, or in base64 if it is not text. */
 export function bodyOf(
 	bytes: Uint8Array,
 	headers: Readonly<Record<string, string>>,
@@ -17,7 +17,7 @@ export function bodyOf(
 	}
 }
 
-/** Milliseconds of a Retry-After, in seconds or as a date; 30 seconds at most. */
+/** Returns the milliseconds of a Retry-After header, given in seconds or as a date; 30 seconds at most. */
 export function retryAfter(value: string | undefined, now: number): number | undefined {
 	if (value === undefined) return undefined;
 	const text = value.trim();

@@ -1,4 +1,4 @@
-// Entry point of the connectors: tools that reach outside.
+// Entry point of the connectors.
 export type { Connector } from "./connector.ts";
 export { type HttpConnectorOptions, type HttpMethod, httpConnector } from "./http-connector.ts";
 export { type KvConnectorOptions, kvConnector } from "./kv-connector.ts";

@@ -1,4 +1,5 @@
-// The connector for keys and values in memory. Values are kept as JSON, so that nothing is shared with who gave or got them.
+// The connector for keys and values in memory. Values are stored as JSON, so that they share nothing with the caller's
+// objects.
 import { checkOptionNames, optionNames } from "@holdfast/upp";
 import type { ToolOutput } from "../contract/index.ts";
 import { type Connector, connector, failed, inputInvalid, limit } from "./connector.ts";
@@ -13,9 +14,9 @@ const kvConnectorNames = optionNames<KvConnectorOptions>({
 export interface KvConnectorOptions {
 	/** Default: `kv`. */
 	readonly id?: string;
-	/** Keys at most; one more is refused with `KV_FULL`. Default: 10000. */
+	/** Maximum number of keys; one more is refused with `KV_FULL`. Default: 10000. */
 	readonly maxKeys?: number;
-	/** Characters of a value as JSON at most; a longer one is refused with `KV_FULL`. Default: 1048576. */
+	/** Maximum length of a value as JSON, in characters; a longer one is refused with `KV_FULL`. Default: 1048576. */
 	readonly maxValueCharacters?: number;
 }
 
@@ -30,9 +31,9 @@ interface KvInput {
 
 /**
  * A tool that stores values in memory, for its own lifetime and for all sessions that use it: `get` returns the value or
- * null, `set` and `delete` return whether the key existed, `list` returns the keys in order.
+ * null, `set` and `delete` return whether the key existed, `list` returns the sorted keys.
  *
- * Codes of failures: `KV_FULL`, `TOOL_INPUT_INVALID`.
+ * Error codes: `KV_FULL`, `TOOL_INPUT_INVALID`.
  * @throws HoldfastError `CONFIG_INVALID`.
  */
 export function kvConnector(options: KvConnectorOptions = {}): Connector {

@@ -7,7 +7,7 @@ import type { SqlDriver, SqlRows, SqlStatement } from "./sql-driver.ts";
 
 const postgresDriverNames = optionNames<PostgresDriverOptions>({ pool: true });
 
-/** A query as `pg` takes it. */
+/** A query in the form that `pg` accepts. */
 export interface PostgresQuery {
 	readonly text: string;
 	readonly values?: unknown[];
@@ -16,33 +16,34 @@ export interface PostgresQuery {
 	readonly types?: { getTypeParser(oid: number): (value: string) => unknown };
 }
 
-/** A connection of the pool, as `pg` gives it. */
+/** A connection of the pool, from `pg`. */
 export interface PostgresConnection {
 	query(query: PostgresQuery): Promise<{
 		readonly rows: readonly Readonly<Record<string, unknown>>[];
 		readonly rowCount: number | null;
 		readonly fields: readonly unknown[];
 	}>;
-	/** With `true` the connection is closed. */
+	/** `true` closes the connection. */
 	release(destroy?: boolean): void;
 }
 
 /** Options of `postgresDriver()`. */
 export interface PostgresDriverOptions {
-	/** A `Pool` of `pg` 8.12 or later. You close it. Its role should have no more rights than the agent needs. */
+	/** A `Pool` of `pg` 8.12 or later. You close it. Its role should have only the rights that the agent needs. */
 	readonly pool: { connect(): Promise<PostgresConnection> };
 }
 
 const rowsAtOnce = 100;
-/** Milliseconds after the signal at which the server ends a statement by itself. */
+/** Milliseconds after the signal at which the server itself ends a statement. */
 const graceMs = 1_000;
 const [readOnlyTransaction, syntaxError] = ["25006", "42601"];
 
 /**
- * Postgres for `sqlConnector()`.
+ * Returns the Postgres driver for `sqlConnector()`.
  *
- * Values keep the form that Postgres writes; `int8` beyond a number's reach, `numeric` and dates are texts.
- * @throws HoldfastError `CONFIG_INVALID`. A pool that does not use the extended protocol is refused at its first statement.
+ * Values keep the form that Postgres writes; `int8` beyond the range of a number, `numeric` and dates are strings.
+ * @throws HoldfastError `CONFIG_INVALID`. A pool that does not use the extended protocol is refused at its first
+ * statement.
  * @example
  * ```ts no-run
  * import { postgresDriver, sqlConnector } from "@holdfast/runner/connectors";
@@ -68,7 +69,7 @@ export function postgresDriver(options: PostgresDriverOptions): SqlDriver {
 			const settled = Promise.withResolvers<never>();
 			const onAbort = (): void => settled.reject(signal.reason);
 			signal.addEventListener("abort", onAbort);
-			// A connection that wrote, failed or was left keeps settings of the statement: it is not used again.
+			// A connection that wrote, failed or was abandoned keeps settings of the statement, so it is not reused.
 			let isClean = false;
 			try {
 				const rows = await Promise.race([carryOut(connection, statement), settled.promise]);
@@ -84,7 +85,7 @@ export function postgresDriver(options: PostgresDriverOptions): SqlDriver {
 	};
 }
 
-/** Waits for a connection until the signal fires; one that comes later goes back at once. */
+/** Waits for a connection until the signal fires; one that arrives later is released at once. */
 async function connected(
 	pool: PostgresDriverOptions["pool"],
 	signal: AbortSignal,
@@ -104,7 +105,7 @@ async function connected(
 	}
 }
 
-/** The extended protocol refuses two statements in one text; a pool that takes them is none of `pg`. */
+/** The extended protocol refuses two statements in one text; a pool that accepts them is not one of `pg`. */
 async function checkExtended(connection: PostgresConnection): Promise<void> {
 	try {
 		await connection.query(extended("SELECT 1; SELECT 2"));
@@ -162,7 +163,7 @@ function extended(text: string, params: SqlStatement["params"] = []): PostgresQu
 	return { text, values: [...params], queryMode: "extended", types };
 }
 
-/** The text with `$1` and so on for each `?`. */
+/** Returns the text with `$1` and so on for each `?`. */
 function numbered({ sql, placeholders }: SqlStatement): string {
 	const pieces: string[] = [];
 	let at = 0;
@@ -187,7 +188,7 @@ const parsers: Readonly<Record<number, (value: string) => unknown>> = {
 };
 const types = { getTypeParser: (oid: number) => parsers[oid] ?? ((value: string) => value) };
 
-/** JSON has no `NaN` and no infinity. */
+/** JSON cannot represent `NaN` and infinity. */
 function fraction(value: string): number | string {
 	return Number.isFinite(Number(value)) ? Number(value) : value;
 }

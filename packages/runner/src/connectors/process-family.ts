@@ -13,7 +13,7 @@ interface Row {
 
 export class ProcessFamily {
 	readonly #group: number;
-	/** Those that left the group, by number, with when they began. */
+	/** Processes that left the group, by number, with their start times. */
 	readonly #away = new Map<number, string>();
 
 	/** `pid` leads its group. */
@@ -40,14 +40,14 @@ export class ProcessFamily {
 		return family.size > 0;
 	}
 
-	/** Sends a signal to all that `isAlive` found last. */
+	/** Sends a signal to all processes that `isAlive` last found. */
 	signal(signal: NodeJS.Signals): void {
 		send(-this.#group, signal);
 		for (const pid of this.#away.keys()) send(pid, signal);
 	}
 }
 
-/** Whether there was anyone to get the signal. */
+/** Returns whether any process received the signal. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 	try {
 		return process.kill(pid, signal);
@@ -56,7 +56,7 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 	}
 }
 
-/** Every process that runs; undefined where the system has no such table. */
+/** Returns every running process; undefined if the system has no such table. */
 function processTable(): readonly Row[] | undefined {
 	let names: readonly string[];
 	try {
@@ -71,7 +71,7 @@ function processTable(): readonly Row[] | undefined {
 function rowOf(pid: string): readonly Row[] {
 	try {
 		const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-		// The name before it is in brackets, and may hold anything.
+		// The preceding name is in brackets and may contain anything.
 		const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
 		const [state = "", parent, group] = fields;
 		if (/[ZX]/.test(state)) return [];

@@ -1,22 +1,22 @@
-// A process with all that it starts. Running → ending (asked to end, 2 seconds) → killed; over when no process of the group
-// is left. Its group is its own, so that a signal reaches what it started as well.
+// A process with all processes that it starts. Running → ending (asked to end, 2 seconds) → killed; ended when no process
+// of the group is left. It has its own group, so that a signal also reaches the processes it started.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProcessFamily } from "./process-family.ts";
 
-/** Milliseconds between being asked to end and being killed. */
+/** Milliseconds between the request to end and the kill. */
 const grace = 2_000;
-/** Milliseconds for what was killed to be gone. */
+/** Milliseconds that killed processes have to disappear. */
 const afterKill = 2_000;
 const pollEvery = 40;
 
 export interface ProcessGroup {
-	/** Rejects where no process could be started. */
+	/** Rejects if the process could not be started. */
 	readonly started: Promise<void>;
-	/** Settles when the first process has ended, even if it left others running. */
+	/** Resolves when the first process has ended, even if it left others running. */
 	readonly exited: Promise<{ readonly exitCode: number | null; readonly signal: string | null }>;
-	/** Ends every process of the group, and settles when all have exited. May be called more than once. */
+	/** Ends every process of the group, and resolves when all have exited. May be called more than once. */
 	end(): Promise<void>;
 }
 
@@ -39,10 +39,10 @@ export function startGroup({ argv, cwd, env, onOutput }: Program): ProcessGroup 
 	});
 	child.stdout.on("data", (chunk) => onOutput("stdout", chunk));
 	child.stderr.on("data", (chunk) => onOutput("stderr", chunk));
-	// Without a process there is nothing to end; the first signal would go to this group.
+	// Without a process there is nothing to end, and the first signal would go to the current group.
 	const family = child.pid === undefined ? undefined : new ProcessFamily(child.pid);
 	const killAll = (): void => family?.signal("SIGKILL");
-	// A group of its own would outlive this process.
+	// A process group would otherwise outlive this process.
 	process.on("exit", killAll);
 	const exited = once(child, "exit").then(([exitCode, signal]) => ({ exitCode, signal }));
 	const closed = once(child, "close").catch(() => {});
@@ -76,7 +76,7 @@ async function endGroup(
 			await isGoneWithin(family, afterKill);
 		}
 	}
-	// A process that was not found may hold the pipes open indefinitely.
+	// A process that was not found may keep the pipes open indefinitely.
 	await Promise.race([closed, sleep(afterKill, undefined, { ref: false })]);
 	child.stdout?.destroy();
 	child.stderr?.destroy();

@@ -27,15 +27,15 @@ const shellConnectorNames = optionNames<ShellConnectorOptions>({
 
 /** Options of `shellConnector()`. */
 export interface ShellConnectorOptions {
-	/** The folder that programs run in; no call leaves it by its `cwd`. */
+	/** The folder in which programs run; the `cwd` of a call cannot leave it. */
 	readonly root: string;
 	/** Default: `shell`. */
 	readonly id?: string;
-	/** Milliseconds. Default: 30000. */
+	/** In milliseconds. Default: 30000. */
 	readonly timeoutMs?: number;
-	/** Bytes of both outputs together. Default: 1048576. */
+	/** Maximum size of both outputs together, in bytes. Default: 1048576. */
 	readonly maxOutputBytes?: number;
-	/** Names of variables that a program gets from this process. Default: PATH and LANG. */
+	/** Names of variables that a program receives from this process. Default: PATH and LANG. */
 	readonly env?: readonly string[];
 	/** Additional variables for a program. Default: none. */
 	readonly variables?: Readonly<Record<string, string>>;
@@ -47,10 +47,10 @@ interface ShellInput {
 }
 
 /**
- * A tool that runs a program; it runs where the agent has `allowShell`, on systems with process groups. Its output is
- * `{ exitCode, signal, stdout, stderr }`.
+ * A tool that runs a program; it requires the agent's `allowShell` and a system with process groups. Its output is `{
+ * exitCode, signal, stdout, stderr }`.
  *
- * Codes of failures: `SHELL_EXIT`, `SHELL_NOT_STARTED`, `SHELL_TIMEOUT`, `OUTPUT_LIMIT`, `CWD_REFUSED`, `TOOL_INPUT_INVALID`.
+ * Error codes: `SHELL_EXIT`, `SHELL_NOT_STARTED`, `SHELL_TIMEOUT`, `OUTPUT_LIMIT`, `CWD_REFUSED`, `TOOL_INPUT_INVALID`.
  * @throws HoldfastError `CONFIG_INVALID`.
  */
 export function shellConnector(options: ShellConnectorOptions): Connector {
@@ -64,7 +64,7 @@ export function shellConnector(options: ShellConnectorOptions): Connector {
 		description: "Runs a program with its arguments, without a shell, and gives its exit code and output.",
 		safeByDefault: false,
 		requires: "shell",
-		// The time of the program is up before that, and it has time to end.
+		// The program's time limit expires before this one, which leaves it time to end.
 		timeoutMs: timeoutMs + 6_000,
 		schema: {
 			type: "object",

@@ -26,19 +26,19 @@ export interface SqlConnectorOptions {
 	readonly driver: SqlDriver;
 	/** Default: `sql`. */
 	readonly id?: string;
-	/** Milliseconds. Default: 10000. */
+	/** In milliseconds. Default: 10000. */
 	readonly timeoutMs?: number;
 	/** The maximum number of rows; `meta.truncated` reports whether there were more. Default: 1000. */
 	readonly maxRows?: number;
-	/** Characters of all rows as JSON, about. Default: 1048576. */
+	/** Approximate maximum length of all rows as JSON, in characters. Default: 1048576. */
 	readonly maxCharacters?: number;
 }
 
 /**
- * A tool for one SQL statement with its parameters; it runs where its id is in the agent's `enableTools`, and writes where
- * the agent has `allowDbWrites`. Its output is `{ rows, changes? }`.
+ * A tool for one SQL statement with its parameters; its id has to be in the agent's `enableTools`, and writes require the
+ * agent's `allowDbWrites`. Its output is `{ rows, changes? }`.
  *
- * Codes of failures: `SQL_REFUSED`, `SQL_READONLY`, `SQL_TIMEOUT`, `SQL_FAILED`, `TOOL_INPUT_INVALID`.
+ * Error codes: `SQL_REFUSED`, `SQL_READONLY`, `SQL_TIMEOUT`, `SQL_FAILED`, `TOOL_INPUT_INVALID`.
  * @throws HoldfastError `CONFIG_INVALID`.
  */
 export function sqlConnector(options: SqlConnectorOptions): Connector {
@@ -68,7 +68,7 @@ export function sqlConnector(options: SqlConnectorOptions): Connector {
 			const { writes, placeholders } = parseStatement(sql);
 			if (placeholders.length !== params.length)
 				throw sqlRefused(`it has ${placeholders.length} placeholders for ${params.length} parameters`);
-			// Databases in C end a text there.
+			// Databases written in C end a string at a NUL.
 			if (params.some((value) => typeof value === "string" && value.includes("\0")))
 				throw sqlRefused("a parameter holds a NUL character");
 			if (writes && allowDbWrites !== true) throw sqlReadOnly();

@@ -1,6 +1,6 @@
-// Reads SQL before a database does: one statement, its kind and its placeholders. It accepts only what SQLite, Postgres and
-// MySQL split into the same tokens, and refuses everything else: a text that two databases read in two ways can hide a
-// statement from one of them. Costs linear time.
+// Parses SQL before a database does: one statement, its kind and its placeholders. It accepts only what SQLite, Postgres
+// and MySQL split into the same tokens, and refuses everything else: a text that two databases read differently can hide
+// a statement from one of them. Takes linear time.
 import { cutText, HoldfastError } from "@holdfast/upp";
 
 const longest = 100_000;
@@ -16,13 +16,13 @@ const writing: ReadonlySet<string> = new Set([
 	"DROP",
 	"TRUNCATE",
 ]);
-/** Inside a statement that begins by reading. */
+/** Keywords that write inside a statement that starts as a read. */
 const writingWithin: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE", "INTO"]);
 
 /** A parsed statement. */
 export interface ParsedStatement {
 	readonly writes: boolean;
-	/** Where its `?` are. */
+	/** The positions of its `?`. */
 	readonly placeholders: readonly number[];
 }
 
@@ -66,7 +66,7 @@ export function sqlRefused(why: string): HoldfastError {
 const wordAt = /[\p{L}_][\p{L}\p{N}_$]*/uy;
 /** Older releases of Postgres read `1INTO` as a number and a keyword. */
 const numberAt = /(?:0x[\da-f]+|\d+(?:\.\d*)?(?:e[+-]?\d+)?)(?![\p{L}\p{N}_$.])/iuy;
-/** MySQL wants a blank after `--`; Postgres also ends the comment at a carriage return. */
+/** MySQL requires whitespace after `--`; Postgres also ends the comment at a carriage return. */
 const lineCommentAt = /--(?:[ \t][^\n\r\f\v\u0085\u2028\u2029]*)?(?=\r?\n|$)/y;
 const plainName = /^[\p{L}\p{N}_ ]*$/u;
 /** `b'…'`, `e'…'`, `n'…'`, `x'…'`. Oracle's `q'…'` ends elsewhere. */
@@ -78,7 +78,7 @@ function matched(pattern: RegExp, sql: string, at: number): string | undefined {
 	return pattern.exec(sql)?.[0];
 }
 
-/** The position after a blank or a comment, or `at`. */
+/** Returns the position after whitespace or a comment, or `at`. */
 function afterBlank(sql: string, at: number): number {
 	if (" \t\n\r".includes(sql[at] as string)) return at + 1;
 	if (sql.startsWith("--", at)) {
@@ -92,7 +92,7 @@ function afterBlank(sql: string, at: number): number {
 	if (!sql.startsWith("/*", at)) return at;
 	const end = sql.indexOf("*/", at + 2);
 	if (end < 0) throw sqlRefused("a comment does not end");
-	// MySQL executes `/*! … */`, MariaDB `/*M! … */` as well; Postgres nests comments.
+	// MySQL executes `/*! … */`, MariaDB also `/*M! … */`; Postgres nests comments.
 	if (/^(?:M?!|\+)/.test(sql.slice(at + 2, at + 4)) || sql.slice(at + 2, end + 1).includes("/*"))
 		throw sqlRefused("databases read a comment in it differently");
 	return end + 2;
@@ -107,7 +107,10 @@ function afterWord(sql: string, at: number, word: string): number {
 	return end;
 }
 
-/** The position after a text, a quoted name, a number or an operator. A doubled quote is two texts side by side. */
+/**
+ * Returns the position after a string, a quoted name, a number or an operator. A doubled quote counts as two adjacent
+ * strings.
+ */
 function afterSymbol(sql: string, at: number): number {
 	const char = sql[at] as string;
 	const next = sql[at + 1] ?? "";
@@ -116,7 +119,7 @@ function afterSymbol(sql: string, at: number): number {
 		if (end < 0) throw sqlRefused("a quotation does not end");
 		if (sql[end - 1] === "\\")
 			throw sqlRefused("a quotation holds a backslash before a quote; give the text in `params`");
-		// A backtick is an operator in Postgres, where a quote inside would begin a text.
+		// A backtick is an operator in Postgres, where a quote after it would start a string.
 		if (char === "`" && !plainName.test(sql.slice(at + 1, end)))
 			throw sqlRefused("a name in backticks is unusual; write it in double quotes");
 		return end + 1;
@@ -134,7 +137,8 @@ function afterSymbol(sql: string, at: number): number {
 	if (char === ":" && next === ":") return at + 2;
 	if ((char === "?" && /\d/.test(next)) || (/[:@]/.test(char) && /[\p{L}_$]/u.test(next)) || char === "$")
 		throw sqlRefused("placeholders are written `?`, one for each parameter");
-	// `#` begins a comment in MySQL and is an operator in Postgres; other characters are part of a name in some databases.
+	// `#` starts a comment in MySQL and is an operator in Postgres; other characters are part of a name in some
+	// databases.
 	if (!symbols.includes(char))
 		throw sqlRefused(
 			`databases read ${JSON.stringify(String.fromCodePoint(sql.codePointAt(at) as number))} differently`,

@@ -1,5 +1,5 @@
-// SQLite for the SQL connector. A database in a file is queried in a process of its own, because no statement can be
-// interrupted inside this one: idle → busy → idle; one that does not answer in time is killed and forgotten.
+// SQLite for the SQL connector. A database file is queried in a separate process, because a statement cannot be
+// interrupted inside this one: idle → busy → idle; a process that does not answer in time is killed and discarded.
 import { type ChildProcess, fork } from "node:child_process";
 import type { DatabaseSync } from "node:sqlite";
 import { checkOptionNames, HoldfastError, isHoldfastError, optionNames } from "@holdfast/upp";
@@ -12,28 +12,30 @@ import { querySqlite, type SqliteFailure } from "./sqlite-query.ts";
 
 const sqliteDriverNames = optionNames<SqliteDriverOptions>({ path: true, program: true, database: true });
 
-/** Where the database is. */
+/** The database to use. */
 export type SqliteDriverOptions =
 	| {
-			/** A file. It is opened in a process of its own, for reading unless a statement may write. */
+			/** Path of a file. A separate process opens it, for reading unless a statement may write. */
 			readonly path: string;
 			/**
-			 * The file of the program that opens it, a path or a `file:` URL. By default the installed package's entry
-			 * `@holdfast/runner/sqlite-process`. Set it when you deploy a bundle without `node_modules`.
+			 * The program that opens it, as a path or a `file:` URL. By default the installed package's entry point
+			 * `@holdfast/runner/sqlite-process`. Set it if you deploy a bundle without `node_modules`.
 			 */
 			readonly program?: string | URL;
 	  }
 	| {
-			/** An open database. A statement blocks this process for as long as it takes: for tests and trusted plans. */
+			/**
+			 * An open database. A statement blocks this process while it runs: use it only for tests and trusted plans.
+			 */
 			readonly database: DatabaseSync;
 	  };
 
-/** The answer of the process. */
+/** The answer of the separate process. */
 export type SqliteAnswer = ReturnType<typeof querySqlite>;
 
 /**
- * SQLite for `sqlConnector()`.
- * @throws HoldfastError `CONFIG_INVALID`, and `SQL_PROGRAM_MISSING` where the program of the process cannot be found.
+ * Returns the SQLite driver for `sqlConnector()`.
+ * @throws HoldfastError `CONFIG_INVALID`, and `SQL_PROGRAM_MISSING` if the program of the process cannot be found.
  */
 export function sqliteDriver(options: SqliteDriverOptions): SqlDriver {
 	checkOptionNames(options, sqliteDriverNames, { of: "sqliteDriver()" });

@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { SqlStatement } from "./sql-driver.ts";
 import { querySqlite } from "./sqlite-query.ts";
 
-/** Answers the statements that the parent process sends, on the database at `path`. */
+/** Executes the statements that the parent process sends, on the database at `path`. */
 export function serveSqlite(path: string): void {
 	// Loaded here only: importing this module must not print the warning that SQLite is experimental.
 	const sqlite = process.getBuiltinModule("node:sqlite");
@@ -17,7 +17,7 @@ export function serveSqlite(path: string): void {
 		return database;
 	};
 	try {
-		// Where memory runs out, the kernel ends this process before its parent.
+		// If memory runs out, the kernel ends this process before its parent.
 		writeFileSync("/proc/self/oom_score_adj", "1000");
 	} catch {}
 	process.on("disconnect", () => process.exit());

@@ -1,5 +1,5 @@
-// Finds the program of `sqliteDriver`: given, next to the sources, or the entry of the installed package. A bundle is never
-// started as that program: it would run the whole application again.
+// Finds the program of `sqliteDriver`: the given one, the one next to the sources, or the entry point of the installed
+// package. A bundle is never started as that program, because it would run the whole application again.
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { HoldfastError } from "@holdfast/upp";
 
@@ -7,7 +7,7 @@ import { HoldfastError } from "@holdfast/upp";
 const own: string | undefined = import.meta.url;
 
 /**
- * The path of the program that queries a SQLite file.
+ * Returns the path of the program that queries a SQLite file.
  * @throws HoldfastError `SQL_PROGRAM_MISSING`
  */
 export function sqliteProgram(given: string | URL | undefined): string {
@@ -16,14 +16,14 @@ export function sqliteProgram(given: string | URL | undefined): string {
 	if (own?.endsWith(".ts")) return fileURLToPath(new URL("../sqlite-process.ts", own));
 	const program = process.argv[1];
 	const bases = [own, program === undefined ? undefined : pathToFileURL(program), `${process.cwd()}/`];
-	// Not imported: webpack replaces what an imported `createRequire` resolves with a number of its own.
+	// Not imported: webpack replaces the resolved paths of an imported `createRequire` with its own numbers.
 	const { createRequire } = process.getBuiltinModule("node:module");
 	for (const base of bases) {
 		if (base === undefined) continue;
 		try {
 			return createRequire(base).resolve("@holdfast/runner/sqlite-process");
 		} catch {
-			// Not installed where this base looks.
+			// Not installed at this base.
 		}
 	}
 	throw new HoldfastError(

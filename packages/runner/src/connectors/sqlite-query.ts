@@ -1,13 +1,12 @@
-// One statement on an open SQLite database, in this thread. It checks again, with SQLite's own parser, what was found out
-// about the statement.
+// Runs one statement on an open SQLite database, in this thread. It checks the statement again with SQLite's own parser.
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import type { SqlRows, SqlStatement, SqlValue } from "./sql-driver.ts";
 
-/** Why a statement was not carried out, in a form that may cross to another process. */
+/** Why a statement was not executed, in a form that can be sent to another process. */
 export interface SqliteFailure {
 	readonly code: "SQL_REFUSED" | "SQL_READONLY" | "SQL_FAILED";
 	readonly message: string;
-	/** Another connection had the database. */
+	/** Another connection has locked the database. */
 	readonly isBusy?: true;
 }
 
@@ -58,12 +57,12 @@ function pragma(database: DatabaseSync): unknown {
 	return Object.values(database.prepare("PRAGMA query_only").get() ?? {})[0];
 }
 
-/** The rest of a text that held one statement has comments only. */
+/** After the single statement, the rest of the text may only contain comments. */
 function withoutComments(text: string): string {
 	return text.replaceAll(/--[^\n]*|\/\*[\s\S]*?\*\//g, "");
 }
 
-/** Known before a value of a gigabyte is turned into a text. */
+/** Checked before a value of a gigabyte is converted to a string. */
 function lengthOf(value: SQLOutputValue): number {
 	return typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
 }

@@ -1,4 +1,4 @@
-// The configuration of an agent, and the port of a runner that gets it.
+// The configuration of an agent, and the port of a runner that receives it.
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
 import type { Host } from "holdfast";
 import type { Ports } from "holdfast/host";
@@ -12,40 +12,40 @@ import type { AuditSink, PolicyEngine } from "./safety-config.ts";
 import type { RunnerTool, ToolExecutor, ToolRetryOptions } from "./tool-definition.ts";
 
 /**
- * The pattern of a content or write rule: a text, a regular expression, or a function that returns whether it matches.
+ * The pattern of a content or write rule: a string, a regular expression, or a function that returns whether it matches.
  */
 export type ContentMatcher = string | RegExp | ((text: string) => boolean);
 
-/** What happens to a matching write: it is masked, or dropped. */
+/** What happens to a matching write: it is masked or dropped. */
 export interface WriteRule {
 	readonly match: ContentMatcher;
 	readonly action: "redact" | "drop";
-	/** Named in audit records. Default: `write-filter`. */
+	/** The name in audit records. Default: `write-filter`. */
 	readonly rule?: string;
 }
 
-/** Rules that hold for one agent. */
+/** Rules for one agent. */
 export interface SafetyConfig {
-	/** Tools it may use. Default: all that are registered; an empty list allows none. */
+	/** Tools it may use. Default: all registered tools; an empty list allows none. */
 	readonly toolAllowlist?: readonly string[];
-	/** Tools it may not use; wins over the list of allowed ones. */
+	/** Tools it may not use; takes precedence over the allowlist. */
 	readonly toolDenylist?: readonly string[];
-	/** Attempts at a tool within a time, over all sessions of the agent. */
+	/** Attempts at a tool per period, over all sessions of the agent. */
 	readonly requestRateLimit?: Readonly<Record<string, { readonly max: number; readonly windowMs: number }>>;
 	/** Patterns that no prompt and no tool input may contain. */
 	readonly contentFilter?: readonly ContentMatcher[];
-	/** Called in order with each tool input; what they give is what the tool gets. */
+	/** Called in order with each tool input; each return value replaces the input. */
 	readonly sanitizers?: readonly ((toolId: string, input: unknown) => unknown)[];
 	/** Rules for writes to memory, databases and prompts. */
 	readonly writeFilters?: readonly WriteRule[];
 	readonly policyEngine?: PolicyEngine;
-	/** Milliseconds that a policy engine has. Default: 5000. */
+	/** Milliseconds that a policy engine has to answer. Default: 5000. */
 	readonly policyTimeoutMs?: number;
-	/** Blocks that are reported to the planner; the next one ends the run. Default: 3. */
+	/** How many blocks are reported to the planner; the next one ends the run. Default: 3. */
 	readonly safetyBudget?: number;
-	/** An additional destination for audit records besides the journal. */
+	/** A destination for audit records in addition to the journal. */
 	readonly auditSink?: AuditSink;
-	/** Values that appear nowhere: not in events, logs, audit, memory, databases, results. */
+	/** Values to mask everywhere: in events, logs, audit, memory, databases and results. */
 	readonly secrets?: readonly string[];
 	/** The actor, and its permissions. Default: no role checks. */
 	readonly rbac?: {
@@ -54,7 +54,7 @@ export interface SafetyConfig {
 	};
 }
 
-/** Settings that open what is closed by default; the environment sets those that are not given. */
+/** Settings that enable features which are disabled by default; the environment provides those that are not given. */
 export interface RuntimeFlags {
 	/** `AGENT_RUNTIME_ALLOW_NETWORK`. Default: false. */
 	readonly allowNetwork?: boolean;
@@ -66,12 +66,15 @@ export interface RuntimeFlags {
 	readonly logToolInputs?: "redacted" | "exclude" | "raw";
 }
 
-/** Called at points of every run. An error that they throw becomes a warning of the run. */
+/** Called at certain points of every run. If one throws, the error becomes a warning of the run. */
 export interface EventHooks {
 	onStepStart?(info: { readonly sessionId: string; readonly step: number }): void;
 	onModelTokens?(tokens: string): void;
 	onToolCall?(toolId: string, input: unknown): void;
-	/** Once for each error of a model, a tool, a policy, a planner or a reflector, those that were tried again among them. */
+	/**
+	 * Called once for each error of a model, a tool, a policy, a planner or a reflector, including those that were
+	 * retried.
+	 */
 	onError?(error: { readonly code: string; readonly message: string; readonly sessionId: string }): void;
 }
 
@@ -80,39 +83,39 @@ export interface AgentConfig extends RuntimeFlags, EventHooks {
 	readonly id: string;
 	readonly taskPrompt: string;
 	readonly tools: readonly RunnerTool[];
-	/** Clients, models of the AI SDK, or either with what they can do. */
+	/** Clients, models of the AI SDK, or either with declared capabilities. */
 	readonly modelProviders: readonly (ModelProvider | LLMClient | ModelProvider["client"])[];
 	readonly memoryClient?: MemoryClient;
 	readonly databaseClient?: DatabaseClient;
 	readonly promptStore?: PromptStore;
-	/** Iterations at most, from 1. Default: no limit. */
+	/** Maximum number of iterations, at least 1. Default: no limit. */
 	readonly maxSteps?: number;
 	/** Default: the model planner. */
 	readonly planner?: Planner;
 	readonly reflector?: Reflector;
 	readonly toolExecutor?: ToolExecutor;
 	readonly runner?: Runner;
-	/** Asked after each reflection; `true` ends the run successfully with the last output. */
+	/** Called after each reflection; `true` ends the run successfully with the last output. */
 	goalMet?(state: PlannerState): boolean | Promise<boolean>;
 	readonly safety?: SafetyConfig;
-	/** Ids of tools that run although they are not safe by default. */
+	/** Ids of tools that may run although they are not safe by default. */
 	readonly enableTools?: readonly string[];
-	/** Attempts at tools that have none of their own. */
+	/** Retries of tools that have no retry options of their own. */
 	readonly retry?: ToolRetryOptions;
 	readonly score?: ScoreProvider;
-	/** Milliseconds a call of a model may take. Default: no limit. */
+	/** Time limit of a model call in milliseconds. Default: no limit. */
 	readonly modelTimeoutMs?: number;
-	/** How often a planner that answered unreadably is asked again. Default: 1. */
+	/** How often a planner is called again after an unreadable answer. Default: 1. */
 	readonly maxPlanRepairs?: number;
-	/** Whether `PlanStep.reason` is kept. Default: false. */
+	/** Whether `PlanStep.reason` is stored. Default: false. */
 	readonly storeReasoning?: boolean;
 	readonly eventBus?: EventBus;
 	readonly eventStore?: EventStore;
-	/** Where sessions live. Default: in memory, for the life of the agent. */
+	/** The host that stores sessions. Default: in memory, for the lifetime of the agent. */
 	readonly host?: Host;
 	/** Time, ids and timers. Default: the system's. */
 	readonly ports?: Partial<Ports>;
-	/** Milliseconds that an aborted tool is waited for. Default: 1000. */
+	/** Milliseconds to wait for an aborted tool. Default: 1000. */
 	readonly abortGraceMs?: number;
 	/** Milliseconds that `stop()` waits for running sessions. Default: 10000. */
 	readonly shutdownTimeoutMs?: number;
@@ -124,7 +127,7 @@ export interface AgentSpec {
 	readonly options: RunOptions;
 }
 
-/** Runs sessions in place of the built-in loop. */
+/** Runs sessions instead of the built-in loop. */
 export interface Runner {
 	run(session: RunnerSession, spec: AgentSpec): Promise<AgentResult>;
 	abort(sessionId: string): Promise<void>;

@@ -2,15 +2,18 @@
 import type { AgentResult } from "./agent-result.ts";
 import type { RunnerTool } from "./tool-definition.ts";
 
-/** How one session is started. */
+/** Options of one session. */
 export interface RunOptions {
-	/** Iterations at most, of this session. */
+	/** Maximum number of iterations of this session. */
 	readonly maxSteps?: number;
 	/** The task. Default: the agent's `taskPrompt`. */
 	readonly task?: string;
 	/** The memory stream that the planner sees. Default: none. */
 	readonly contextKey?: string;
-	/** Ids, times, delays and random numbers come from the seed alone; every client must be `deterministic`. */
+	/**
+	 * Whether ids, times, delays and random numbers are derived from the seed alone; every client must be
+	 * `deterministic`.
+	 */
 	readonly deterministic?: boolean;
 	/** Default: 0 with `deterministic`, else random. */
 	readonly seed?: number;
@@ -18,7 +21,7 @@ export interface RunOptions {
 	readonly sessionId?: string;
 }
 
-/** What `on` takes. */
+/** The event names that `on` accepts. */
 export type AgentEventName = "step" | "tool" | "error" | "metrics";
 
 /** One check of `health()`. */
@@ -28,13 +31,13 @@ export interface HealthCheck {
 	readonly message?: string;
 }
 
-/** What `health()` gives. */
+/** The result of `health()`. */
 export interface Health {
 	readonly status: "ok" | "degraded" | "stopped";
 	readonly checks: readonly HealthCheck[];
 }
 
-/** One run, with state of its own. */
+/** One run, with its own state. */
 export interface RunnerSession {
 	readonly id: string;
 	run(): Promise<AgentResult>;
@@ -43,7 +46,7 @@ export interface RunnerSession {
 
 export interface RunnerAgent {
 	readonly id: string;
-	/** Initialises clients, once. */
+	/** Initializes clients, once. */
 	start(): Promise<void>;
 	health(): Promise<Health>;
 	createSession(options?: RunOptions): RunnerSession;

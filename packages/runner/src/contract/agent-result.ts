@@ -3,22 +3,22 @@ import type { RunnerEvent } from "./events.ts";
 import type { ModelResponse } from "./llm-client.ts";
 import type { ActionResult, ResultError } from "./plan-step.ts";
 
-/** One call of a model, a failed one included. */
+/** One model call, including failed ones. */
 export interface ModelCall {
 	/** Id of the provider. */
 	readonly provider: string;
 	readonly model?: string;
-	/** The template, or what the call was for. */
+	/** The template, or the purpose of the call. */
 	readonly promptRef: string;
 	readonly inputTokens?: number;
 	readonly outputTokens?: number;
-	/** Set where the client reported no usage, so that it was estimated. */
+	/** Set if the client reported no usage, so that it was estimated. */
 	readonly estimated?: true;
-	/** Milliseconds. */
+	/** In milliseconds. */
 	readonly duration: number;
 	readonly outcome: "ok" | "failed";
 	readonly error?: ResultError;
-	/** US dollars; absent where the provider has no price. */
+	/** US dollars; absent if the provider has no price. */
 	readonly cost?: number;
 }
 
@@ -27,7 +27,7 @@ export interface RunTokenUsage {
 	readonly inputTokens: number;
 	readonly outputTokens: number;
 	readonly totalTokens: number;
-	/** Set where a client reported none, so that they were estimated. */
+	/** Set if a client reported no usage, so that it was estimated. */
 	readonly estimated?: true;
 }
 
@@ -54,30 +54,30 @@ export interface AgentResult {
 	readonly sessionId?: string;
 	readonly success: boolean;
 	readonly result?: unknown;
-	/** The result, where it is a string. */
+	/** The result, if it is a string. */
 	readonly summary?: string;
 	readonly error?: ResultError;
 	/** ISO 8601, UTC. */
 	readonly startedAt: string;
 	readonly finishedAt: string;
-	/** Iterations of planning. */
+	/** Number of planning iterations. */
 	readonly steps?: number;
 	readonly actions?: readonly ActionResult[];
 	readonly modelCalls?: readonly ModelCall[];
 	readonly tokenUsage?: RunTokenUsage;
-	/** US dollars; absent where a provider that was called has no price. */
+	/** US dollars; absent if a called provider has no price. */
 	readonly costEstimate?: number;
-	/** The events, or where an event store has them. */
+	/** The events, or a reference to the event store that contains them. */
 	readonly eventStream?: readonly RunnerEvent[] | string;
 	readonly memoryDeltas?: readonly MemoryChange[];
 	readonly provenance?: Provenance;
-	/** `traces`: attempts and calls that failed, and steps that policy changed or stopped, a line each, in order. */
+	/** `traces`: failed attempts and calls, and steps that policy changed or stopped, one line each, in order. */
 	readonly diagnostics?: { readonly warnings?: readonly string[]; readonly traces?: readonly string[] };
 	readonly aborted?: boolean;
 	readonly retryInfo?: { readonly attempts: number; readonly lastError?: string };
 	readonly seed?: number;
 	readonly deterministic?: boolean;
-	/** Milliseconds. */
+	/** In milliseconds. */
 	readonly metrics?: {
 		readonly durationMs?: number;
 		readonly toolLatencyMs?: Readonly<Record<string, number>>;
@@ -85,12 +85,12 @@ export interface AgentResult {
 	readonly attachments?: Readonly<Record<string, string>>;
 }
 
-/** A call of a model as the loop records it. */
+/** A model call in the form that the loop records. */
 export interface RoutedCall {
-	/** Absent where no provider answered. */
+	/** Absent if no provider answered. */
 	readonly response?: ModelResponse;
 	readonly error?: ResultError;
-	/** One for each provider that was called. */
+	/** One for each called provider. */
 	readonly calls: readonly ModelCall[];
 	/** Calls after the first. */
 	readonly retries: number;

@@ -1,6 +1,6 @@
-// Codes of errors that a run reports as data, in its result, its actions and its events: nothing is thrown there.
+// Codes of errors that a run reports as data, in its result, its actions and its events, and does not throw.
 
-/** The values of `ResultError.code` besides the codes of thrown errors. */
+/** The values of `ResultError.code` in addition to the codes of thrown errors. */
 export const resultCodes = [
 	"APPROVAL_NEEDED",
 	"AUDIT_WRITE_FAILED",

@@ -16,11 +16,11 @@ export type RunnerEventType =
 	| "memory"
 	| "warning"
 	| "error"
-	/** The run was left and is resumed: what was under way between two facts is not on record. */
+	/** An interrupted run is resumed: work in progress between two facts is not recorded. */
 	| "run.resume"
 	| "run.end";
 
-/** Something that happened in a run, redacted. `seq` begins with 1 and has no gaps. */
+/** An event of a run, redacted. `seq` starts at 1 and has no gaps. */
 export interface RunnerEvent {
 	readonly seq: number;
 	readonly runId: string;
@@ -32,7 +32,7 @@ export interface RunnerEvent {
 	readonly data?: unknown;
 }
 
-/** Receives every event. An error that it throws becomes a warning of the run. */
+/** Receives every event. If it throws, the error becomes a warning of the run. */
 export interface EventBus {
 	emit(event: RunnerEvent): void | Promise<void>;
 }
@@ -42,16 +42,16 @@ export interface StoredEvent extends RunnerEvent {
 	/** SHA-256 in hexadecimal, over `previousHash` and the event. */
 	readonly hash: string;
 	readonly previousHash: string;
-	/** HMAC-SHA-256 of `hash` in hexadecimal, where the store has a key. */
+	/** HMAC-SHA-256 of `hash` in hexadecimal, if the store has a key. */
 	readonly mac?: string;
 }
 
-/** The end of a record at some moment, to be stored outside the reach of anyone who can change the record. */
+/** The end of a record at some moment. Store it where anyone who can change the record cannot reach it. */
 export interface RecordAnchor {
 	readonly runId: string;
 	readonly seq: number;
 	readonly hash: string;
-	/** ISO 8601, UTC, of the event. */
+	/** When the event occurred, in ISO 8601, UTC. */
 	readonly time: string;
 }
 
@@ -59,19 +59,19 @@ export interface RecordAnchor {
 export type RecordVerdict =
 	/** `keyed`: every event carries a code of the store's key; absent for a store without a key. */
 	| { readonly ok: true; readonly keyed?: boolean }
-	/** The first event that was changed since it was appended. */
+	/** The first event that was changed after it was appended. */
 	| { readonly ok: false; readonly seq: number };
 
-/** Append-only: there is no way to change or remove an event. */
+/** Append-only: events cannot be changed or removed. */
 export interface EventStore {
 	append(event: RunnerEvent): Promise<void>;
 	read(runId: string): Promise<readonly StoredEvent[]>;
 	/**
-	 * Checks whether the events of a run are unchanged since they were appended; else returns the first `seq` that is
-	 * not. With anchors, also checks that the anchored events still exist.
+	 * Verifies that the events of a run are unchanged since they were appended; else returns the first `seq` that is not.
+	 * With anchors, it also verifies that the anchored events still exist.
 	 */
 	verify(runId: string, anchors?: readonly RecordAnchor[]): Promise<RecordVerdict>;
-	/** An event could not be appended: the record is incomplete. */
+	/** Called if an event could not be appended: the record is incomplete. */
 	markIncomplete?(runId: string): Promise<void>;
 	isIncomplete?(runId: string): Promise<boolean>;
 }

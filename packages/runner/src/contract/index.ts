@@ -1,4 +1,4 @@
-// Entry point of the contract: the shapes that all parts of a runner share.
+// Entry point of the contract: the types that all parts of a runner share.
 
 export type {
 	AgentConfig,

@@ -1,36 +1,36 @@
 // The models of a runner: the client interface of the runtime, and the provider that declares its capabilities.
 import type { LanguageModel, ModelReference } from "@holdfast/upp";
 
-/** A message of a prompt. Outputs of tools are in messages of the role `tool`, nowhere else. */
+/** A message of a prompt. Outputs of tools appear only in messages of the role `tool`. */
 export interface ChatMessage {
 	readonly role: "system" | "user" | "assistant" | "tool";
 	readonly content: string | readonly ChatPart[];
-	/** The tool whose output it is, where the role is `tool`. */
+	/** The tool that produced the output, if the role is `tool`. */
 	readonly toolId?: string;
 }
 
-/** A piece of a message that is not text alone. */
+/** A piece of a message that has more than text. */
 export type ChatPart =
 	| { readonly type: "text"; readonly text: string }
-	/** Base64. */
+	/** In base64. */
 	| { readonly type: "image"; readonly data: string; readonly mediaType: string };
 
 /** The options of a call. */
 export interface ModelCallOptions {
 	/** The requested model. Default: the client's own. */
 	readonly model?: string;
-	/** Tokens of output at most. */
+	/** Maximum number of output tokens. */
 	readonly maxTokens?: number;
 	readonly temperature?: number;
-	/** A schema the reply must meet, where the client can. */
+	/** A schema that the reply must match, if the client supports it. */
 	readonly schema?: Record<string, unknown>;
-	/** Seed of a model that can be deterministic. */
+	/** Seed for a model that supports deterministic output. */
 	readonly seed?: number;
 	/** Cancels the request. */
 	readonly signal?: AbortSignal;
 }
 
-/** Tokens of one call. */
+/** Tokens of one model call. */
 export interface CallUsage {
 	readonly inputTokens: number;
 	readonly outputTokens: number;
@@ -41,7 +41,7 @@ export interface ModelResponse {
 	readonly text: string;
 	/** The model that answered. */
 	readonly model?: string;
-	/** Absent where the client does not report any. */
+	/** Absent if the client reports none. */
 	readonly usage?: CallUsage;
 	readonly finishReason?: string;
 }
@@ -60,9 +60,9 @@ export interface ModelInfo {
 	readonly supportsStreaming?: boolean;
 }
 
-/** The document's model client. */
+/** The model client interface. */
 export interface LLMClient {
-	/** Set by stubs and recordings, which give the same answers for the same prompts. */
+	/** Set by stubs and recordings, which return the same answers for the same prompts. */
 	readonly deterministic?: boolean;
 	call(promptOrMessages: string | readonly ChatMessage[], options?: ModelCallOptions): Promise<ModelResponse>;
 	stream?(
@@ -70,33 +70,33 @@ export interface LLMClient {
 		options?: ModelCallOptions,
 	): AsyncIterable<TokenChunk>;
 	getModelInfo?(): Promise<ModelInfo>;
-	/** Connects, where there is something to connect to. */
+	/** Connects, if the client needs a connection. */
 	start?(): Promise<void>;
-	/** Rejects where it cannot be used. */
+	/** Rejects if the client cannot be used. */
 	health?(): Promise<void>;
-	/** Cancels what is in flight. Called twice it does nothing. */
+	/** Cancels requests in flight. A second call does nothing. */
 	close?(): Promise<void>;
 }
 
-/** US dollars for a million tokens. */
+/** US dollars per million tokens. */
 export interface TokenPrice {
 	readonly input: number;
 	readonly output: number;
 }
 
-/** A client, and its capabilities. A missing capability is not advertised. */
+/** A client and its capabilities. A missing capability is not advertised. */
 export interface ModelProvider {
 	/** Unique among the providers of an agent. */
 	readonly id: string;
 	/** A client, or a model of the AI SDK. */
 	readonly client: LLMClient | LanguageModel | ModelReference;
-	/** Higher ones are tried first; of equal ones the earlier. Default: 0. */
+	/** Providers with a higher priority are tried first; of equal ones the earlier. Default: 0. */
 	readonly priority?: number;
-	/** Model names it serves. Default: the one that `getModelInfo` gives, if any. */
+	/** Model names it serves. Default: the one that `getModelInfo` returns, if any. */
 	readonly models?: readonly string[];
-	/** What it takes. Default: text. */
+	/** Its input modalities. Default: text. */
 	readonly modalities?: readonly ("text" | "image")[];
-	/** Tokens of output at most. */
+	/** Maximum number of output tokens. */
 	readonly maxTokens?: number;
 	readonly price?: TokenPrice;
 }
@@ -107,11 +107,11 @@ export interface ModelRequest {
 	readonly model?: string;
 	readonly modality?: "text" | "image";
 	readonly maxTokens?: number;
-	/** US dollars that the call may cost at most, as estimated. */
+	/** Maximum estimated cost of the call in US dollars. */
 	readonly costCeiling?: number;
 	/** The purpose of the call, named by the caller. Default: `call`. */
 	readonly purpose?: string;
-	/** The template the prompt was made of. */
+	/** The template from which the prompt was rendered. */
 	readonly promptRef?: { readonly id: string; readonly version: string };
 }
 

@@ -1,6 +1,6 @@
-// Foreign values as plain data after a JSON round trip, the only form that a journal can hold; and as text.
+// Converts foreign values to plain data by a JSON round trip, the only form that a journal can store; and to text.
 
-/** A copy, or why it cannot be made. */
+/** Returns a copy, or why it cannot be made. */
 export function plainOf(
 	value: unknown,
 ): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string } {
@@ -13,7 +13,7 @@ export function plainOf(
 	}
 }
 
-/** Anything as text, for messages and transcripts. */
+/** Returns any value as text, for messages and transcripts. */
 export function textOf(value: unknown): string {
 	if (value === undefined) return "";
 	return typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));

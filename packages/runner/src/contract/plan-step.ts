@@ -1,14 +1,14 @@
 // A planner's decision, and its outcome.
 
-/** The next thing to do. */
+/** The next step of a run. */
 export interface RunnerStep {
 	readonly type: "tool" | "message" | "finish" | "internal";
-	/** The tool to run, of a step of the type `tool`. */
+	/** The tool to run, for a step of the type `tool`. */
 	readonly toolId?: string;
 	/** The input of the tool; for a step of the type `finish`, the result. */
 	readonly input?: unknown;
 	readonly message?: string;
-	/** Why; kept only with `storeReasoning`. */
+	/** The reason for the step; stored only with `storeReasoning`. */
 	readonly reason?: string;
 }
 
@@ -20,7 +20,7 @@ export interface ResultError {
 	readonly info?: unknown;
 }
 
-/** One planned step and what came of it. `input`, `output` and `error` are redacted where they are shown. */
+/** One planned step and its outcome. `input`, `output` and `error` are redacted in their displayed form. */
 export interface ActionResult {
 	readonly type: RunnerStep["type"];
 	readonly toolId?: string;
@@ -28,9 +28,9 @@ export interface ActionResult {
 	readonly output?: unknown;
 	readonly ok: boolean;
 	readonly error?: ResultError;
-	/** Milliseconds, retries included; 0 where nothing was run. */
+	/** Milliseconds, including retries; 0 if nothing ran. */
 	readonly duration: number;
-	/** How often the tool was called; absent where it was not. */
+	/** How often the tool was called; absent if it was not. */
 	readonly attempts?: number;
 	readonly meta?: Readonly<Record<string, unknown>>;
 }

@@ -3,13 +3,13 @@ import type { ChatMessage, ModelRequest, ModelResponse } from "./llm-client.ts";
 import type { ActionResult, RunnerStep } from "./plan-step.ts";
 import type { RunnerTool } from "./tool-definition.ts";
 
-/** A run as a planner sees it: a copy, which changes nothing. */
+/** A run in the form that a planner sees: a copy, so changes have no effect. */
 export interface PlannerState {
 	readonly agentId: string;
 	readonly sessionId: string;
 	/** The task. */
 	readonly task: string;
-	/** The iteration about to begin, from 1. */
+	/** The iteration about to start, from 1. */
 	readonly step: number;
 	/** The conversation: messages of steps, and outputs of tools in the role `tool`. */
 	readonly transcript: readonly ChatMessage[];
@@ -19,30 +19,30 @@ export interface PlannerState {
 	readonly actions: readonly ActionResult[];
 	/** The outcome of the previous step. */
 	readonly lastResult?: ActionResult;
-	/** Entries of the memory stream `contextKey`, oldest first; empty without one. */
+	/** Entries of the memory stream `contextKey`, oldest first; empty if there is none. */
 	readonly memory: readonly unknown[];
-	/** Allowed tools only. */
+	/** Only the allowed tools. */
 	readonly tools: readonly Pick<RunnerTool, "id" | "description" | "schema">[];
-	/** Blocks of policy that are left before the run ends. */
+	/** How many more policy blocks the run may have before it ends. */
 	readonly safetyBudget: number;
 }
 
-/** The services that a planner may use besides the state. */
+/** The services that a planner may use in addition to the state. */
 export interface PlannerContext {
 	/** Fires when the run is aborted. */
 	readonly signal: AbortSignal;
 	readonly rng: () => number;
 	readonly clock: { now(): number };
-	/** Calls a model by the agent's providers, under its policy; on record as a call of the run. */
+	/** Calls a model through the agent's providers, under its policy; recorded as a call of the run. */
 	callModel(request: ModelRequest): Promise<ModelResponse>;
-	/** Renders a template of the agent's prompt store; on record as used by the run. */
+	/** Renders a template of the agent's prompt store; recorded as used by the run. */
 	renderPrompt(
 		templateId: string,
 		params?: Readonly<Record<string, unknown>>,
 	): Promise<{ readonly text: string; readonly version: string }>;
 }
 
-/** Names the next step of a run. */
+/** Determines the next step of a run. */
 export interface Planner {
 	plan(state: PlannerState, context: PlannerContext): RunnerStep | Promise<RunnerStep>;
 }
@@ -58,8 +58,8 @@ export interface Reflector {
 
 /** The result of a reflector. */
 export interface ReflectionResult {
-	/** The run ends successfully with the last output. */
+	/** Whether the run ends successfully with the last output. */
 	readonly goalMet?: boolean;
-	/** Left on the scratchpad for the planner. */
+	/** Added to the scratchpad for the planner. */
 	readonly note?: string;
 }
