@@ -26,12 +26,12 @@ export interface ModelAction {
 	/** Whether the step ends once the answer and the results of its calls exist. Default `ends-step`. */
 	readonly afterwards?: "ends-step" | "continues";
 	/**
-	 * What happens if the model call fails: `fails` (the default) ends the run with the error; `decides` notes the error
+	 * The handling of a failed model call: `fails` (the default) ends the run with the error; `decides` notes the error
 	 * under the topic `model-failed` and calls the decider again.
 	 */
 	readonly failure?: "fails" | "decides";
 	/**
-	 * What happens after an answer without tool calls. `finishes`: the answer ends the run, and may therefore share the
+	 * The handling of an answer without tool calls. `finishes`: the answer ends the run, and may therefore share the
 	 * append of the end; `decide` must return the same if it is called after a crash or because a message arrived.
 	 * Default `decides`: `decide` is called.
 	 */
@@ -77,8 +77,8 @@ export interface ToolsAction {
 }
 
 /**
- * Waits for a time or for an outside input, whichever comes first. A session occupies no process during the wait, and the
- * wait survives crashes; a pure call waits in place. `last` is the one that came: `wait` or `input`.
+ * Waits for a time or for an outside input and ends with the first of the two. A session occupies no process during the
+ * wait, and the wait survives crashes; a pure call waits in place. `last` is the one that came: `wait` or `input`.
  *
  * A strategy reads no clock. It asks for the time, and the answer is recorded: `{kind: "ask", topic: "wake-at", question:
  * () => Date.now() + 60_000}`, then `{kind: "wait", until: last.value}`.
@@ -116,7 +116,7 @@ export interface AskAction {
 	follows?(answer: unknown): ToolsAction | undefined;
 }
 
-/** What the question of a strategy receives besides the state. */
+/** The second argument of a strategy's question; the first is the state. */
 export interface QuestionContext {
 	/** Fires when the run is stopped. The answer is then ignored and not recorded. */
 	readonly signal: AbortSignal;

@@ -5,7 +5,7 @@ import { type AdmittedResult, type Attached, outcomeOf } from "./admit-result.ts
 import { withinCall } from "./call-scope.ts";
 import type { Run } from "./run.ts";
 
-/** Calls the hooks of the tool strategy. Rejects with whatever they throw. */
+/** Calls the hooks of the tool strategy. Rejects with their errors. */
 export async function afterCall(
 	{ agent: { toolStrategy: strategy }, processKey }: Run,
 	tool: EngineTool,

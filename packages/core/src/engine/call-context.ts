@@ -1,4 +1,4 @@
-// What a running tool learns about its call. Rarely used parts are computed on access.
+// The context that a running tool receives about its call. Rarely used parts are computed on access.
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingWait, Spent, WaitingChild } from "../facts/index.ts";

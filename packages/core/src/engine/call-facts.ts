@@ -57,9 +57,7 @@ export function traceNotes(run: Run, step: number): Fact[] {
 	return traces.map((value) => ({ kind: "note", step, topic: "subagent-trace", value }));
 }
 
-/**
- * Commits these facts, the last of which is a result, together with the decision that follows from the admitted result.
- */
+/** Commits these facts together with the decision that follows from the admitted result. The last fact is the result. */
 export function commitConcluded(
 	run: Run,
 	step: number,

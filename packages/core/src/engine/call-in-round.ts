@@ -19,11 +19,11 @@ export interface CallInRound {
 	phase: "waiting" | "preparing" | "running" | "pending" | "answering" | "settling" | "settled";
 	/** The question for an outside answer, while it is pending. */
 	pending?: Extract<CheckedCall, { kind: "pending" }>;
-	/** Its sub-agent, if the call is pending because the sub-agent waits. */
+	/** The call's sub-agent, if the call is pending because the sub-agent waits. */
 	child?: ChildWaits;
 	/** The call's earlier wait for a time, when it is checked again. */
 	waited?: PendingWait | undefined;
-	/** The waits of its sub-agent while both run. */
+	/** The waits of the call's sub-agent while both run. */
 	shown?: ShownChild | undefined;
 	/** Set if the call is recorded as started but no process called its function. */
 	neverRan?: true;

@@ -202,7 +202,7 @@ async function modelStep(run: Run, action: ModelAction): Promise<boolean | "ende
 	return answer.continues === true ? false : endStep(run);
 }
 
-/** Records retries whatever their outcome, as long as this run can record anything. */
+/** Records retries regardless of their outcome, as long as this run can record anything. */
 async function recordRetries(run: Run, retries: readonly Fact[]): Promise<void> {
 	if (run.stopReason === undefined || run.stopReason === "interrupt") await commit(run, retries);
 }
@@ -236,7 +236,7 @@ function finish(run: Run): MaybePromise<DriveOutcome | undefined> {
 		: finishUnlessInputs(run, ending, committed);
 }
 
-const completed: Fact = { kind: "run.ended", outcome: "completed", marks: undefined }; // added later they take up more room
+const completed: Fact = { kind: "run.ended", outcome: "completed", marks: undefined }; // keeps V8's object shape stable
 const onlyCompleted: readonly Fact[] = [completed];
 
 async function finishUnlessInputs(

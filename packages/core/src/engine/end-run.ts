@@ -129,7 +129,7 @@ async function suspended(run: Run, neverRan: readonly string[]): Promise<DriveOu
 	try {
 		await commit(run, [{ kind: "note", step: stepOf(run), topic: "suspended", value }]);
 	} catch (error) {
-		if (!(error instanceof CommitFailed)) return left(run, "suspended", undefined); // it is resumed as after a crash
+		if (!(error instanceof CommitFailed)) return left(run, "suspended", undefined); // resumed like after a crash
 		return left(run, lostLease(error.cause) ? "lease_lost" : "journal_failed", error.cause);
 	}
 	return left(run, "suspended", undefined);

@@ -1,4 +1,4 @@
-// What observers see of each run: its events, and the errors that models threw, unchanged.
+// The observers' view of each run: its events, and the errors that models threw, unchanged.
 import type { Caller } from "../caller/index.ts";
 import type { RunEvent } from "../facts/index.ts";
 

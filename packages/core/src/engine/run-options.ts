@@ -1,4 +1,4 @@
-// What a run consists of: the agent, the destination of its facts, the source of its inputs, and its policy.
+// The parts of a run: the agent, the destination of its facts, the source of its inputs, and its policy.
 import type { Fact, Placement, SessionState, ToolsPending, Watcher } from "../facts/index.ts";
 import type { Append, AppendResult, MaybePromise, StoredInput } from "../host/index.ts";
 import type { Admitting, DrivenStages } from "../policy/index.ts";

@@ -1,5 +1,5 @@
-// Explains why a commit was refused. If facts cannot be serialized, whoever supplied their content is at fault and the
-// run fails; any other refusal is the store's, and leaves the run to be resumed.
+// Explains why a commit was refused. If facts cannot be serialized, the code that supplied their content is at fault and
+// the run fails; any other refusal is the store's, and leaves the run to be resumed.
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 import { encodeFact } from "../facts/index.ts";
 import type { Append } from "../host/index.ts";

@@ -35,7 +35,7 @@ type Unlisted = {
  */
 true satisfies [Unlisted] extends [never] ? true : Unlisted;
 
-/** Returns the facts with `U+FFFD` in place of each lone surrogate; the same list if there is none. */
+/** Returns the facts with `U+FFFD` in place of each lone surrogate. Returns the same list if no text has any. */
 export function wellFormedFacts(facts: readonly Fact[]): readonly Fact[] {
 	for (const fact of facts) if (!isWellFormed(fact)) return wellFormed(facts);
 	return facts;

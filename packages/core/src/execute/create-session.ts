@@ -146,7 +146,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		return this.#view.totalCost;
 	}
 
-	/** What the current execution waits for, other than outside results; undefined while it does not wait. */
+	/** The wait of the current execution for something other than outside results; undefined while it does not wait. */
 	get waiting(): SessionWait | undefined {
 		return this.#waiting;
 	}
@@ -234,7 +234,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		events.close(error, await this.#session.backgroundCalls());
 	}
 
-	/** Emits the events of the run after a wait for a time or its model, whichever process continues it. */
+	/** Emits the events of the run after a wait for a time or its model, even if another process continues it. */
 	async #afterWait(events: ExecuteEvents): Promise<void> {
 		const { seq } = events;
 		const pages = followPages(this.#host.journal, this.#session.storeKey, { after: afterEntry(seq) });

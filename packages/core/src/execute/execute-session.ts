@@ -20,7 +20,7 @@ import { SessionView } from "./session-view.ts";
 import type { TurnAgents } from "./turn-agents.ts";
 import type { TurnSetups } from "./turn-setups.ts";
 
-/** What the sessions of one host share. */
+/** Shared parts of the sessions of one host. */
 export interface SharedParts {
 	readonly host: Host;
 	readonly agents: TurnAgents;
@@ -289,7 +289,7 @@ export class ExecuteSession {
 		return this.#parts.keyed().session(this.key).resume();
 	}
 
-	/** Ends the running or waiting run; false if there is none. */
+	/** Ends the running or waiting run; returns false without one. */
 	async stop(): Promise<boolean> {
 		const keyed = this.#parts.keyed();
 		try {

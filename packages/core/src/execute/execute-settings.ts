@@ -16,7 +16,7 @@ export interface SessionContext {
 	readonly tools: readonly StoredTool[];
 }
 
-/** What an execution is asked to use. */
+/** The settings of one execution. */
 export interface ExecuteSettings {
 	/** Options from this execution on. Default: the session's current options. */
 	readonly options?: ChosenOptions;
@@ -42,7 +42,7 @@ export interface ExecuteSettings {
 	 * conversation. The new message keeps its id. Default: the message follows the last one.
 	 */
 	readonly insteadOf?: string | undefined;
-	/** The requester; for answers, the person or system that answers. Default: unknown. */
+	/** The requester; for answers, their sender. Default: unknown. */
 	readonly caller?: Caller | undefined;
 }
 

@@ -49,7 +49,7 @@ const defaultBufferLimit = 1_000;
  */
 const patience = { turns: 100, milliseconds: 1_000 };
 
-/** Where an execution's events come from and where they go. */
+/** The source and the receiver of an execution's events. */
 export interface ExecuteEventsOptions {
 	/** Identifies the session within this process. */
 	readonly processKey?: string;

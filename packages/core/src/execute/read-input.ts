@@ -24,7 +24,7 @@ export type ToolAnswerMessage =
 	| {
 			readonly role: "tool";
 			readonly toolCallId: string;
-			/** The run that the answer is for. Default: whichever waits. */
+			/** The run that the answer is for. Default: the run that waits. */
 			readonly runId?: string;
 			readonly output: unknown;
 			readonly isError?: boolean;
@@ -33,7 +33,7 @@ export type ToolAnswerMessage =
 	| {
 			readonly role: "approval";
 			readonly toolCallId: string;
-			/** The run that the answer is for. Default: whichever waits. */
+			/** The run that the answer is for. Default: the run that waits. */
 			readonly runId?: string;
 			readonly approved: boolean;
 			readonly reason?: string;

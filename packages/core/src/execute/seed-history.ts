@@ -119,7 +119,7 @@ function answered(messages: readonly Message[]): readonly Message[] {
 	const history: Message[] = [];
 	for (let at = 0; at < messages.length; at++) {
 		const message = messages[at] as Message;
-		if (message.type === "tool_result") continue; // it belongs to an answer, or to none
+		if (message.type === "tool_result") continue; // handled with its answer, or ignored without one
 		history.push(message);
 		const calls = (message as AssistantMessage).toolCalls ?? [];
 		if (message.type !== "assistant" || calls.length === 0) continue;

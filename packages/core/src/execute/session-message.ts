@@ -204,7 +204,7 @@ function sourceText(source: {
 	return typeof source.data === "string" ? source.data : (plainJson(source.data) as string);
 }
 
-/** Returns the content of an answer. What its provider executed itself appears where it happened. */
+/** Returns the content of an answer. Tool calls that the provider executed itself appear in their original position. */
 function contentParts(message: AssistantMessage): AssistantPart[] {
 	const placed = providerParts(message);
 	if (placed.length === 0) return message.content.flatMap(assistantPart);

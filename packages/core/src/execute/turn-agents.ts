@@ -7,7 +7,7 @@ import { Recent } from "./recent.ts";
 import type { SessionSetup, StoredTool } from "./session-setup.ts";
 import { boundTools } from "./session-tools.ts";
 
-/** What the agents of turns are built from. */
+/** The parts from which the agents of turns are built. */
 export interface TurnAgentParts {
 	/** The common options of all sessions' agents: model, system prompt, tools, prices and so on. */
 	readonly agent: AgentOptions;

@@ -1,5 +1,5 @@
-// The events of all sessions of a store as they are committed: each session's events in order, with the ids of its own
-// stream. Holds a reader for a bounded number of active sessions, and only a position for the others (keeps I7).
+// The events of all sessions of a store, emitted when they are committed: each session's events in order, with the ids of
+// its own stream. Holds a reader for a bounded number of active sessions, and only a position for the others (keeps I7).
 import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { type EventPlace, eventId, isAfter, isExpired, isUnreadable, JournalReader } from "../facts/index.ts";
 import {
@@ -66,8 +66,8 @@ const readersAtOnce = 256;
 const rememberedSessions = 100_000;
 
 /**
- * Follows all sessions of a store, whichever workers own them, until you stop iterating or the signal fires. A deleted
- * session has no further events. The model's text arrives with the entry after it.
+ * Follows all sessions of a store, regardless of the workers that own them, until you stop iterating or the signal fires.
+ * A deleted session has no further events. The model's text arrives with the entry after it.
  *
  * With `known`, no event is missed or repeated after a restart. Without it, a run in progress is delivered from its start
  * again, and of sessions that changed in between, only the last run.

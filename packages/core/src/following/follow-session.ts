@@ -29,9 +29,9 @@ export interface FollowOptions {
 }
 
 /**
- * Follows a session of a store, whichever worker owns it: its events from any position on, including the boundaries of
- * turns and steps. The model's text arrives in pieces if its agent has `keepDeltasMs`, otherwise as complete messages.
- * Runs never wait for followers. Following ends as `until` defines, and when the session is deleted.
+ * Follows a session of a store, regardless of the worker that owns it: its events from any position on, including the
+ * boundaries of turns and steps. The model's text arrives in pieces if its agent has `keepDeltasMs`, otherwise as
+ * complete messages. Runs never wait for followers. Following ends as `until` defines, and when the session is deleted.
  *
  * Rejects with `invalid_event_id` for an id that no event of the session has, and with `events_expired` if the events
  * after the id are no longer stored; then follow from the beginning.

@@ -39,7 +39,7 @@ export interface RunResult<Output = unknown> {
 	/** The tool calls that need outside answers, including those of sub-agents; present if the run waits. */
 	readonly pending?: readonly PendingToolCall[];
 	/**
-	 * What else the run or a sub-agent waits for, and until when: a time set by its strategy, or a model whose provider
+	 * Another wait of the run or of a sub-agent, and its end: a time set by its strategy, or a model whose provider
 	 * cannot be reached.
 	 */
 	readonly wait?: PendingWait;

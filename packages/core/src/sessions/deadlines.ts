@@ -5,7 +5,7 @@ import type { Later } from "./later.ts";
 /** The longest delay of a timer in milliseconds. */
 const longestTimer = 2 ** 31 - 1;
 
-/** What watching a deadline needs. */
+/** The dependencies of a deadline's watch. */
 export interface DeadlineWatch {
 	readonly later: Later;
 	readonly clock: Pick<Clock, "now">;

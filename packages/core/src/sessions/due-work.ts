@@ -130,8 +130,8 @@ export class DueWork {
 	}
 
 	/**
-	 * The last scan does not contain work that became due after it and before the queue started: scans everything once
-	 * more.
+	 * The last scan does not contain work that became due after it and before the queue started, so this scans everything
+	 * again.
 	 */
 	#isTaking(taking: { stop(): Promise<void> }): void {
 		this.#taking = taking;

@@ -7,8 +7,8 @@ import type { Journal } from "../host/index.ts";
 import { storedAnswers } from "./waiting-answers.ts";
 
 /**
- * Ends the open run and empties the inbox, whichever worker owns the session. Does not create a missing session. Returns
- * the ids of the runs that were ended and of those that will never start.
+ * Ends the open run and empties the inbox, regardless of the worker that owns the session. Does not create a missing
+ * session. Returns the ids of the runs that were ended and of those that will never start.
  */
 export async function killSession(
 	journal: Journal,

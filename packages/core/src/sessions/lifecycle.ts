@@ -1,6 +1,6 @@
-// The lifecycle of whatever works on sessions: an agent, the sessions that a server serves, the threads of a project.
-// Each has one of these, and nothing else recovers, supervises or closes; `OwnLife` contains what the owner adds (keeps
-// I4, I7, I8, I10).
+// The lifecycle of an owner of sessions: an agent, the sessions that a server serves, the threads of a project. Each has
+// one of these, and nothing else recovers, supervises or closes; `OwnLife` contains what the owner adds (keeps I4, I7,
+// I8, I10).
 //
 //   open      work is accepted
 //   closing   requests that would begin work reject with `agent_closed`; running work has `drainMs` to end
@@ -61,7 +61,7 @@ export interface Living {
 	release?(): Promise<void>;
 }
 
-/** What an owner adds to the lifecycle of its sessions. */
+/** An owner's additions to the lifecycle of its sessions. */
 export interface OwnLife {
 	/** Starts background work, until `stop`. Called with each `work()` and `supervise()`. */
 	start?(): void;
@@ -133,7 +133,7 @@ export class Lifecycle {
 		for (const run of this.#recovered) if (isNew(run)) yield run;
 	}
 
-	/** Runs due work until the signal fires or the owner is closed; yields each run as it is resumed. */
+	/** Runs due work until the signal fires or the owner is closed. Yields each run when it resumes. */
 	async *work(given: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
 		checkOptionNames(given, workNames, { of: "work()" });
 		const { signal, ...options } = given;

@@ -1,7 +1,7 @@
 // This process's state about the sessions of one store, shared by its agents.
 import type { Journal } from "../host/index.ts";
 
-/** What the sessions of one store share in this process. */
+/** Shared state of the sessions of one store in this process. */
 export interface LocalStore {
 	/** Identifies the store: the same key in two stores is two sessions. */
 	readonly number: number;

@@ -70,7 +70,7 @@ export class Mailbox {
 	#arriving: Promise<unknown> | undefined;
 	/** Notices to run as turns of their own, by id. */
 	#promoted: Map<string, AgentRun> | undefined;
-	/** The input of another worker that we last let go first, and since when. */
+	/** The last input of another worker that ours waited for, and when the wait started. */
 	#yielded: { readonly inputId: string; readonly since: number } | undefined;
 	/**
 	 * Whether the inbox may contain history changes that arrived while no run was in progress and were not offered to
@@ -203,7 +203,7 @@ export class Mailbox {
 		return body;
 	}
 
-	/** Settles when every input on its way into the inbox has arrived or was refused; undefined if there is none. */
+	/** Settles when every input on its way into the inbox has arrived or was refused; undefined without any. */
 	get arriving(): Promise<unknown> | undefined {
 		return this.#arriving;
 	}

@@ -190,7 +190,7 @@ async function hasNews({ agent }: SessionTable, state: SessionState): Promise<bo
 
 /**
  * Ends the run that is active, waiting, parked, or driven by another worker. Resolves with true when its end is on
- * record, and with false if there is none.
+ * record, and with false without such a run.
  */
 export async function stop(queue: SessionQueue): Promise<boolean> {
 	let stopping: { readonly over: Promise<unknown> | undefined } | "elsewhere" | "nothing";

@@ -2,8 +2,8 @@
 import type { AgentRun } from "./agent-run.ts";
 
 /**
- * The result of `recover()`. Iterate over it to get each run as it is resumed; the next run is resumed when you request
- * it. Or await it: it resolves when every run has ended, waits for an outside answer, or was suspended.
+ * The result of `recover()`. Iterate over it to get each run when it resumes; the next run resumes when you request it.
+ * Or await it: it resolves when every run has ended, waits for an outside answer, or was suspended.
  */
 export interface Recovery<Run = AgentRun> extends AsyncIterable<Run>, PromiseLike<void> {
 	[Symbol.asyncIterator](): AsyncGenerator<Run, void, void>;

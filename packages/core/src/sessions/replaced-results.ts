@@ -3,7 +3,9 @@ import type { Run } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
 import type { DrivenStages } from "../policy/index.ts";
 
-/** Returns these facts as the hooks leave them. `within` calls the hooks inside the scope of whatever waits for them. */
+/**
+ * Returns these facts as the hooks leave them. `within` calls the hooks inside the scope of the code that waits for them.
+ */
 export async function replacedResults(
 	run: Run,
 	facts: readonly Fact[],

@@ -107,7 +107,7 @@ export class SessionActor {
 		return openSession(this);
 	}
 
-	/** Returns the agent of the next turn, as far as it is known. */
+	/** Returns the agent of the next turn, as currently known. */
 	resolve(caller?: Caller): MaybePromise<EngineAgent> {
 		const { agent } = this.table;
 		const resolving = agent.resolve?.({ sessionKey: this.sessionKey, namespace: agent.namespace, caller });
@@ -231,7 +231,7 @@ export class SessionActor {
 		return this.#turn?.run.state.run?.status === "waiting";
 	}
 
-	/** Resolves when a turn is over, because its run has ended or started to wait. The queue waits for that. */
+	/** Resolves when the turn's run has ended or started to wait. The queue waits for this. */
 	ended(turn: Turn | undefined = this.#turn): Promise<unknown> {
 		return this.queue.waitsFor(this.processKey, async () => turn?.over);
 	}
@@ -264,7 +264,7 @@ export class SessionActor {
 				this.lease.release();
 				this.#leaveQueued("suspended", runBeforeWaits(this.sessionKey));
 			} else if ((await this.beginNext("stays")) !== undefined) {
-				// The run of a dead process has no requester, so it waits for no consumer.
+				// The run of a dead process has no requester here, so it must not wait for a consumer.
 				if (this.#turn?.isResumed === true) this.#turn.handle.detach();
 				return;
 			}
@@ -344,7 +344,7 @@ export class SessionActor {
 			const { overlays } = frame.policy;
 			if (overlays !== undefined) this.#shown = { runId, overlays };
 			handle.waits(() => interrupt(this.queue, runId));
-			if (run.stopReason === "interrupt") handle.interrupt(); // asked for while it began to wait
+			if (run.stopReason === "interrupt") handle.interrupt(); // requested while the run started to wait
 		}
 		frame.close(outcome);
 		handle.concluded(run, outcome, frame);

@@ -36,7 +36,7 @@ const storable: ReadonlySet<RequestKind> = new Set(["send", "edit", "deliver"]);
 /** Requests that begin work, and are refused while the sessions are draining. */
 const begins: ReadonlySet<RequestKind> = new Set(["send", "start", "steer", "answer", "resume"]);
 
-/** What a queue needs from its table. */
+/** The part of its table that a queue uses. */
 export interface QueueTable {
 	/** Whether current work may finish and no new work may begin. */
 	readonly isDraining: boolean;

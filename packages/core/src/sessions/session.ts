@@ -191,8 +191,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Ends the active, waiting or parked run. Resolves with true when its end is on record, and with false if there is
-	 * none. Queued turns still run.
+	 * Ends the active, waiting or parked run. Resolves with true when its end is on record, and with false without such a
+	 * run. Queued turns still run.
 	 */
 	async stop(): Promise<boolean> {
 		return outside.stop(this.#queue());
@@ -248,8 +248,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Follows the events of the session, each with an id, whichever worker owns it: from any position on, past events
-	 * first, then live ones. Runs never wait for followers.
+	 * Follows the events of the session, each with an id, regardless of the worker that owns it: from any position on,
+	 * past events first, then live ones. Runs never wait for followers.
 	 *
 	 * Rejects with `invalid_event_id`, `events_expired` if the events after the id are no longer stored.
 	 *

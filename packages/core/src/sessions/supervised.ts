@@ -1,4 +1,4 @@
-// What a supervisor watches, and its options.
+// The work that a supervisor watches, and its options.
 import type { Journal, Ports, WorkQueue } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 
@@ -92,7 +92,7 @@ export interface Supervised {
 	 * Returns the caller's key of the session, or of the session that its work is for; undefined for others' sessions.
 	 */
 	keyOf(storeKey: string): string | undefined;
-	/** Resumes or starts the work of a session; null if there is none, or another process has it. */
+	/** Resumes or starts the work of a session; returns null if no work is left or another process has it. */
 	takeOver(storeKey: string): Promise<AgentRun | null>;
 	/** Whether this process watches the time limits of that session's calls. */
 	watchesDeadline(storeKey: string): boolean;

@@ -19,7 +19,7 @@ export class Supervisor {
 	}
 
 	/**
-	 * Scans everything once, and yields each session's first run as it is resumed. Resumes nothing more once the signal
+	 * Scans everything once, and yields each session's first run when it resumes. Resumes nothing more once the signal
 	 * fires. `others` finishes work outside sessions.
 	 */
 	async *recover(
@@ -49,7 +49,7 @@ export class Supervisor {
 		if (failure !== undefined) throw failure.error;
 	}
 
-	/** Runs due work; yields each run as it is resumed. The runs continue by themselves. */
+	/** Runs due work, and yields each run when it resumes. The runs continue by themselves. */
 	async *work(options: WorkOptions & WorkHooks = {}): AsyncGenerator<AgentRun, void, void> {
 		checkWorkOptions(options);
 		const work = new DueWork(this.#supervised, options, (isOurs, report) =>

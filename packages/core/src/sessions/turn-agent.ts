@@ -92,7 +92,7 @@ export interface TurnRequest {
 	readonly sessionKey: string;
 	/** Separates the sessions of agents that share a store. */
 	readonly namespace: string | undefined;
-	/** The requester of the turn, if known. */
+	/** The requester of the turn; undefined if unknown. */
 	readonly caller?: Caller | undefined;
 }
 
@@ -101,7 +101,7 @@ export interface SessionAgent {
 	readonly engine: EngineAgent;
 	/**
 	 * Returns the agent of a turn. Called before each turn and each resume; the result applies only to that turn. A
-	 * rejection refuses the turn. `tools` are added to the agent's own, each of which passes through `bind`. Undefined,
+	 * rejection refuses the turn. `tools` are added to the agent's own tools, which all pass through `bind`. Undefined,
 	 * or absent: `engine`.
 	 */
 	readonly resolve?: (
@@ -133,8 +133,7 @@ export interface SessionAgent {
 	/** Where sessions are stored if the agent was given no host: plugins may set it. */
 	readonly host?: Host | undefined;
 	/**
-	 * Where the agent was told to store its sessions, including those it has as a sub-agent. Absent: in its parent's
-	 * store.
+	 * Where the agent's options place its sessions, including those it has as a sub-agent. Absent: in its parent's store.
 	 */
 	readonly home?: SessionHome | undefined;
 	/** The agent in one table of sessions; absent if it is the same in all. */

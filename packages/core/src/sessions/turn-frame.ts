@@ -1,4 +1,4 @@
-// What surrounds one turn, apart from its history: its policy and its overlays.
+// The parts of one turn apart from its history: its policy and its overlays.
 import type { Message } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import { type DriveOutcome, type Run, withinCall } from "../engine/index.ts";
@@ -37,7 +37,7 @@ export interface FrameSession {
 	steer(input: AcceptedInput): Promise<AgentRun>;
 }
 
-/** What identifies a turn. */
+/** The subject of a turn. */
 export interface About {
 	readonly inputId: string;
 	readonly origin: AcceptedInput["origin"];

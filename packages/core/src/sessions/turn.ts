@@ -60,7 +60,7 @@ export interface Steered {
 	turn?: AgentRun;
 }
 
-/** What a turn needs from its session. */
+/** The parts of its session that a turn uses. */
 export interface TurnSession extends FrameSession {
 	/** Identifies the session within this process. */
 	readonly processKey: string;
@@ -211,10 +211,7 @@ export function makeRun(
 	return { run, frame };
 }
 
-/**
- * Makes the commit that begins or resumes a run and thereby takes the session. If policy refuses it, nothing is
- * committed.
- */
+/** Makes the commit that begins or resumes a run, which takes the session. If policy refuses it, nothing is committed. */
 export function commitFirst(
 	lease: SessionLease,
 	run: Run,

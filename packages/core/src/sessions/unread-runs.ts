@@ -28,7 +28,7 @@ export interface UnreadRun {
 	continueUnread(): void;
 }
 
-/** What the watch over unread runs needs. */
+/** The dependencies of the watch over unread runs. */
 export interface UnreadRunsOptions {
 	readonly unread: Unread;
 	readonly clock: Pick<Clock, "monotonic">;

@@ -13,7 +13,7 @@ import {
 import type { AdmitWaiting } from "../policy/index.ts";
 import { startOf } from "./run-start.ts";
 
-/** What admitting inputs requires. */
+/** The dependencies of admitting inputs. */
 export interface Admits {
 	readonly engine: EngineAgent;
 	/** Undefined if inputs are not changed. */

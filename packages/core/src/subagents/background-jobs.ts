@@ -149,7 +149,7 @@ export class BackgroundJobs {
 		this.#table.later.set(followLater(task.taskId), start, () => !this.#closing.signal.aborted);
 	}
 
-	/** Returns the task with one of these store keys; undefined if there is none. */
+	/** Returns the task with one of these store keys; undefined for unknown keys. */
 	async find(storeKeys: readonly string[]): Promise<BackgroundTask | undefined> {
 		for (const storeKey of storeKeys) {
 			const isOurs = this.#isLasting || this.#known.has(storeKey);

@@ -42,7 +42,7 @@ export interface TaskEnd extends TaskState {
 
 /**
  * Accepts the work durably, once: repeating the call has no effect. Rejects with `lease_lost` if the requesting run has
- * ended. Whatever ends that run, or removes its session, can therefore find all of its work.
+ * ended. The process that ends that run, or removes its session, can therefore find all of its work.
  */
 export async function submitTask({ journal, askers, agent }: SessionTable, task: ChildTask): Promise<void> {
 	const { storeKey, runId, prompt, origin, insteadOf } = task;
@@ -163,7 +163,7 @@ async function isHeld({ journal }: SessionTable, { storeKey }: FollowedTask): Pr
 	return holder?.alive === true && holder.workerId !== journal.workerId;
 }
 
-/** Starts the next work of a session. Returns undefined if there is none. */
+/** Starts the next work of a session. Returns undefined without any. */
 async function takeOver(table: SessionTable, task: FollowedTask): Promise<AgentRun | "held" | undefined> {
 	try {
 		const queue = table.queue(task.storeKey);
@@ -173,7 +173,7 @@ async function takeOver(table: SessionTable, task: FollowedTask): Promise<AgentR
 	} catch (error) {
 		const { code } = error as { code?: unknown };
 		if (code === "session_held") return "held";
-		if (code === "session_killed") return undefined; // the journal says what became of it
+		if (code === "session_killed") return undefined; // the journal contains how it ended
 		throw error;
 	}
 }
@@ -253,8 +253,8 @@ function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, 
 	const isMine = taken?.runId === task.runId;
 	if (reason === "suspend" || reason === "lease-lost") {
 		taken?.suspend();
-		// The owner of the parent's run resumes the work. But a process that did not know of the work may have ended that
-		// run, and then nothing else would find work that starts to wait at that moment.
+		// The owner of the parent's run resumes the work. But a process that had not read of the work may have ended that
+		// run, and then no other search finds work that starts to wait at that moment.
 		if (task.origin !== undefined) endLater(table, task, () => isParentOver(table, task));
 	} else if (reason !== "kill" && isMine) taken.interrupt();
 	else endTask(table, task, taken);

@@ -1,4 +1,4 @@
-// Waits for a change in a session, whoever makes it.
+// Waits for a change in a session by any process.
 import type { SessionTable } from "../sessions/index.ts";
 
 /** Milliseconds after which to check again without a notification, because a dead worker sends none. */

@@ -14,7 +14,7 @@ export interface FinishedTask {
 	readonly description: string;
 }
 
-/** Returns the text that tells the model about tasks that ended the same way. */
+/** Returns the model's text about tasks that ended the same way. */
 export function reminderText(tasks: readonly FinishedTask[], end: "completed" | "failed"): string {
 	const lines = tasks.map(({ taskId, subagent, description }) => {
 		const about = description === "" ? "" : `, description: ${oneLine(description)}`;

@@ -119,7 +119,9 @@ async function carryOut(
 	throw new Error(why);
 }
 
-/** Returns the tools that a sub-agent has run in its session, and its token usage, whichever process ran it. */
+/**
+ * Returns the tools that a sub-agent has run in its session, and its token usage, regardless of the process that ran it.
+ */
 async function whatWasDone(
 	{ journal }: SessionTable,
 	storeKey: string,

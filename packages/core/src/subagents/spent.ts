@@ -1,5 +1,5 @@
-// The usage of a sub-agent's run, including its own sub-agents. It is read from the run's journal, whichever process ran
-// it.
+// The usage of a sub-agent's run, including its own sub-agents. It is read from the run's journal, regardless of the
+// process.
 import { emptyUsage, sumUsage } from "@holdfast/upp";
 import { entriesBack, type Spent } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";

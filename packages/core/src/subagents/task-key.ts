@@ -1,5 +1,5 @@
 // Store keys of sub-agents' work, and ids of background tasks. All keys stay within the scope of the parent session and
-// the sub-agent, whatever name a model chooses.
+// the sub-agent, for every name that a model may choose.
 import { childStoreKey, readChildStoreKey } from "../host/index.ts";
 
 const mark = "\u0000";

@@ -1,6 +1,5 @@
 // Sub-agents that wait, as seen from the run that waits with them: what they wait for, whether it has arrived, and how an
-// answer reaches the run that it is for (keeps I4). Every session stores its own waits; the sessions above it hold
-// copies.
+// answer reaches its run (keeps I4). Every session stores its own waits; the sessions above it hold copies.
 import { HoldfastError } from "@holdfast/upp";
 import { ChildWaits, type ShownChild } from "../engine/index.ts";
 import {
