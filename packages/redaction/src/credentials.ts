@@ -1,4 +1,4 @@
-// Credentials that can be known by their looks: keys of vendors, bearer tokens, JWTs, PEM keys.
+// Credentials that are recognisable by their format: vendors' keys, bearer tokens, JWTs, PEM keys.
 import { type Answer, endOfRun, type Place, type Rest, startsHere } from "./rule.ts";
 
 interface KeyFormat {
@@ -6,9 +6,9 @@ interface KeyFormat {
 	readonly prefix: string;
 	/** The characters that follow it, as a class. */
 	readonly characters: string;
-	/** At least so many. With the prefix no more than `lookAhead` of the scanner. */
+	/** The minimum number of them. With the prefix at most `lookAhead` of the scanner. */
 	readonly min: number;
-	/** A key is never longer. Absent: it may be of any length, and all of it is masked. */
+	/** The maximum length. Absent: there is none, and the whole key is masked. */
 	readonly max?: number;
 }
 
@@ -26,7 +26,7 @@ const word = "[A-Za-z0-9]";
 const url = "[A-Za-z0-9_-]";
 const hex = "[0-9a-f]";
 
-/** By vendor. Vendors that share a format share a line. */
+/** By vendor. Vendors with the same format share a line. */
 const formats: Readonly<Record<string, KeyFormat>> = {
 	"OpenAI, Anthropic, OpenRouter, DeepSeek": format(common, url, 20),
 	Stripe: format("[rs]k_(?:live|test)_", word, 16),
@@ -53,7 +53,7 @@ const formats: Readonly<Record<string, KeyFormat>> = {
 	Supabase: format("sb(?:p|_secret)_", "[A-Za-z0-9_]", 24),
 };
 
-/** The source of a pattern of all keys, as far as they have to be seen. */
+/** The source of a pattern that matches the start of every key. */
 export const keyStart: string = `(?<![A-Za-z0-9_-])(?:${Object.values(formats)
 	.map(({ prefix, characters, min }) => `${prefix}${characters}{${min}}`)
 	.join("|")})`;
@@ -67,7 +67,7 @@ const known = Object.values(formats).map(({ prefix, characters, min, max }) => (
 	firsts: /^\[(\w+)]/.exec(prefix)?.[1] ?? (prefix[0] as string),
 }));
 
-/** The characters that a key begins with. */
+/** The characters that keys start with. */
 export const keyFirsts: string = [...new Set(known.flatMap(({ firsts }) => [...firsts]))].join("");
 const byFirst: ReadonlyMap<string, typeof known> = new Map(
 	Array.from(keyFirsts, (first) => [first, known.filter(({ firsts }) => firsts.includes(first))]),
@@ -75,7 +75,7 @@ const byFirst: ReadonlyMap<string, typeof known> = new Map(
 
 const restOfKey: Rest = { part: /[A-Za-z0-9_-]+/y };
 
-/** A vendor's key. A match that starts like a word must look random: a hyphenated word is not a key. */
+/** Matches a vendor's key. A match that starts like a word must look random: a hyphenated word is not a key. */
 export function keyAt({ text, at, isWhole }: Place): Answer {
 	for (const { pattern, run, isExact, isCommon } of byFirst.get(text[at] as string) ?? []) {
 		pattern.lastIndex = at;
@@ -97,23 +97,23 @@ const jwtHead = /eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8}/y;
 const jwtSoFar = /eyJ[A-Za-z0-9_-]{0,4096}(?:\.[A-Za-z0-9_-]{0,8})?/y;
 const restOfToken: Rest = { part: /[A-Za-z0-9_.~+/=-]+/y };
 
-/** A JWT, signed or encrypted: its head is JSON in base64, and more follows. */
+/** Matches a JWT, signed or encrypted: its head is JSON in base64, and more follows. */
 export function jwtAt({ text, at, isWhole }: Place): Answer {
 	const end = endOfRun(jwtHead, text, at);
 	if (end > at) return { start: at, end, type: "jwt", rest: restOfToken };
 	return !isWhole && endOfRun(jwtSoFar, text, at) === text.length ? "more" : undefined;
 }
 
-/** The source of a pattern for the word that a token follows, as far as that is known. */
+/** The source of a pattern for the word before a token, up to a limited length. */
 export const bearerStart =
 	"(?:[Bb]earer|BEARER)(?=[ \\t]{0,4}(?:[A-Za-z0-9_.~+/=-]{16}|[A-Za-z0-9_.~+/=-]{0,15}$))";
-/** The source of a pattern for the beginning of a JWT. */
+/** The source of a pattern for the start of a JWT. */
 export const jwtStart = "(?<![A-Za-z0-9_-])eyJ(?=[A-Za-z0-9_-]{8})";
 
 const bearer = /bearer[ \t]{1,4}/iy;
 const tokenStart = /[A-Za-z0-9_.~+/=-]{1,16}/y;
 
-/** A token after the word "bearer": 16 characters at least, which no word of a sentence is that looks random. */
+/** Matches a token after the word "bearer": at least 16 characters that look random, unlike a word of a sentence. */
 export function bearerAt(place: Place): Answer {
 	const { text, at, isWhole } = place;
 	if (!startsHere(place)) return undefined;
@@ -136,7 +136,7 @@ const restOfPem: Rest = {
 	unsure: /-{1,5}$|-----(?:E(?:N(?:D(?: [A-Z0-9 ]{0,60}-{0,5})?)?)?)?$/y,
 };
 
-/** A private key in PEM, also in one line with `\n` written out, also without its end. */
+/** Matches a private key in PEM, including one in a single line with escaped `\n`, or without its end. */
 export function pemAt({ text, at, isWhole }: Place): Answer {
 	const end = endOfRun(pemHead, text, at);
 	if (end > at) return { start: at, end, type: "private-key", rest: restOfPem };

@@ -16,7 +16,10 @@ export const afterName = "(?=[-_hHsS\\d\"'\\\\ \\t:=]|$)";
 /** The source of a pattern of all names. Preceding characters of a name, as in `dbPassword`, belong to it. */
 export const fieldNames: string = names.map(([name]) => name).join("|");
 
-/** A name may say more, as `password_hash`, `secrets` or `PASSWORD_2`. Many `tokens` are counted, and are no secret. */
+/**
+ * A name may continue, as in `password_hash`, `secrets` or `PASSWORD_2`. The plural `tokens` is usually a count, not a
+ * secret.
+ */
 const nameEnd = "(?:[-_]?hash|s(?<!tokens|cookies|keys))?(?:[-_]?\\d{1,2})?";
 
 const wholeName = new RegExp(`(?:${fieldNames})${nameEnd}$`, "i");
@@ -39,7 +42,7 @@ function typeOfName(name: string): MaskType | undefined {
 }
 
 const named = new RegExp(`(?:${fieldNames})${nameEnd}`, "iy");
-/** A possible beginning of a head, or a head whose value has not arrived yet. */
+/** A possible start of a field's head, or a head whose value has not arrived yet. */
 const headSoFar = new RegExp(
 	`(?:${fieldNames})[-_]?(?:h|ha|has|hash|s)?(?:[-_]?\\d{0,2})?(?:\\\\?["']?)?[ \\t]{0,4}[:=]?[ \\t]{0,4}`,
 	"iy",
@@ -51,7 +54,7 @@ const schemeSoFar = /[a-z]{0,6}[ \t]{0,4}/iy;
 const bare = /[^\s"'`,;&<>()[\]{}\\]+/y;
 const restOfBare: Rest = { part: bare };
 
-/** A value that follows a name: in quotes, as in JSON, or bare, as in a query, a header or a file of settings. */
+/** Matches a value after a name: in quotes, as in JSON, or bare, as in a query, a header or a settings file. */
 export function fieldAt({ text, at, isWhole }: Place): Answer {
 	const nameTo = endOfRun(named, text, at);
 	const quoteTo = afterQuote(text, nameTo);
@@ -91,7 +94,7 @@ export function fieldAt({ text, at, isWhole }: Place): Answer {
 	const end = endOfRun(bareStart, text, start);
 	if (end === start) return undefined;
 	if (isTight) {
-		// `password=read(` is code, and so is `password=this.`; the seen part of the value is enough to decide.
+		// `password=read(` is code, and so is `password=this.`; the available part of the value is enough to decide.
 		if (end === text.length && !isWhole && end - start < longestWord) return "more";
 		return isCode(text, end) ? undefined : { start, end: start + 1, type, rest: restOfBare };
 	}
@@ -100,20 +103,20 @@ export function fieldAt({ text, at, isWhole }: Place): Answer {
 	return isNumber || isSaid ? { start, end: start + 1, type, rest: restOfBare } : undefined;
 }
 
-/** The end of an opening quote, written out or not; `at` itself without one. */
+/** Returns the end of an opening quote, escaped or not; `at` itself without one. */
 function afterQuote(text: string, at: number): number {
 	const end = text[at] === "\\" ? at + 2 : at + 1;
 	return text[end - 1] === '"' || text[end - 1] === "'" ? end : at;
 }
 
-/** The end of a run of blanks; only a few are examined. */
+/** Returns the end of a run of blanks; only a few are examined. */
 function afterBlanks(text: string, at: number): number {
 	let end = at;
 	while (end < at + 4 && (text[end] === " " || text[end] === "\t")) end++;
 	return end;
 }
 
-/** Of characters: digits, signs that words do not have within, and what ends a bare value. */
+/** Character classes: digits, signs that do not occur within words, and characters that end a bare value. */
 const [digit, sign, stop] = [1, 2, 3];
 const kinds: Uint8Array = new Uint8Array(128);
 for (const [kind, characters] of [
@@ -137,12 +140,12 @@ function looksChosen(text: string, start: number): boolean {
 	return false;
 }
 
-/** Whether what was read so far is called or indexed; what was masked at once after it looks the same. */
+/** Whether the text up to here is called or indexed; text masked immediately after it looks the same. */
 function isCode(text: string, end: number): boolean {
 	return text[end] === "(" || text[end] === "[";
 }
 
-/** So much of a bare value is looked at. */
+/** The most characters of a bare value examined. */
 const longestWord = 40;
 const bareStart = /[^\s"'`,;&<>()[\]{}\\]{1,40}/y;
 

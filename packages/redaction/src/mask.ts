@@ -1,4 +1,4 @@
-// The replacement for masked text, and the recognition of existing masks.
+// Creates masks, and recognises existing ones.
 
 const types = [
 	"email",
@@ -14,10 +14,10 @@ const types = [
 	"depth",
 ] as const;
 
-/** The type of the hidden value; `depth`: it is nested too deep to be examined. */
+/** The type of the hidden value; `depth`: it was nested too deep to be examined. */
 export type MaskType = (typeof types)[number];
 
-/** The source of a pattern for a mask, those of filters and providers among them. */
+/** The source of a pattern for a mask, including those of filters and providers. */
 export const maskPattern: string = `\\[REDACTED:(?:${[...types, "filtered", "key"].join("|")})\\]`;
 
 const wholeMask = new RegExp(`^${maskPattern}$`);

@@ -1,5 +1,4 @@
-// Numbers of cards and phones. A pattern finds what is shaped like one, a checksum or the library of the world's numbering
-// plans decides.
+// Card and phone numbers. A pattern finds candidates; a checksum or a library of numbering plans decides.
 import { type CountryCode, parsePhoneNumberFromString } from "libphonenumber-js/min";
 import type { Answer, Hit, Place } from "./rule.ts";
 import { endOfRun } from "./rule.ts";
@@ -21,7 +20,7 @@ const groups: typeof shapes = [
 		"0\\d(?:[ .\\-/)\\u00a0]{0,3}\\d){7}|[2-9]\\d\\d\\) ?[2-9]\\d\\d[ .-]\\d{4}|\\d{2,5}\\) ?\\d{3,5}[ -]?\\d{2}",
 	],
 ];
-/** The preceding text is examined after the first character, because most characters begin no number. */
+/** The preceding text is checked after the first character, because most characters do not start a number. */
 const sourceOf = (before: string, beforeGroup: string): string =>
 	[
 		...shapes.map(([first, rest]) => `${first}${before}(?:${rest})`),
@@ -39,23 +38,26 @@ export const numberBorder: RegExp = new RegExp(sourceOf("", ""), "y");
 export const phoneLabel: string =
 	"\\b(?:[Tt]el|TEL|[Pp]hone|PHONE|[Mm]obile|[Cc]ell|[Ff]ax|FAX|[Cc]all|[Ww]hats[Aa]pp|[Ss]ms|SMS|[Tt]elefon|[Hh]andy|[Mm][oó]vil)\\b(?=[^\\d+(]{0,22}(?:[\\d+(]|$))";
 
-/** The longest number with all that may part its digits; what the scanner holds is more. */
+/** The longest number including separators; the scanner holds more than this. */
 const longest = 72;
 const run = /[\d+(][\d .\-()/\u00a0]{0,72}/y;
 
-/** So often one text may ask the library: it takes 20 microseconds. Afterwards what is shaped like a phone counts as one. */
+/**
+ * The most calls of the library per text, which take 20 microseconds each. Afterwards every phone-like text counts as a
+ * phone number.
+ */
 const mostQuestions = 500;
 
-/** The questions that a text has asked so far. */
+/** The calls of the library for a text so far. */
 export interface Asked {
 	questions: number;
 }
 
-/** A card's or a phone's number. */
+/** Matches a card or phone number. */
 export function numberAt({ text, at, floor, isWhole }: Place, asked: Asked, isLabelled = false): Answer {
 	if (!isWhole) {
 		const end = endOfRun(run, text, at);
-		// One more character is needed: a letter that follows means that it is not a number.
+		// One more character is required: if a letter follows, it is not a number.
 		if (end === text.length && end - at < longest) return "more";
 	}
 	const before = at > floor ? (text[at - 1] as string) : "";
@@ -76,7 +78,7 @@ const afterLabel =
 	/[a-zó]+(?: (?:me|us))?(?: (?:at|on))?(?: ?(?:number|no\.?))?[.:=]{0,2}["']?[:=]? {0,2}["']?/iy;
 const maybeLabel = /[a-zó]+[a-z .:="']{0,24}$/iy;
 
-/** A phone's number after a word that announces one: then it may look like any number. */
+/** Matches a phone number after a word that announces one, in any format. */
 export function labelledAt(place: Place, asked: Asked): Answer {
 	const { text, at, isWhole } = place;
 	if (!isWhole && text.length - at < 40 && endOfRun(maybeLabel, text, at) === text.length) return "more";
@@ -90,7 +92,7 @@ const inOne = /\d{13,19}(?!-?\d|[A-Za-z_])/y;
 const issuers =
 	/^(?:4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|(?:6011|65\d\d|64[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|62\d{14,17}|(?:5018|5020|5038|6304|6759|676[1-3])\d{8,15})$/;
 
-/** How long the card's number is that is at a place, or 0. */
+/** Returns the length of the card number at a position, or 0. */
 function cardIn(text: string, at: number): number {
 	// The fifth and the tenth character determine the possible shape.
 	const shape = isDigit(text, at + 4) ? inOne : isDigit(text, at + 9) ? inThree : inFours;
@@ -105,7 +107,7 @@ function isDigit(text: string, at: number): boolean {
 	return code >= 48 && code <= 57;
 }
 
-/** Whether a number is one of a card. */
+/** Whether the digits are a card number. */
 export function isCard(digits: string): boolean {
 	return digits.length > 13 && issuers.test(digits) && passesLuhn(digits, 0, digits.length);
 }
@@ -125,7 +127,7 @@ function passesLuhn(text: string, from: number, to: number): boolean {
 }
 
 const gap = "[ .\\-/\\u00a0]";
-/** No number continues, and no word begins. */
+/** Neither the number continues nor a word starts. */
 const over = "(?![.\\-/]?\\d|[A-Za-z_@])";
 const shape = (source: string): RegExp => new RegExp(`${source}${over}`, "y");
 const international = shape(`(?:\\+|00)[1-9](?:${gap}?\\(?\\d|\\)${gap}?\\d|${gap}?\\(0\\)${gap}?\\d){6,16}`);
@@ -139,10 +141,10 @@ const chinese = shape("1[3-9]\\d([ -])\\d{4}\\1\\d{4}");
 const russian = shape("8 ?\\(\\d{3}\\) ?\\d{3}-\\d\\d-\\d\\d");
 const anyPhone = shape("\\(?\\d(?:[ .\\-()/]{0,2}\\d){6,12}");
 const date = /\(?(?:\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})(?![./-]?\d)|\d{4}([./-])\d{1,2}\2\d{1,2}(?!\d))/y;
-/** Countries whose numbers begin with 0 at home. */
+/** Countries with national numbers that start with 0. */
 const homes: readonly CountryCode[] = ["GB", "FR", "DE", "IT", "NL", "AU", "JP", "KR", "CH", "SE"];
 
-/** How long the phone's number is that is at a place, or 0. */
+/** Returns the length of the phone number at a position, or 0. */
 function phoneIn(text: string, at: number, isLabelled: boolean, asked: Asked): number {
 	const fits = (pattern: RegExp): string => text.slice(at, endOfRun(pattern, text, at));
 	const first = text[at] as string;
@@ -169,7 +171,7 @@ function phoneIn(text: string, at: number, isLabelled: boolean, asked: Asked): n
 	return isLabelled ? fits(anyPhone).length : 0;
 }
 
-/** Whether so many digits follow one another: then no country but those whose numbers begin with 0 writes a number so. */
+/** Whether this many digits follow each other; only countries with a leading 0 write numbers that way. */
 function hasDigits(text: string, at: number, count: number): boolean {
 	let end = at;
 	while (end - at < count && isDigit(text, end)) end++;
@@ -180,7 +182,7 @@ function countOfDigits(text: string): number {
 	return text.replace(/\D/g, "").length;
 }
 
-/** Whether the library knows it: by the length of numbers of its country, or by its first digits as well. */
+/** Whether the library accepts it: by the length of numbers in its country, or also by its first digits. */
 function isOneOf(text: string, asked: Asked, how: "possible" | "valid", country?: CountryCode): boolean {
 	if (asked.questions >= mostQuestions) return true;
 	asked.questions++;

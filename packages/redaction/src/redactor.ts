@@ -1,5 +1,5 @@
-// Masks what must not be seen, in plain data and in text that comes in pieces. Registered secrets are always masked, and
-// first; what is recognised follows.
+// Masks secrets and personal data, in plain data and in streamed text. Registered secrets are always masked, and masked
+// first; recognised data follows.
 import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { typeOfField } from "./fields.ts";
 import { isMask, type MaskType, maskOf } from "./mask.ts";
@@ -22,13 +22,13 @@ export interface Redactor {
 	/** Masks PII, credentials, and registered secrets; with `keep: "pii"` everything but PII, for raw logs. */
 	redact<Value>(value: Value, options?: { readonly keep?: "pii" }): Value;
 	/**
-	 * Registered secrets alone, for what is carried out, kept or shown to the user: a field named like a password, or what
-	 * only looks like a key, may be what a tool needs.
+	 * Masks only registered secrets, for data that is executed, stored or shown to the user: a tool may need a field
+	 * named like a password, or a value that only looks like a key.
 	 */
 	maskSecrets<Value>(value: Value): Value;
-	/** As `redact`, for text that comes in pieces: holds what may be the beginning of something, never without bound. */
+	/** The same as `redact` for streamed text: holds a possible beginning of a match, in bounded memory. */
 	stream(options?: {
-		/** `secrets`: registered secrets alone, as `maskSecrets` does. Default: all that `redact` masks. */
+		/** `secrets`: only registered secrets, as with `maskSecrets`. Default: everything that `redact` masks. */
 		readonly only?: "secrets";
 	}): { push(piece: string): string; flush(): string };
 }
@@ -36,15 +36,16 @@ export interface Redactor {
 /** Options of `createRedactor()`. */
 export interface RedactorOptions {
 	/**
-	 * Values that are masked everywhere, with their URL-encoded, JSON-escaped and base64 forms. Choose those of 8 characters
-	 * and more: a short one is found in words and numbers that mean nothing. Default: none.
+	 * Values that are masked everywhere, including their URL-encoded, JSON-escaped and base64 forms. Use secrets of 8
+	 * characters or more: shorter ones occur in unrelated words and numbers. Default: none.
 	 */
 	readonly secrets?: readonly string[] | undefined;
 }
 
 /**
- * Makes a redactor. It masks emails, phone and card numbers, API keys, bearer tokens, JWTs, private keys in PEM, the values of
- * fields named like `password`, and registered secrets, each with `[REDACTED:type]`. Redacting twice changes nothing more.
+ * Creates a redactor. It masks emails, phone and card numbers, API keys, bearer tokens, JWTs, private keys in PEM, the
+ * values of fields named like `password`, and registered secrets, each with `[REDACTED:type]`. Redacting twice changes
+ * nothing more.
  *
  * @example
  * ```ts
@@ -60,7 +61,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
 	const { secrets = [] } = options;
 	const values = [...new Set(secrets)].filter((value) => value !== "");
 	const set = values.length === 0 ? undefined : new SecretSet(values);
-	/** The last text that contained no secrets: a result passes by when it is settled, reflected on, and written. */
+	/** The last text without secrets: a result is redacted repeatedly, when it is settled, emitted and written. */
 	let clean = "";
 	const masked = (text: string): string => {
 		if (set === undefined || text === clean) return text;
@@ -91,20 +92,20 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
 	};
 }
 
-/** Characters from which on a text costs more to look through than to compare. */
+/** Length from which a text costs more to scan than to compare. */
 const long = 64;
 
 interface Masking {
 	text(text: string): string;
-	/** The same for the name of a field. */
+	/** Masks the name of a field. */
 	name(text: string): string;
-	/** Whether the names of fields count. */
+	/** Whether the names of fields are considered. */
 	readonly fields: boolean;
-	/** Whether a number may be one of a card. */
+	/** Whether a number may be a card number. */
 	readonly cards: boolean;
 }
 
-/** The names of fields are few, and come again and again: this many of this length are remembered. */
+/** Field names are few and recur: this many of up to this length are cached. */
 const [mostNames, longestName] = [1_000, 64];
 
 function masking(text: Masking["text"], what: Pick<Masking, "fields" | "cards">): Masking {
@@ -119,7 +120,7 @@ function masking(text: Masking["text"], what: Pick<Masking, "fields" | "cards">)
 	return { text, name, ...what };
 }
 
-/** The same value where nothing was masked. */
+/** Returns the same value if nothing was masked. */
 function maskData<Value>(value: Value, masking: Masking): Value {
 	return masked(value, masking, undefined, 0) as Value;
 }
@@ -177,7 +178,7 @@ function maskedFields(value: object, masking: Masking, field: MaskType | undefin
 		if (changed === undefined) {
 			if (next === each && masking.name(name) === name) continue;
 			changed = [];
-			// Those before are read again, and so looked at again: what is shown is what was looked at.
+			// Earlier members are read again, and so checked again: exactly what is returned was checked.
 			for (const before of names.slice(0, at))
 				changed.push(maskedField((value as Record<string, unknown>)[before], before, masking, field, depth));
 		}
@@ -196,7 +197,7 @@ function maskedField(
 	return masked(value, masking, masking.fields ? (typeOfField(name) ?? field) : field, depth + 1);
 }
 
-/** An object whose names are masked; two that are alike then get a number. */
+/** Creates an object with masked names; equal ones get a number. */
 function withNames(names: readonly string[], values: readonly unknown[], masking: Masking): unknown {
 	const taken = new Set<string>();
 	const entries = names.map((name, at): [string, unknown] => {
@@ -209,7 +210,7 @@ function withNames(names: readonly string[], values: readonly unknown[], masking
 	return Object.fromEntries(entries);
 }
 
-/** An error of the same kind, where its text says too much. */
+/** Returns an error of the same kind if its text had to be masked. */
 function maskedError(error: Error, masking: Masking, depth: number): Error {
 	const texts = { name: error.name, message: error.message, stack: error.stack, cause: error.cause };
 	const own = { ...texts, ...error };

@@ -1,6 +1,6 @@
-// The scanner: one pass from left to right over a text, whole or in pieces, with the same result wherever it is cut.
-// searching → (a rule hits) → masking the rest of the hit → searching; a rule that answers `more` holds the text from
-// there on.
+// The scanner: one pass from left to right over a text, complete or in pieces, with the same result wherever it is cut.
+// searching → (a rule matches) → masking the rest of the match → searching; a rule that returns `more` holds the text
+// from there on.
 import { bearerAt, bearerStart, jwtAt, jwtStart, keyAt, keyFirsts, keyStart, pemAt } from "./credentials.ts";
 import { emailAt, emailSign, isLocal } from "./emails.ts";
 import { afterName, fieldAt, fieldNames } from "./fields.ts";
@@ -8,17 +8,17 @@ import { maskOf } from "./mask.ts";
 import { type Asked, labelledAt, numberAt, numberBorder, numberTrigger, phoneLabel } from "./numbers.ts";
 import { type Answer, endOfRun, isAt, type Place, type Rest } from "./rule.ts";
 
-/** Which rules are asked. */
+/** Which rules apply. */
 export type Kinds = "all" | "credentials";
 
 interface Rule {
-	/** Finds the next place where it has to be asked. */
+	/** Finds the next position at which to try the rule. */
 	readonly trigger: RegExp;
-	/** A text without this has no match: looking for a character takes next to nothing. */
+	/** A text without this cannot match: searching for a character costs next to nothing. */
 	readonly needs?: string;
 	/** The same at the end of a mask, which always counts as a border. */
 	readonly border: RegExp;
-	/** The characters that `border` begins with. */
+	/** The characters that `border` starts with. */
 	readonly firsts: string;
 	ask(place: Place, asked: Asked): Answer;
 }
@@ -34,7 +34,9 @@ const numberRule: Rule = {
 	firsts: "0123456789+(",
 	ask: numberAt,
 };
-/** Where two are to be asked at one place, the first is. Each has a pattern of its own: one of all takes twice as long. */
+/**
+ * At the same position, the first rule takes precedence. Each has a separate pattern: a combined one takes twice as long.
+ */
 const credentials: readonly Rule[] = [
 	rule("-----BEGIN ", "-", pemAt),
 	rule(jwtStart, "e", jwtAt),
@@ -55,7 +57,7 @@ const rules: Readonly<Record<Kinds, readonly Rule[]>> = {
 /** Shorter texts contain nothing recognisable: `pwd=x` is the shortest. */
 const shortest = 5;
 
-/** A whole text at once. */
+/** Scans a complete text. */
 export function scanned(text: string, kinds: Kinds): string {
 	if (text.length < shortest) return text;
 	const asked = rules[kinds];
@@ -66,22 +68,22 @@ export function scanned(text: string, kinds: Kinds): string {
 	return text;
 }
 
-/** So much is kept of what was emitted, for rules that look back. */
+/** Emitted characters that are kept for rules that look back. */
 const lookBack = 96;
-/** So much may be held at the end of a piece, besides what a rule holds. */
+/** The most characters held at the end of a piece, in addition to what a rule holds. */
 const lookAhead = 80;
 
 export class Scanner {
 	readonly #rules: readonly Rule[];
-	/** Where each rule has to be asked next, in what is held. After the search: not known; `nowhere`: not at all. */
+	/** The next position of each rule in the held text. After the search: unknown; `nowhere`: none. */
 	readonly #places: number[];
 	#at = 0;
 	readonly #asked: Asked = { questions: 0 };
 	/** The last emitted text, followed by the held text. */
 	#text = "";
-	/** Where what is held begins. */
+	/** Start of the held text. */
 	#held = 0;
-	/** Nothing before this belongs to anything that follows. */
+	/** Earlier text does not belong to anything that follows. */
 	#floor = 0;
 	#rest: Rest | undefined;
 
@@ -90,7 +92,7 @@ export class Scanner {
 		this.#places = this.#rules.map(() => -1);
 	}
 
-	/** Takes a piece; gives what is sure by now. */
+	/** Adds a piece; returns the text that is final. */
 	push(piece: string): string {
 		if (piece === "") return "";
 		this.#places.fill(-1);
@@ -107,7 +109,7 @@ export class Scanner {
 		return this.#advance(true);
 	}
 
-	/** The whole text at once, where it is known which rule is the first that has to be asked at all, and where first. */
+	/** Scans the whole text at once, given the first rule to try and its position. */
 	whole(text: string, which: number, at: number): string {
 		this.#text = text;
 		this.#places.fill(nowhere, 0, which);
@@ -118,7 +120,7 @@ export class Scanner {
 	#advance(isWhole: boolean): string {
 		const text = this.#text;
 		let out = "";
-		/** Up to here everything is in `out`. */
+		/** Everything before this is in `out`. */
 		let done = this.#held;
 		let from = done;
 		if (this.#rest !== undefined) done = from = this.#drop(this.#rest, done, isWhole);
@@ -147,7 +149,7 @@ export class Scanner {
 		return out;
 	}
 
-	/** The first rule that has to be asked from here on; `#at` says where. */
+	/** Returns the next rule to try; sets `#at` to its position. */
 	#next(from: number): Rule | undefined {
 		const text = this.#text;
 		const floor = this.#floor;
@@ -174,7 +176,7 @@ export class Scanner {
 		return this.#rules[first];
 	}
 
-	/** The first rule that has to be asked at the border of something masked. */
+	/** Returns the first rule to try at the border of a mask. */
 	#atBorder(at: number): Rule | undefined {
 		const text = this.#text;
 		if (at >= text.length) return undefined;
@@ -184,7 +186,7 @@ export class Scanner {
 		return undefined;
 	}
 
-	/** Drops what belongs to something that is masked; gives where that ends. */
+	/** Drops what belongs to a masked match; returns its end. */
 	#drop(rest: Rest, from: number, isWhole: boolean): number {
 		const text = this.#text;
 		let at = endOfRun(rest.part, text, from);
@@ -201,7 +203,7 @@ export class Scanner {
 		return this.#floor;
 	}
 
-	/** The position up to which no later text can change the result; triggered rules are asked separately. */
+	/** The position up to which no later text can change the result; triggered rules are tried separately. */
 	#sure(done: number): number {
 		const text = this.#text;
 		const least = Math.max(done, text.length - lookAhead);
@@ -214,7 +216,7 @@ export class Scanner {
 	}
 }
 
-/** After every text: no text is so long. */
+/** Beyond the end of every text. */
 const nowhere = 2 ** 30 - 1;
 
 function foundBy({ trigger, needs }: Rule, text: string, from: number): number {
@@ -224,7 +226,7 @@ function foundBy({ trigger, needs }: Rule, text: string, from: number): number {
 	return trigger.exec(text)?.index ?? nowhere;
 }
 
-/** Held text includes the word that it is part of, because that may be an address. */
+/** The held text includes the whole word, because it may be an address. */
 function startOf(text: string, at: number, least: number): number {
 	let start = at;
 	while (start > least && at - start < lookAhead && isLocal(text.charCodeAt(start - 1))) start--;
@@ -244,7 +246,7 @@ function startsNumber(code: number): boolean {
 	return (code >= 48 && code <= 57) || code === 43 || code === 40;
 }
 
-/** A pattern whose letters match in either case. */
+/** Returns a pattern whose letters match in either case. */
 function insensitive(source: string): string {
 	return source.replace(/(?<!\\)[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 }

@@ -4,17 +4,19 @@
 /** One encoding of a secret: a sequence of units, each of which may be written in several ways. */
 export interface SecretForm {
 	readonly units: readonly Unit[];
-	/** Whether its last bits share a character of base64 with what follows. */
+	/** Whether its last bits share a base64 character with what follows. */
 	readonly isOpen: boolean;
 }
 
-/** Ways to write one character, those that begin with `%` or `\` in lower case: there case does not matter. */
+/**
+ * Ways to write one character. Those that start with `%` or `\` are in lower case, because case does not matter there.
+ */
 type Unit = readonly string[];
 
-/** Shorter pieces of base64 are found in any text. */
+/** Shorter pieces of base64 occur in any text. */
 const shortestPiece = 6;
 
-/** All forms of a value. */
+/** Returns all forms of a value. */
 export function formsOf(value: string): readonly SecretForm[] {
 	return [
 		{ units: Array.from(value, written), isOpen: false },
@@ -61,7 +63,7 @@ const openEnd = /[A-Za-z0-9+/_-]?(?:={1,2}|(?:%3[Dd]){1,2})?/y;
 /** The longest of these. */
 const longestEnd = 7;
 
-/** How far a form reaches from a place: its end, or -1; and whether it may reach further when more text comes. */
+/** How far a form extends from a position: its end, or -1; and whether it may extend further with more text. */
 export interface Reach {
 	readonly end: number;
 	readonly isCut: boolean;
@@ -93,7 +95,7 @@ export function reachOf({ units, isOpen }: SecretForm, text: string, from: numbe
 	return { end, isCut };
 }
 
-/** Whether all that is left of the text is part of what may follow. */
+/** Whether the rest of the text may belong to an open form. */
 function endsOpen(text: string, from: number): boolean {
 	return /^[A-Za-z0-9+/_-]?(?:=?|(?:%3[Dd])?(?:%3?)?)$/.test(text.slice(from));
 }
@@ -106,10 +108,10 @@ function isWritten(text: string, at: number, way: string): boolean {
 	return text.startsWith(way, at);
 }
 
-/** So many units are in the pattern that finds where a form may begin. */
+/** Number of units in the pattern that finds a form's start. */
 const leading = 24;
 
-/** The source of a pattern for where one of these forms may begin. */
+/** Returns the source of a pattern for the possible starts of these forms. */
 export function beginnings(forms: readonly SecretForm[], length: number = leading): string {
 	const sources = forms.map(({ units }) => units.slice(0, length).map(sourceOf).join(""));
 	return [...new Set(sources)].join("|");
@@ -126,19 +128,19 @@ function sourceOf(unit: Unit): string {
 	return ways.length === 1 ? (ways[0] as string) : `(?:${ways.join("|")})`;
 }
 
-/** The same forms for a text without `%` and `\`, in which no character is encoded. */
+/** Returns the forms for a text without `%` and `\`, in which no character is encoded. */
 export function plainForms(forms: readonly SecretForm[]): readonly SecretForm[] {
 	return forms
 		.map((form) => ({ ...form, units: form.units.map((unit) => unit.filter((way) => !/[%\\]/.test(way))) }))
 		.filter(({ units }) => units.every(({ length }) => length > 0));
 }
 
-/** The characters that a form may begin with. */
+/** Returns the characters that a form may start with. */
 export function firstCharacters(forms: readonly SecretForm[]): ReadonlySet<string> {
 	return new Set(forms.flatMap(({ units }) => (units[0] ?? []).map((way) => way[0] as string)));
 }
 
-/** The longest that one of these forms can be. */
+/** Returns the maximum length of these forms. */
 export function longestOf(forms: readonly SecretForm[]): number {
 	const lengths = forms.map(({ units }) =>
 		units.reduce((sum, unit) => sum + Math.max(...unit.map((way) => way.length)), longestEnd),

@@ -1,4 +1,5 @@
-// Masks registered secrets, in whole texts and in pieces with the same result. A possible beginning of a secret is held.
+// Masks registered secrets, in complete texts and in pieces with the same result. A possible beginning of a secret is
+// held.
 import { maskOf, maskPattern } from "./mask.ts";
 import { endOfRun } from "./rule.ts";
 import {
@@ -11,21 +12,21 @@ import {
 	type SecretForm,
 } from "./secret-forms.ts";
 
-/** So many characters say whether a text has to be looked through: more take longer, and say little more. */
+/** Number of characters used to decide whether a text has to be scanned: more take longer and exclude little more. */
 const shortBeginning = 8;
 
 /** The search structures for a set of secrets. */
 export class SecretSet {
 	readonly forms: readonly SecretForm[];
-	/** Sources of patterns and sets, made once. */
+	/** Sources of patterns, and sets, created once. */
 	readonly source: string;
 	readonly first: ReadonlySet<string>;
 	readonly longest: number;
-	/** Nothing shorter holds one. */
+	/** A shorter text cannot contain a secret. */
 	readonly #shortest: number;
-	/** Of what a form begins with: no more is looked for until that is found. */
+	/** Finds the start of a form; only then is the rest compared. */
 	readonly #coded: RegExp;
-	/** Much faster; undefined where every secret holds a character that codes. */
+	/** Much faster; undefined if every secret contains an encoding character. */
 	readonly #plain: RegExp | undefined;
 
 	/** Empty values are not secrets. */
@@ -106,7 +107,7 @@ export class SecretStream {
 		return out;
 	}
 
-	/** The longest form at a place. */
+	/** Returns the longest form at a position. */
 	#reach(at: number): { end: number; isCut: boolean } {
 		let end = -1;
 		let isCut = false;
@@ -118,7 +119,7 @@ export class SecretStream {
 		return { end, isCut };
 	}
 
-	/** Where something begins that may be a form when more comes. */
+	/** Returns the position of a possible form that more text may complete. */
 	#beginning(from: number): number {
 		const text = this.#text;
 		for (let at = Math.max(from, text.length - this.#set.longest); at < text.length; at++) {

@@ -1,4 +1,4 @@
-// Entry `@holdfast/stores/checkpoint`: sessions of pure agents kept in files.
+// Entry `@holdfast/stores/checkpoint`: sessions of pure agents, stored in files.
 export type { CheckpointMetadata, CheckpointStore } from "holdfast/checkpoint";
 export {
 	type FileCheckpointOptions,

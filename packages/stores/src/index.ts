@@ -1,5 +1,4 @@
-// Entry `@holdfast/stores`: all of the simple stores, and the journal that agents use over a store which knows three
-// operations.
+// Entry `@holdfast/stores`: all simple stores, and the journal that agents use over a store with only three operations.
 export type { CheckpointMetadata, CheckpointStore } from "holdfast/checkpoint";
 export type { CommitResult, SessionStore, StoredSession } from "holdfast/host";
 export {

@@ -1,3 +1,3 @@
-// Entry `@holdfast/stores/memory`: sessions for as long as an object lives. It runs where there is no file system.
+// Entry `@holdfast/stores/memory`: sessions that exist as long as an object does. It does not require a file system.
 export type { CommitResult, SessionStore, StoredSession } from "holdfast/host";
 export { MemorySessionStore } from "./session-store/memory-session-store.ts";

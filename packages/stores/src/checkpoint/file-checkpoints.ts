@@ -16,11 +16,11 @@ import { folderOf, isHashed, sessionOf } from "./session-folder.ts";
 
 /** Options of `fileCheckpoints`. */
 export interface FileCheckpointOptions {
-	/** Where the sessions' folders are; made when the first state is saved. Default `.checkpoints`. */
+	/** The folder of the sessions' folders; created when the first state is saved. Default `.checkpoints`. */
 	readonly dir?: string;
 	/**
-	 * Whether states are written with gzip: smaller, and readable with `zcat` only. States written the other way stay
-	 * readable. Default `false`.
+	 * Whether states are compressed with gzip: smaller, but readable only with tools such as `zcat`. States in the other
+	 * format stay readable. Default `false`.
 	 */
 	readonly compress?: boolean;
 }
@@ -28,26 +28,26 @@ export interface FileCheckpointOptions {
 /** Checkpoints in files. */
 export interface FileCheckpoints extends CheckpointStore {
 	loadMetadata(sessionId: string): Promise<CheckpointMetadata | null>;
-	/** Resolves when everything given so far is on disk or has failed, saves of agents in this process included. */
+	/** Resolves when all earlier operations are on disk or have failed, including saves by agents in this process. */
 	flush(): Promise<void>;
 }
 
 const checkpointFile = "checkpoint.json";
 const metadataFile = "metadata.json";
-/** Folders on their way out. No session's folder starts with a dot. */
+/** Prefix of folders being deleted. No session's folder starts with a dot. */
 const deleted = ".deleted-";
-/** How often a save is tried again when another process is at work in the same folder. */
+/** How often a save is retried if another process changes the same folder. */
 const attempts = 50;
 
 const fileCheckpointsNames = optionNames<FileCheckpointOptions>({ dir: true, compress: true });
 
 /**
  * A store of checkpoints in files, for one machine: any number of stores and processes may use a directory at once.
- * Session ids may be any text; those that could mean something to a file system are written in an escaped form. Where the
- * file system ignores case, ids that differ only in case are one.
+ * Session ids may be any text; characters with a special meaning in file systems are escaped. If the file system ignores
+ * case, ids that differ only in case are the same.
  *
- * `save` rejects with `checkpoint_failed` (retryable) when the state cannot be written, and what was saved before stays.
- * `load` rejects with `checkpoint_corrupt` when the file was changed by something else.
+ * `save` rejects with `checkpoint_failed` (retryable) if the state cannot be written; the previous state stays. `load`
+ * rejects with `checkpoint_corrupt` if the file was changed by another program.
  *
  * @example
  * import { AgentState } from "holdfast";
@@ -67,7 +67,7 @@ export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckp
 			const folder = pathOf(sessionId);
 			if (typeof state !== "object" || state === null)
 				throw invalidInput("A state to save is what toJSON() gave", state);
-			// Written down at once: what the caller changes later is not part of this save.
+			// Serialised at once, so that later changes by the caller are not part of this save.
 			const text = JSON.stringify(state);
 			const metadata = JSON.stringify(describe(sessionId, state));
 			await inTurn(folder, async () => {
@@ -114,8 +114,9 @@ function describe(sessionId: string, state: AgentStateJSON): CheckpointMetadata 
 }
 
 /**
- * Replaces both files. The metadata goes first, so that no checkpoint is without one. If it is no longer ours once the
- * checkpoint is, another process was at work between the two, and we start again: whoever comes last writes both.
+ * Replaces both files. The metadata goes first, so that every checkpoint has some. If the metadata is no longer this
+ * save's after the checkpoint is written, another process wrote in between, and the save is repeated: the last writer
+ * writes both.
  */
 async function writePair(folder: string, metadata: string, checkpoint: string | Uint8Array): Promise<void> {
 	for (let attempt = 1; ; attempt++) {
@@ -124,11 +125,11 @@ async function writePair(folder: string, metadata: string, checkpoint: string | 
 			const mine = await replaceFile(join(folder, metadataFile), metadata);
 			await replaceFile(join(folder, checkpointFile), checkpoint);
 			const isMine = await isStill(join(folder, metadataFile), mine);
-			// Both gone: the session was deleted after this save.
+			// Both are missing: the session was deleted after this save.
 			if (isMine ?? !(await exists(join(folder, checkpointFile)))) return await sweep(folder).catch(() => {});
 		} catch (cause) {
 			if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw failed(folder, cause);
-			// The folder was deleted under our hands: this save came just before that.
+			// The folder was deleted during the save, which counts as having happened before.
 			return;
 		}
 		if (attempt === attempts) throw failed(folder, undefined);
@@ -155,7 +156,7 @@ async function read<Kept>(path: string): Promise<Kept | null> {
 	}
 }
 
-/** A folder is moved away in one step, so that a half-deleted one is never visible. */
+/** Moves a folder away in one step, so that a half-deleted one is never visible. */
 async function remove(root: string, folder: string): Promise<void> {
 	const away = join(root, `${deleted}${randomUUID()}`);
 	try {
@@ -171,7 +172,7 @@ async function remove(root: string, folder: string): Promise<void> {
 	}
 }
 
-/** The session of a folder that holds a checkpoint. */
+/** Returns the session of a folder that contains a checkpoint. */
 async function savedSession(root: string, folder: string): Promise<string | undefined> {
 	if (!(await exists(join(root, folder, checkpointFile)))) return undefined;
 	if (!isHashed(folder)) return sessionOf(folder);
@@ -180,7 +181,7 @@ async function savedSession(root: string, folder: string): Promise<string | unde
 		const { sessionId } = JSON.parse(metadata) as CheckpointMetadata;
 		return folderOf(sessionId) === folder ? sessionId : undefined;
 	} catch {
-		return undefined; // not written by a store
+		return undefined; // Not written by a store.
 	}
 }
 
@@ -213,7 +214,7 @@ function failed(path: string, cause: unknown): HoldfastError {
 const pack = promisify<string, Uint8Array>(gzip);
 const inflate = promisify<Uint8Array, Uint8Array>(gunzip);
 
-/** The text of a file, plain or with gzip: its first bytes show which. */
+/** Decodes the text of a file, plain or gzipped: its first bytes show which. */
 async function unpack(content: Uint8Array): Promise<string> {
 	const isPacked = content[0] === 0x1f && content[1] === 0x8b;
 	return new TextDecoder().decode(isPacked ? await inflate(content) : content);
@@ -224,7 +225,7 @@ async function unpack(content: Uint8Array): Promise<string> {
  */
 const turns = new Map<string, Promise<void>>();
 
-/** Runs a task when those given before for the same path have ended, however they ended. */
+/** Runs a task after all earlier ones for the same path have settled. */
 function inTurn<Result>(path: string, task: () => Promise<Result>): Promise<Result> {
 	const result = (turns.get(path) ?? Promise.resolve()).then(task);
 	const over = (): void => {
@@ -235,7 +236,7 @@ function inTurn<Result>(path: string, task: () => Promise<Result>): Promise<Resu
 	return result;
 }
 
-/** The tasks under way or waiting whose path starts so; settles when they have ended, and never rejects. */
+/** Waits for the running and queued tasks whose paths start with a prefix; never rejects. */
 function turnsBelow(prefix: string): Promise<void>[] {
 	return [...turns].flatMap(([path, ended]) => (path.startsWith(prefix) ? [ended] : []));
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { access, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Distinguishes a file from the one that takes its place. */
+/** Distinguishes a file from its replacement. */
 export interface FileIdentity {
 	readonly ino: bigint;
 	readonly size: bigint;
@@ -13,7 +13,7 @@ export interface FileIdentity {
 /** The mode of new files: conversations are private, so only their user may read them. */
 const ownerOnly = 0o600;
 
-/** A temporary file older than this belongs to a process that died, or to one that will write it again. */
+/** Milliseconds after which a temporary file counts as abandoned: its process died, or will write it again. */
 const abandonedAfterMs = 60_000;
 
 /** Replaces a file; concurrent readers see either the old or the new one. */
@@ -36,7 +36,7 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
 	}
 }
 
-/** Whether the file at a path is still the one that was put there; `undefined` without a file. */
+/** Whether the file at a path is still the one with this identity; `undefined` without a file. */
 export async function isStill(path: string, identity: FileIdentity): Promise<boolean | undefined> {
 	try {
 		const { ino, size, mtimeNs } = await stat(path, { bigint: true });
@@ -47,7 +47,7 @@ export async function isStill(path: string, identity: FileIdentity): Promise<boo
 	}
 }
 
-/** Removes what processes that died left in a folder. */
+/** Removes what dead processes left in a folder. */
 export async function sweep(folder: string): Promise<void> {
 	for (const name of await readdir(folder)) {
 		if (!name.endsWith(".tmp")) continue;

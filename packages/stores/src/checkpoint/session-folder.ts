@@ -3,18 +3,18 @@
 // ignores it.
 import { createHash } from "node:crypto";
 
-/** Longer names would not fit into every file system. */
+/** Longer names are not supported by every file system. */
 const longest = 200;
 const hashed = "%sha256-";
 
-/** The folder's name: never empty, never `.` or `..`, without separators, and not starting with a dot. */
+/** Returns the folder's name: never empty, never `.` or `..`, without separators, and not starting with a dot. */
 export function folderOf(sessionId: string): string {
 	const name = encode(sessionId);
 	if (name.length <= longest) return name;
 	return hashed + createHash("sha256").update(sessionId, "utf16le").digest("hex");
 }
 
-/** The session's id; `undefined` if the name is a hash, or not from this store. */
+/** Returns the session's id; `undefined` if the name is a hash, or not from this store. */
 export function sessionOf(folder: string): string | undefined {
 	const sessionId =
 		folder === "%"
@@ -25,7 +25,7 @@ export function sessionOf(folder: string): string | undefined {
 	return folderOf(sessionId) === folder ? sessionId : undefined;
 }
 
-/** Whether a folder's name does not name its session. */
+/** Whether a folder's name is a hash, which does not contain the session's id. */
 export function isHashed(folder: string): boolean {
 	return folder.startsWith(hashed);
 }

@@ -1,17 +1,17 @@
-// Dedupe keys of a session over a bare store: of inputs that wait, in the head; of the last append that had one, there too, so
-// that both are committed at once; of all before, in documents of their own (keeps I4).
+// Dedupe keys of a session over a bare store (keeps I4). The head contains those of queued inputs, and that of the last
+// append with one, so that both are committed at once. Earlier keys have separate documents.
 import type { SessionStore } from "holdfast/host";
 import { claimKey } from "./derived-keys.ts";
 import { commitDocument, loadDocument } from "./documents.ts";
 import { type Head, storeFormat } from "./head.ts";
 
-/** A dedupe key and the order of its input; 0 where an append began with it. */
+/** A dedupe key and the order of its input; 0 if it belongs to an append. */
 export interface Claim {
 	readonly dedupeKey: string;
 	readonly order: number;
 }
 
-/** Order of the input that has the dedupe key already. */
+/** Returns the order of the input that already has the dedupe key. */
 export async function orderOf(
 	store: SessionStore,
 	key: string,
@@ -25,7 +25,7 @@ export async function orderOf(
 	return (claim?.state as { order?: number } | undefined)?.order;
 }
 
-/** Keeps a key that is about to leave the head. One that is kept already says the same. */
+/** Stores a key that is about to leave the head. Storing it twice is harmless. */
 export async function keepClaim(
 	store: SessionStore,
 	key: string,

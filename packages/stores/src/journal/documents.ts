@@ -1,5 +1,5 @@
-// Calls of the session store, made as the store's owner gave them to us: nothing but load, commit and delete, versions
-// passed back exactly as minted, and failures reported as a journal reports them (keeps I9).
+// Calls of the session store, exactly as its interface defines them: only load, commit and delete; versions are passed
+// back unchanged, and failures are reported with journal error codes (keeps I9).
 import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import type { CommitResult, SessionStore } from "holdfast/host";
 import { named } from "holdfast/host";
@@ -12,7 +12,7 @@ export interface Loaded {
 	readonly version: Version;
 }
 
-/** How many documents are loaded or deleted at a time. */
+/** Documents loaded or deleted concurrently. */
 export const atOnce = 16;
 
 export async function loadDocument(store: SessionStore, key: string): Promise<Loaded | undefined> {
@@ -26,7 +26,7 @@ export async function loadDocument(store: SessionStore, key: string): Promise<Lo
 	throw storeFailed(new TypeError("load() gave neither null nor {state, version}"));
 }
 
-/** The new version; undefined when another one is there than the expected. */
+/** Commits a document; returns the new version, or undefined if the stored version is not the expected one. */
 export async function commitDocument(
 	store: SessionStore,
 	key: string,
@@ -59,7 +59,7 @@ export async function deleteDocuments(store: SessionStore, keys: readonly string
 	}
 }
 
-/** Another worker moved the session on: what it wrote stays. */
+/** Another worker has changed the session: its writes stay. */
 export function sessionConflict(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_conflict",

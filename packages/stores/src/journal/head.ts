@@ -1,5 +1,6 @@
-// The head of a session: the only document that is ever replaced, and so the one point where writers meet (keeps I4). Its
-// size does not grow with the session: messages are in segments, and only queued inputs are here (keeps I5).
+// The head of a session: the only document that is ever replaced, and so the single point of contention between writers
+// (keeps I4). Its size does not grow with the session: messages are in segments, and only queued inputs are here (keeps
+// I5).
 import { HoldfastError } from "@holdfast/upp";
 import { journalCorrupt, named, type StoredInput } from "holdfast/host";
 
@@ -33,9 +34,9 @@ export interface Head {
 	readonly workerId: string;
 	/** How often leases have replaced this head. Submitted inputs do not change it. */
 	readonly appends: number;
-	/** Whether that lease was not given up. */
+	/** Whether that lease has not been released. */
 	readonly held: boolean;
-	/** The newest segments; the first of them names those before. */
+	/** The newest segments; the first of them refers to the previous span. */
 	readonly span: Span | null;
 	/** Order of the last input. */
 	readonly inputs: number;
@@ -51,7 +52,7 @@ export interface Head {
 const numbers = ["epoch", "seq", "appends", "inputs", "claims", "createdAt", "updatedAt"] as const;
 const texts = ["generation", "leaseId", "workerId"] as const;
 
-/** The head of a session that has nothing yet. */
+/** Creates the head of an empty session. */
 export function newHead(generation: string, epoch: number, at: number): Head {
 	return {
 		format: storeFormat,
@@ -102,7 +103,7 @@ export function isSpan(value: unknown): value is Span {
 	);
 }
 
-/** Refuses what this release cannot read. */
+/** Rejects documents of a later format. */
 export function checkFormat(what: string, state: unknown): void {
 	const given = (state as { format?: unknown } | null | undefined)?.format;
 	if (given === storeFormat) return;

@@ -1,5 +1,6 @@
-// Segments: what one append committed, in a document that is written once. They are reached from the head backwards by
-// leases (the first segment of each lease names the segments of the one before) and within a lease by their numbers.
+// Segments: each contains what one append committed, and is written once. They are reached from the head backwards by
+// leases (the first segment of each lease refers to the segments of the previous one) and within a lease by their
+// numbers.
 
 import {
 	type Append,
@@ -23,13 +24,13 @@ export interface Segment {
 	readonly at: number;
 	readonly runId: string;
 	readonly facts: readonly StoredFact[];
-	/** The segments before those of this lease; only in the first of a lease, null in the first of all. */
+	/** The segments before those of this lease; only in the first segment of a lease, null in the very first. */
 	readonly previous?: Span | null;
-	/** Dedupe keys of inputs that this append took in. */
+	/** Dedupe keys of inputs that this append accepted. */
 	readonly claimed?: readonly string[];
 }
 
-/** The facts of an append in their stored form. */
+/** Returns the facts of an append in their stored form. */
 export function encodeFacts(batch: Append): readonly StoredFact[] {
 	return batch.facts.map((fact) => {
 		const { kind, version, body } = encodeFact(fact);
@@ -37,7 +38,7 @@ export function encodeFacts(batch: Append): readonly StoredFact[] {
 	});
 }
 
-/** The spans that hold entries after a seq, oldest first. */
+/** Returns the spans that contain entries after a seq, oldest first. */
 async function spansAfter(
 	store: SessionStore,
 	key: string,
@@ -56,7 +57,7 @@ async function spansAfter(
 	return spans.reverse();
 }
 
-/** Entries after a seq, at most so many. */
+/** Reads entries after a seq, up to a limit. */
 export async function readEntries(
 	store: SessionStore,
 	key: string,
@@ -79,7 +80,10 @@ export async function readEntries(
 	return entries.length > limit ? entries.slice(0, limit) : entries;
 }
 
-/** Number of the last segment that begins at or before a seq: entries after it are there or later. */
+/**
+ * Returns the number of the last segment that starts at or before a seq: entries after the seq are in it or in later
+ * ones.
+ */
 async function segmentAt(store: SessionStore, key: string, span: Span, after: number): Promise<number> {
 	let [low, high] = [span.from, span.to];
 	while (low < high) {
@@ -145,7 +149,7 @@ export async function copySegments(
 	return { leaseId, from: 1, to: number, seq: 0 };
 }
 
-/** The keys of a session's segments, and with `keys-and-claims` the dedupe keys that they name. */
+/** Lists the keys of a session's segments, and with `keys-and-claims` also their dedupe keys. */
 export async function listSegments(
 	store: SessionStore,
 	key: string,

@@ -1,6 +1,6 @@
-// A journal over a bare session store: facts as segments that are written once, and a head moved by compare-and-swap
-// (keeps I2). A bare store cannot provide leases (a living holder is not waited for; its next commit conflicts),
-// notifications from other processes, and lists of sessions that this process has not used.
+// A journal over a bare session store: facts as segments that are written once, and a head replaced by compare-and-swap
+// (keeps I2). A bare store cannot provide leases (a new holder does not wait for a live one, whose next commit
+// conflicts), notifications from other processes, or lists of sessions that this process has not used.
 import { checkOptionNames, optionNames, uuid } from "@holdfast/upp";
 import {
 	type Entry,
@@ -30,18 +30,18 @@ const storeJournalNames = optionNames<StoreJournalOptions>({ clock: true, worker
 
 /** Options of `storeJournal`. */
 export interface StoreJournalOptions {
-	/** Time of sessions and inputs, in milliseconds since the epoch. Default: the system's. */
+	/** Clock for sessions and inputs, in milliseconds since the epoch. Default: the system's. */
 	readonly clock?: { now(): number };
 	/** Name of this worker. Default: a new UUID. */
 	readonly workerId?: string;
-	/** Ids of sessions and leases. Default: UUIDs. */
+	/** Creates ids of sessions and leases. Default: UUIDs. */
 	readonly ids?: { uuid(): string };
 }
 
 /**
- * A journal over `load`, `commit` and `delete` of a session store. Appends reject with `session_conflict` when another
- * writer moved the session; calls reject with `journal_newer` or `journal_corrupt` for unreadable documents, and leave
- * them unchanged.
+ * Creates a journal over `load`, `commit` and `delete` of a session store. Appends reject with `session_conflict` if
+ * another writer changed the session; calls reject with `journal_newer` or `journal_corrupt` for unreadable documents,
+ * and leave them unchanged.
  */
 export function storeJournal(store: SessionStore, options: StoreJournalOptions = {}): Journal {
 	checkOptionNames(options, storeJournalNames, { of: "storeJournal()" });
@@ -86,7 +86,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		for (;;) {
 			const seen = await parts.look(key);
 			const { head = begun(), version } = seen;
-			// A bare store has no transaction over two documents: between this look and the commit it may end.
+			// A bare store has no transaction over two documents: the run may end between this check and the commit.
 			const asking = askedBy && (askedBy.key === key ? seen : await parts.look(askedBy.key)).head;
 			if (askedBy !== undefined && !isAsking(asking, askedBy)) throw leaseLost(askedBy.key);
 			const { dedupeKey } = input;
@@ -101,10 +101,10 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 				return { duplicate: false, order };
 			}
 			const now = await parts.look(key);
-			// The store may have committed it, and answered a repeated call of its own that it was late.
+			// The store may have committed it, and then rejected its own retry as outdated.
 			const isThere = now.head?.inbox.some((each) => each.id === input.id && each.order === order) === true;
 			if (isThere) return { duplicate: false, order };
-			// Either another writer moved the head, or the store refused without reason.
+			// Either another writer replaced the head, or the store refused without reason.
 			if (now.version === version) throw sessionConflict(key);
 		}
 	}
@@ -122,7 +122,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		}
 	}
 
-	/** An unreadable head is deleted by itself: its segments become unreachable. */
+	/** An unreadable head is deleted alone: its segments become unreachable. */
 	async function headToRemove(key: string): Promise<Head | undefined> {
 		try {
 			return (await parts.look(key)).head;
@@ -146,7 +146,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		}
 	}
 
-	/** An unreadable session is in no list: using it reports the error. */
+	/** An unreadable session is not listed: using it reports the error. */
 	async function lookIfReadable(key: string): Promise<Pick<Seen, "head">> {
 		try {
 			return await parts.look(key);
@@ -173,7 +173,7 @@ export function storeJournal(store: SessionStore, options: StoreJournalOptions =
 		]);
 	}
 
-	/** Everything but the head is written first: the fork is there with its head, and before it nothing is. */
+	/** Writes everything before the head: the fork exists as soon as its head does. */
 	async function fork(from: string, to: string, until: number): Promise<void> {
 		const { head: source } = await parts.look(from);
 		const around = await read(from, until - 1, 2);

@@ -1,6 +1,6 @@
 // A lease over a bare store. It is not a lock: it remembers the head it saw, and every append replaces exactly that head
-// by compare-and-swap. A writer that moved the head otherwise has taken over the session, and this alone fences the old
-// one (keeps I4). An append writes a new segment, and then the head that refers to it (keeps I3, I5).
+// by compare-and-swap. A different writer that replaced the head has taken over the session, and this alone fences the
+// old one (keeps I4). An append writes a new segment, and then the head that refers to it (keeps I3, I5).
 
 import {
 	type Append,
@@ -21,7 +21,7 @@ import { type Head, type Span, storeFormat } from "./head.ts";
 import { encodeFacts, type Segment } from "./segments.ts";
 import { fence, type StoreProcess } from "./store-process.ts";
 
-/** A head, or its absence, under a version. */
+/** A head, or its absence, with its version. */
 export interface Seen {
 	readonly head: Head | undefined;
 	readonly version: Version | null;
@@ -35,7 +35,7 @@ export interface JournalParts {
 	newId(): string;
 	isClosed(): boolean;
 	look(key: string): Promise<Seen>;
-	/** Something that must be done before the journal is closed. */
+	/** Registers work to finish before the journal is closed. */
 	pending(work: Promise<unknown>): void;
 }
 
@@ -53,7 +53,7 @@ export class StoreLease implements Lease {
 	#notify: (() => void) | undefined;
 	#last: Promise<unknown> = Promise.resolve();
 
-	/** `base` is the head as seen, or the one a new session begins with. */
+	/** `base` is the head as read, or the initial head of a new session. */
 	constructor(journal: JournalParts, key: string, mode: "polite" | "seize", seen: Seen, base: Head) {
 		this.#journal = journal;
 		this.#mode = mode;
@@ -87,7 +87,7 @@ export class StoreLease implements Lease {
 		}
 	}
 
-	/** Looks whether this process seized or deleted the session. */
+	/** Checks whether this process seized or deleted the session. */
 	noticeFence(): void {
 		const fenced = this.#journal.process.fences.get(this.key);
 		if (fenced === undefined || this.#over || !this.#taken || this.#base.epoch > fenced) return;
@@ -163,7 +163,7 @@ export class StoreLease implements Lease {
 				if (await this.#replace(head)) return this.#appended(head);
 				const seen = await this.#journal.look(this.key);
 				if (seen.head?.leaseId === this.#id && seen.head.appends === head.appends) {
-					// The store had committed it, and answered a repeated call of its own that it was late.
+					// The store had committed it, and then rejected its own retry as outdated.
 					this.#see(seen);
 					return this.#appended(head);
 				}
@@ -181,7 +181,10 @@ export class StoreLease implements Lease {
 		}
 	}
 
-	/** A missing inbox input was deleted with its session, or another writer has it: the session has changed. */
+	/**
+	 * If the inbox lacks an input, it was deleted with its session or another writer accepted it: the session has
+	 * changed.
+	 */
 	async #checkDrained(drain: readonly string[]): Promise<void> {
 		const waits = (id: string): boolean => this.#base.inbox.some((input) => input.id === id);
 		if (drain.every(waits)) return;
@@ -197,7 +200,7 @@ export class StoreLease implements Lease {
 		if ((await loadDocument(store, place)) === undefined) throw this.#moved(undefined);
 	}
 
-	/** A session that is seized may have changed since it was looked at, but not have changed hands or runs. */
+	/** A seized session may have changed since it was read, but must not have a different owner or run. */
 	async #lookAgain(): Promise<void> {
 		const seen = await this.#journal.look(this.key);
 		const { head } = seen;
@@ -217,7 +220,7 @@ export class StoreLease implements Lease {
 	#onlyInputsCame(head: Head | undefined): boolean {
 		if (head === undefined) return false;
 		const base = this.#base;
-		// A session that was not there when it was looked at may have begun with an input.
+		// A session that did not exist when it was read may since have been created by an input.
 		const isSame = this.#seen.head === undefined || head.generation === base.generation;
 		return (
 			isSame && head.leaseId === base.leaseId && head.appends === base.appends && head.inputs > base.inputs
@@ -229,7 +232,7 @@ export class StoreLease implements Lease {
 		if (seen.head !== undefined) this.#base = seen.head;
 	}
 
-	/** The head after an append, and the segment that it needs. */
+	/** Returns the head after an append, and the segment to write for it. */
 	#next(batch: Append, facts: Segment["facts"]): { head: Head; segment?: Segment; claims: Claim[] } {
 		const base = this.#base;
 		const { runId, at, dedupeKey: begun } = batch;
@@ -240,7 +243,7 @@ export class StoreLease implements Lease {
 		const claimed = claims.map(({ dedupeKey }) => dedupeKey);
 		if (begun !== undefined) {
 			claimed.push(begun);
-			// It is kept by the head until now.
+			// Until now, the head contained it.
 			if (base.claimed !== undefined) claims.push({ dedupeKey: base.claimed, order: 0 });
 		}
 		let openRunId = base.openRunId;
@@ -283,7 +286,7 @@ export class StoreLease implements Lease {
 		return { head: { ...head, span: next }, segment, claims };
 	}
 
-	/** Whether the seen head was replaced. */
+	/** Replaces the head that was seen; returns whether that succeeded. */
 	async #replace(next: Head): Promise<boolean> {
 		const place = headKey(this.key);
 		const head = { ...next, epoch: this.epoch };
@@ -300,7 +303,9 @@ export class StoreLease implements Lease {
 		return { ok: true, seq: head.seq };
 	}
 
-	/** Why an append is refused: this process has taken or deleted the session since, or another writer was here. */
+	/**
+	 * Returns why an append is refused: this process has taken or deleted the session since, or there was another writer.
+	 */
 	#moved(head: Head | undefined): Error {
 		const { workerId, process } = this.#journal;
 		const isFenced = (process.fences.get(this.key) ?? -1) >= this.#base.epoch;

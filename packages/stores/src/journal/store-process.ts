@@ -1,36 +1,36 @@
-// State shared by the journals of one process over one store object. The store does not report changes; within a process,
-// watchers are notified of them, the holder of a killed or deleted session is notified, and sessions can be listed.
+// State shared by the journals of one process over one store object. The store does not report changes. Within a process,
+// watchers are notified of changes, the holder of a killed or deleted session is notified, and sessions can be listed.
 import type { SessionStore } from "holdfast/host";
 import { makeWatchers, type Watchers } from "holdfast/host";
 
-/** How many keys are remembered for listing, and how many fences; the oldest are forgotten. */
+/** The most keys remembered for listing, and the most fences; the oldest are discarded. */
 const mostRemembered = 100_000;
 
 /** A lease that is notified of its loss. */
 export interface FencedLease {
 	readonly key: string;
-	/** The session may have been taken from it. */
+	/** Called when the session may have been taken from it. */
 	noticeFence(): void;
 }
 
 export interface StoreProcess {
 	readonly workers: Set<string>;
 	readonly watchers: Watchers;
-	/** Leases that subscribe to their loss. */
+	/** Leases with a listener for their loss. */
 	readonly listening: Set<FencedLease>;
 	/** Epochs at or below these were seized or deleted, by key. */
 	readonly fences: Map<string, number>;
 	/** Keys that were used. */
 	readonly keys: Set<string>;
-	/** The last input of each session that is on its way into the store. */
+	/** The last input of each session that is being submitted. */
 	readonly submits: Map<string, Promise<unknown>>;
-	/** No session that was deleted here had a higher epoch. */
+	/** The highest epoch of any session deleted here. */
 	highestDeletedEpoch: number;
 }
 
 const processes = new WeakMap<SessionStore, StoreProcess>();
 
-/** The process-wide state of a store. */
+/** Returns the process-wide state of a store. */
 export function processOf(store: SessionStore): StoreProcess {
 	let known = processes.get(store);
 	if (known === undefined) {
@@ -48,7 +48,7 @@ export function processOf(store: SessionStore): StoreProcess {
 	return known;
 }
 
-/** A session was used. */
+/** Records that a session was used. */
 export function remember({ keys }: StoreProcess, key: string): void {
 	if (keys.has(key)) return;
 	keys.add(key);
@@ -56,8 +56,8 @@ export function remember({ keys }: StoreProcess, key: string): void {
 }
 
 /**
- * Does `submit` when the inputs before it are in the store, or refused. Each replaces the head by compare-and-swap: at once,
- * the first to be called would be the first by chance only.
+ * Calls `submit` after the earlier inputs are stored or refused. Each replaces the head by compare-and-swap, so
+ * concurrent calls would be stored in random order.
  */
 export function inCallOrder<T>({ submits }: StoreProcess, key: string, submit: () => Promise<T>): Promise<T> {
 	const before = submits.get(key);

@@ -1,15 +1,13 @@
-// A lock of one file between processes. It is a hard link to a file that names its owner, so it exists completely or not
-// at all. A dead owner's lock is broken by the process that holds the lock on breaking exactly that one: a lock taken in
-// the meantime is never broken by mistake, and a dead breaker is itself broken in the same way.
+// A lock on a file between processes. It is a hard link to a file that names its owner, so it exists completely or not at
+// all. A dead owner's lock is broken by the process that holds a second lock, on breaking exactly that one: a lock taken
+// since is never broken by mistake, and a dead breaker is itself broken in the same way.
 import { randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { HoldfastError } from "@holdfast/upp";
 import { type Identity, isProcessGone, ownIdentity } from "holdfast/sqlite";
 
-/**
- * How long to wait, in milliseconds, for a living owner, or for one on another machine, whose state is invisible here.
- */
+/** Milliseconds to wait for a live owner, or for one on another machine, whose state is invisible here. */
 const usualPatience = 10_000;
 
 interface Owner extends Identity {
@@ -19,8 +17,8 @@ interface Owner extends Identity {
 let own: Identity | undefined;
 
 /**
- * Does `work` while this process has the lock at `path`; `path` is a name in an existing folder.
- * @throws HoldfastError `session_store_busy` when a living process keeps the lock for `patience` milliseconds.
+ * Runs `work` while this process holds the lock at `path`, a name in an existing folder.
+ * @throws HoldfastError `session_store_busy` if a live process holds the lock for `patience` milliseconds.
  */
 export async function withLock<T>(
 	path: string,

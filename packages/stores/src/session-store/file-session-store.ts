@@ -1,5 +1,5 @@
-// Sessions as files: one a key, replaced as a whole under a lock. A process that dies at any moment leaves the old state
-// or the new one, and at most a lock that others see through and a temporary file that a later one sweeps away.
+// Sessions as files: one per key, replaced as a whole under a lock. A process that dies at any moment leaves either the
+// old or the new state, and at most a lock that others ignore and a temporary file that a later process removes.
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -8,7 +8,7 @@ import type { CommitResult, SessionStore, StoredSession } from "holdfast/host";
 import { journalCorrupt, named } from "holdfast/host";
 import { withLock } from "./file-lock.ts";
 
-/** Locks and files under way are here, so that the folder itself holds nothing but sessions. */
+/** Contains locks and temporary files, so that the folder itself contains only sessions. */
 const workFolder = ".work";
 /** Operations in progress for longer than this many milliseconds belong to a dead process. */
 const abandonedAfter = 60_000;
@@ -39,10 +39,10 @@ export class FileSessionStore implements SessionStore {
 	readonly #folder: string;
 	readonly #work: string;
 	#ready: Promise<void> | undefined;
-	/** The last change of each key under way in this process: they need not contend for the lock. */
+	/** The last pending change of each key in this process, so that its changes do not compete for the lock. */
 	readonly #changes = new Map<string, Promise<unknown>>();
 
-	/** `dir` is made when it is first written to. */
+	/** `dir` is created by the first write. */
 	constructor(dir: string) {
 		if (typeof dir !== "string" || dir === "")
 			throw new HoldfastTypeError(
@@ -111,9 +111,9 @@ export class FileSessionStore implements SessionStore {
 		}
 	}
 
-	/** Makes the folders, and removes what processes that died have left in the one for work. */
+	/** Creates the folders, and removes what dead processes left in the work folder. */
 	async #prepare(): Promise<void> {
-		// Conversations are private: only their user may read the folder and the files in it.
+		// Conversations are private: only their user may read the folder and its files.
 		await mkdir(this.#work, { recursive: true, mode: 0o700 });
 		for (const name of await readdir(this.#work)) {
 			if (!name.endsWith(".tmp")) continue;
@@ -169,13 +169,13 @@ async function writeDurably(path: string, text: string): Promise<void> {
 	}
 }
 
-/** Longer names would not fit into every file system, with what is put after them. */
+/** Longer names, with their suffixes, are not supported by every file system. */
 const longestName = 150;
 
 /**
- * The name of a key's file, without a suffix. It never is empty, hidden or reserved. Names are in small letters, digits, `-` and
- * `_`; all else is written as %XXXX (UTF-16), so that two keys never share a file, on file systems that ignore case or normalise
- * names either, and none leaves the folder.
+ * Returns the name of a key's file, without a suffix. It is never empty, hidden or reserved. Names consist of small
+ * letters, digits, `-` and `_`; other characters are written as %XXXX (UTF-16). So two keys never share a file, even on
+ * file systems that ignore case or normalise names, and no file is outside the folder.
  */
 function fileNameOf(key: string): string {
 	const name = key.replaceAll(/[^a-z0-9_-]/g, escapeUnits);

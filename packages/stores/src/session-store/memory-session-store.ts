@@ -1,10 +1,9 @@
-// Sessions for as long as an object lives.
+// Sessions that exist as long as an object does.
 import { uuid } from "@holdfast/upp";
 import type { CommitResult, SessionStore, StoredSession } from "holdfast/host";
 
 /**
- * A session store in memory. States are copied on their way in and out, so that nothing which is changed outside
- * changes here.
+ * A session store in memory. States are copied when stored and loaded, so that changes by callers have no effect.
  *
  * @example
  * import { openai } from "@ai-sdk/openai";

@@ -1,12 +1,12 @@
-// Where sessions are kept, as a plugin.
+// Session stores as plugins.
 import { HoldfastTypeError } from "@holdfast/upp";
 import { definePlugin, type Plugin } from "holdfast/plugins";
 
-/** Plugins that say where sessions are kept. */
+/** Plugins that choose a session store. */
 export const sessions: {
 	/**
-	 * Sessions as files of a folder, which is created on first use: a FileSessionStore. Do not combine it with the option
-	 * `host.sessionStore`.
+	 * Stores sessions as files in a folder, which is created on first use: a FileSessionStore. Do not combine it with the
+	 * option `host.sessionStore`.
 	 *
 	 * @example
 	 * import { openai } from "@ai-sdk/openai";
@@ -23,7 +23,7 @@ export const sessions: {
 		return definePlugin({
 			name: "sessions.file",
 			async setup(host) {
-				// Only here, so that the other plugins run where there are no files.
+				// Loaded only here, so that the other plugins run without a file system.
 				const { FileSessionStore } = await import("./file-session-store.ts");
 				host.sessionStore(new FileSessionStore(dir));
 			},

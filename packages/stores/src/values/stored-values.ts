@@ -1,5 +1,5 @@
-// The values of sessions in a bare session store: one state a session under a key of its own, replaced by
-// compare-and-swap, so that nothing is lost where several write.
+// The values of sessions in a bare session store: one state per session under a separate key, replaced by
+// compare-and-swap, so that concurrent writers lose nothing.
 import { decodeValue, encodeValue, HoldfastError, type JSONValue } from "@holdfast/upp";
 import type { SessionStore } from "holdfast/host";
 import type { SessionValues, ValueStore } from "holdfast/plugins";
@@ -11,10 +11,10 @@ type Stored = Record<string, Record<string, JSONValue>>;
 /** A separate key space from the session's own documents. */
 const keyOf = (sessionKey: string): string => `${headKey(sessionKey)}#v`;
 
-/** How often a write is retried because another one was faster. */
+/** How often a write is retried after another writer was faster. */
 const attempts = 100;
 
-/** Values stored with the sessions of a store, with the same guarantees. */
+/** Creates a store for values kept with the sessions of a store, with the same guarantees. */
 export function storedValues(store: SessionStore): ValueStore {
 	return {
 		values: (sessionKey, owner) => valuesOf(store, keyOf(sessionKey), owner),
@@ -56,7 +56,7 @@ function valuesOf(store: SessionStore, key: string, owner: string): SessionValue
 	};
 }
 
-/** Replaces the state by the result of `next`; undefined leaves it unchanged. */
+/** Replaces the state with the result of `next`; undefined leaves it unchanged. */
 async function change(
 	store: SessionStore,
 	key: string,
@@ -76,7 +76,7 @@ async function change(
 	);
 }
 
-/** A member of its own; names such as `__proto__` are names as any. */
+/** Returns an own member; names such as `__proto__` are ordinary names. */
 function own<Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined {
 	return Object.hasOwn(record, name) ? record[name] : undefined;
 }
