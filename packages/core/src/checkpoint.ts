@@ -1,4 +1,4 @@
-// Entry `holdfast/checkpoint`: the port of checkpoint stores, and the one in files.
+// Entry point `holdfast/checkpoint`: the port of checkpoint stores, and the file store.
 export type { CheckpointData, CheckpointMetadata, CheckpointStore } from "./checkpoint/checkpoint-store.ts";
 export {
 	type FileCheckpointOptions,

@@ -1,6 +1,7 @@
-// Entry `holdfast/compat`: names that programs written for other agent packages import. New programs do not need them:
-// `createLlm` is `agent({ model })`, `createSimpleTool` is `tool()`, `drain(run)` is `run.result()`, `withToolContext` and
-// `injectToolContext` are the second argument of a tool's `run`, and an agent orders the calls of its tools by itself.
+// Entry point `holdfast/compat`: names that programs written for other agent packages import. New programs do not need
+// them: `createLlm` is `agent({ model })`, `createSimpleTool` is `tool()`, `drain(run)` is `run.result()`,
+// `withToolContext` and `injectToolContext` are the second argument of a tool's `run`, and an agent orders the calls of
+// its tools by itself.
 export { createLlm, type RuntimeCreateLlmOptions } from "./agent/create-llm.ts";
 export type { SubAgentToolRun } from "./agent/create-sub-agent-tool.ts";
 export type { RuntimeLlm, RuntimeLlmContext, RuntimeLlmOutput } from "./agent/runtime-llm.ts";

@@ -1,4 +1,4 @@
-// holdfast/execution: strategies, and what custom ones are made of.
+// Entry point `holdfast/execution`: strategies, and the building blocks of custom ones.
 export type {
 	Action,
 	AskAction,

@@ -1,4 +1,4 @@
-// The main entry: what a program writes or annotates to run agents. Everything else is in an entry of its own.
+// The main entry point: what a program calls or annotates to run agents. Everything else has a separate entry point.
 
 export { HoldfastError, isHoldfastError } from "@holdfast/upp";
 export { Agent, agent } from "./agent/agent.ts";

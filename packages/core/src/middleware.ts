@@ -1,4 +1,4 @@
-// holdfast/middleware: policy around and inside the runs of an agent, and models made of models.
+// Entry point `holdfast/middleware`: policy around and inside the runs of an agent, and models composed of other models.
 
 export type {
 	Admission,

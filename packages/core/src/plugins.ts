@@ -1,4 +1,4 @@
-// Entry `holdfast/plugins`: policy that is written once and given to many agents, and the built-in plugins.
+// Entry point `holdfast/plugins`: policy that is written once and used by many agents, and the built-in plugins.
 
 export { memoryValues, type NamedValue, type SessionValues, type ValueStore } from "./host/values.ts";
 export type { AskModel } from "./policy/plugins/ask-model.ts";

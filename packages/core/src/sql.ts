@@ -1,5 +1,5 @@
-// Entry `holdfast/sql`: a host over any synchronous connection to a SQLite database that one instance of a program has for
-// itself. It touches nothing of Node's.
+// Entry point `holdfast/sql`: a host over any synchronous connection to a SQLite database that one instance of a program
+// uses exclusively. It does not use Node APIs.
 import { checkOptionNames, optionNames } from "@holdfast/upp";
 import type { OwnExecutionHost } from "./execution-host/in-memory.ts";
 import { journalExecution } from "./execution-host/over-journal/journal-execution.ts";
@@ -47,15 +47,18 @@ export {
 export interface SqlHostOptions {
 	/** The database. No other process writes to it. */
 	readonly connection: SqlConnection;
-	/** A word for messages. Default `sql`. */
+	/** A name for messages. Default `sql`. */
 	readonly name?: string;
-	/** The other hosts of the same database in this program: those that share an instance see each other live. Default: none. */
+	/**
+	 * The other hosts of the same database in this program: hosts that share an instance see each other as alive.
+	 * Default: none.
+	 */
 	readonly instance?: Instance;
-	/** Time of sessions, inputs and timers, in milliseconds since the epoch. Default: the system's. */
+	/** The clock for sessions, inputs and timers, in milliseconds since the epoch. Default: the system's. */
 	readonly clock?: { now(): number };
 	/** Size limits of files stored with the sessions, in bytes. Default: no limit. */
 	readonly files?: FileLimits;
-	/** Name of this worker; no other of the instance may have it. Default: a random one. */
+	/** Name of this worker, unique within the instance. Default: a random one. */
 	readonly workerId?: string;
 }
 
@@ -67,15 +70,15 @@ export interface SqlHost
 	readonly execution: OwnExecutionHost;
 	readonly capabilities: OwnExecutionHost["capabilities"];
 	/**
-	 * When sessions are next due without a request: a deadline of a waiting run, or a timer; in milliseconds since the
-	 * epoch. Undefined: never.
+	 * Returns when a session is next due without a request, because of a deadline of a waiting run or a timer, in
+	 * milliseconds since the epoch. Undefined: never.
 	 */
 	nextDue(): number | undefined;
 }
 
 /**
- * A host over a connection. Its tables are made when they are missing, and brought up to date.
- * @throws HoldfastError `journal_newer` when a newer release has written the database, which is left alone.
+ * Creates a host over a connection. Its tables are created or migrated as needed.
+ * @throws HoldfastError `journal_newer` if a newer release has written the database, which is not changed.
  */
 export function sqlHost(options: SqlHostOptions): SqlHost {
 	checkOptionNames(options, sqlHostNames, { of: "sqlHost()" });

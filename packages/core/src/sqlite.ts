@@ -1,5 +1,5 @@
-// Entry `holdfast/sqlite`: sessions and checkpoints in SQLite files, with nothing to install. The only entry that touches
-// node:sqlite.
+// Entry point `holdfast/sqlite`: sessions and checkpoints in SQLite files, with nothing to install. The only entry point
+// that uses node:sqlite.
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { OwnExecutionHost } from "./execution-host/in-memory.ts";
 import { journalExecution } from "./execution-host/over-journal/journal-execution.ts";
@@ -43,9 +43,10 @@ export interface SqliteHost
 }
 
 /**
- * A host whose sessions survive in a SQLite file. Several processes may open the same file on one machine.
- * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is left alone.
- * `invalid_option` without options.
+ * Creates a host whose sessions are stored durably in a SQLite file. Several processes on one machine may open the same
+ * file.
+ * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is not
+ * changed. `invalid_option` without options.
  */
 export function sqliteHost(options: string | SqliteHostOptions): SqliteHost {
 	if (typeof options !== "string" && (typeof options !== "object" || options === null))

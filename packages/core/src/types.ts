@@ -1,5 +1,5 @@
-// Entry `holdfast/types`: types that a program rarely names: options of calls, parts of results, and the event unions that are
-// wire formats. It holds no values.
+// Entry point `holdfast/types`: types that a program rarely names: options of calls, parts of results, and the event
+// unions that are wire formats. It exports no values.
 export type { CallOptions } from "./agent/agent-call.ts";
 export type { AgentTypes } from "./agent/agent-types.ts";
 export type { CreateSubAgentToolOptions, SubAgentTool } from "./agent/create-sub-agent-tool.ts";

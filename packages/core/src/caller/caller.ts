@@ -1,10 +1,10 @@
 // The requester of a run, as identified by the program that knows its users, such as a server. It is recorded with the
-// run: every worker of the run knows it, also after a restart.
+// run: every worker of the run knows it, even after a restart.
 import { HoldfastError } from "@holdfast/upp";
 
 /** The requester of a run. */
 export interface Caller {
-	/** Whose sessions are meant. */
+	/** The tenant whose sessions are meant. */
 	readonly tenant?: string;
 	/** The user, within the tenant. */
 	readonly user?: string;
@@ -12,7 +12,7 @@ export interface Caller {
 	readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** Characters of JSON that claims may have: they are written with every run. */
+/** The maximum length of the claims' JSON in characters, because they are written with every run. */
 const mostClaims = 16 * 1024;
 
 /**
@@ -29,7 +29,7 @@ export function readCaller(given: unknown): Caller {
 	});
 }
 
-/** Whether it is the same one, with the same claims. */
+/** Whether both are the same caller, with the same claims. */
 export function isSameCaller(one: Caller | undefined, other: Caller | undefined): boolean {
 	const claims = (caller: Caller | undefined): string | undefined => JSON.stringify(caller?.claims);
 	return one?.tenant === other?.tenant && one?.user === other?.user && claims(one) === claims(other);
@@ -50,7 +50,7 @@ function readClaims(given: unknown): Readonly<Record<string, unknown>> {
 	if (text === undefined) throw invalidCaller("has `claims` that cannot be written as JSON");
 	if (text.length > mostClaims)
 		throw invalidCaller(`has \`claims\` of ${text.length} characters of JSON; ${mostClaims} are the most`);
-	// Tools share it: none may change it for another.
+	// Shared by all tools, so none may modify it.
 	return JSON.parse(text, (_, value) => Object.freeze(value));
 }
 

@@ -1,2 +1,2 @@
-// Door of callers.
+// The entry point of callers.
 export { type Caller, isSameCaller, readCaller } from "./caller.ts";

@@ -1,19 +1,20 @@
 // Saves states alongside a run: in order within a session, one at a time, without delaying the run. A failed save is
 // logged, and the run continues. The queue is bounded (keeps I7): beyond the limit the oldest waiting state is dropped,
-// since a newer one replaces it anyway.
+// because a newer one replaces it anyway.
 import type { AgentState } from "../state/index.ts";
 import { type CheckpointStore, rememberAgent } from "./checkpoint-store.ts";
 
 /** Options of `checkpointSaver`. */
 export interface CheckpointSaverOptions {
 	readonly store: CheckpointStore;
-	/** The agent whose states these are. */
+	/** The id of the agent that the states belong to. */
 	readonly agentId?: string;
-	/** Called with each failed save. An error it throws is ignored. Default: `console.error`. */
+	/** Called for each failed save. An error it throws is ignored. Default: `console.error`. */
 	readonly log?: (message: string, error: unknown) => void;
 	/**
 	 * How many states of one session may wait for a store that is slower than the agent. Waiting states share their
-	 * structure, so one costs little. Beyond it the oldest waiting state is never saved, and that is logged. Default 1,000.
+	 * structure, so each costs little. Beyond the limit, the oldest waiting state is never saved, which is logged.
+	 * Default 1,000.
 	 */
 	readonly waitingLimit?: number;
 }
@@ -21,18 +22,18 @@ export interface CheckpointSaverOptions {
 /** Saves states in the background. */
 export interface CheckpointSaver {
 	/**
-	 * Has a state saved as the session's latest one, after those given before. Returns at once and never throws; the first
-	 * save of an idle session has been handed to the store when it returns.
+	 * Enqueues a state as the session's latest one, after earlier ones. Returns immediately and never throws. The first
+	 * save of an idle session has already been passed to the store when this returns.
 	 */
 	save(sessionId: string, state: AgentState): void;
-	/** Resolves when every state given so far was saved, failed or was left out. Never rejects. */
+	/** Resolves once every state so far was saved, failed or was dropped. Never rejects. */
 	flush(): Promise<void>;
 }
 
-/** One session's saves: one running, the others waiting. */
+/** The saves of one session: one running, the others waiting. */
 interface SessionSaves {
 	readonly waiting: AgentState[];
-	/** Whether leaving states out was logged since the queue was last empty. */
+	/** Whether dropped states were logged since the queue was last empty. */
 	overflowed: boolean;
 	readonly done: Promise<void>;
 }
@@ -45,7 +46,7 @@ export function checkpointSaver(options: CheckpointSaverOptions): CheckpointSave
 		try {
 			log(message, error);
 		} catch {
-			// A logger that fails must not stop the run that is being logged.
+			// A logger that fails must not stop the run.
 		}
 	};
 
@@ -76,7 +77,7 @@ export function checkpointSaver(options: CheckpointSaverOptions): CheckpointSave
 			const saves = sessions.get(sessionId);
 			if (saves === undefined) {
 				const waiting: AgentState[] = [];
-				// Set before the store is called, which may call back.
+				// Set before the store is called, because it may call back.
 				const { promise: done, resolve } = Promise.withResolvers<void>();
 				sessions.set(sessionId, { waiting, overflowed: false, done });
 				void saveAll(sessionId, state, waiting).then(resolve);

@@ -2,19 +2,19 @@
 import type { AgentStateJSON } from "../state/index.ts";
 
 /**
- * Keeps the latest state of each session. You may provide your own; `checkpointStoreContract` in `@holdfast/testing`
- * tests what agents expect of it.
+ * Stores the latest state of each session. You can provide your own; `checkpointStoreContract` in `@holdfast/testing`
+ * tests what agents require of it.
  */
 export interface CheckpointStore {
-	/** Keeps a state as the session's latest one. */
+	/** Stores a state as the session's latest one. */
 	save(sessionId: string, state: AgentStateJSON): Promise<void>;
-	/** The state that was saved last, or `null` without one. */
+	/** Returns the last saved state, or `null` if there is none. */
 	load(sessionId: string): Promise<AgentStateJSON | null>;
-	/** The metadata of the last saved checkpoint, or `null` without one. Not every store keeps it. */
+	/** Returns the metadata of the last saved checkpoint, or `null` if there is none. Not every store keeps metadata. */
 	loadMetadata?(sessionId: string): Promise<CheckpointMetadata | null>;
-	/** Removes everything stored for one session. Harmless if there is nothing. */
+	/** Deletes everything stored for one session. Has no effect if there is nothing. */
 	delete(sessionId: string): Promise<void>;
-	/** The ids of the sessions that have a state, in no particular order. */
+	/** Returns the ids of the sessions that have a state, in no particular order. */
 	list(): Promise<string[]>;
 }
 
@@ -23,7 +23,7 @@ export interface CheckpointMetadata {
 	readonly sessionId: string;
 	/** UUIDv4, a new one for each save. */
 	readonly checkpointId: string;
-	/** When it was saved, ISO 8601. */
+	/** Time of the save, in ISO 8601. */
 	readonly timestamp: string;
 	/** The state's step. */
 	readonly step: number;
@@ -37,15 +37,15 @@ export interface CheckpointData {
 	readonly state: AgentStateJSON;
 }
 
-/** Stored separately, because the data belongs to the state alone. */
+/** Stored separately, because the data must contain only the state. */
 const agents = new WeakMap<AgentStateJSON, string>();
 
-/** Remembers which agent a state that is about to be saved is of. */
+/** Remembers the agent of a state that is about to be saved. */
 export function rememberAgent(state: AgentStateJSON, agentId: string): void {
 	agents.set(state, agentId);
 }
 
-/** The id of the agent that saves a state, for stores; undefined if it is unknown. */
+/** Returns the id of the agent that saves a state, for stores; undefined if unknown. */
 export function agentOfCheckpoint(state: AgentStateJSON): string | undefined {
 	const named = state.metadata?.agentId;
 	return agents.get(state) ?? (typeof named === "string" ? named : undefined);

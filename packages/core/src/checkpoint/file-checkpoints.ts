@@ -1,4 +1,4 @@
-// fileCheckpoints() in the main package: the store itself is in the package `@holdfast/stores`, which is loaded on first
+// fileCheckpoints() in the main package. The store itself is in the package `@holdfast/stores`, which is loaded on first
 // use.
 import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { AgentStateJSON } from "../state/index.ts";
@@ -11,16 +11,16 @@ import {
 
 /** Options of `fileCheckpoints`. */
 export interface FileCheckpointOptions {
-	/** Where the sessions' folders are; made when the first state is saved. Default `.checkpoints`. */
+	/** The folder that contains the sessions' folders; created with the first save. Default `.checkpoints`. */
 	readonly dir?: string;
-	/** Whether states are written with gzip. States written the other way stay readable. Default `false`. */
+	/** Whether to compress states with gzip. Both forms remain readable. Default `false`. */
 	readonly compress?: boolean;
 }
 
 /** Checkpoints in files. */
 export interface FileCheckpoints extends CheckpointStore {
 	loadMetadata(sessionId: string): Promise<CheckpointMetadata | null>;
-	/** Resolves when everything given so far is on disk or has failed, saves of agents in this process included. */
+	/** Resolves once everything so far is on disk or has failed, including saves of agents in this process. */
 	flush(): Promise<void>;
 }
 
@@ -33,8 +33,8 @@ const fileCheckpointsNames = optionNames<FileCheckpointOptions>({ dir: true, com
 const storesPackage = "@holdfast/stores/checkpoint";
 
 /**
- * A store of checkpoints in files: `{dir}/{sessionId}/checkpoint.json` and `metadata.json`. It comes from the package
- * `@holdfast/stores`, which has to be installed.
+ * Creates a store of checkpoints in files: `{dir}/{sessionId}/checkpoint.json` and `metadata.json`. It requires the
+ * package `@holdfast/stores` to be installed.
  *
  * Every function rejects with `stores_missing` if that package cannot be loaded.
  *
@@ -54,7 +54,7 @@ export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckp
 		loading ??= load(storesPackage).then(
 			(found) => found.fileCheckpoints(options),
 			(error) => {
-				loading = undefined; // the next call tries again
+				loading = undefined; // the next call retries
 				throw error;
 			},
 		);
@@ -62,7 +62,7 @@ export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckp
 	};
 	return {
 		async save(sessionId, state) {
-			// Copied at once: later changes by the caller are not part of this save.
+			// Copied immediately, so that later changes by the caller do not affect this save.
 			const taken = takenDown(state);
 			return (await store()).save(sessionId, taken);
 		},

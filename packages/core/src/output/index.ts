@@ -1,3 +1,3 @@
-// Entry point of structured output: the option `output`, and the check of answers.
+// Entry point of structured output: the option `output`, and the validation of answers.
 export type { OutputOf, OutputSchema } from "./output-types.ts";
 export { readOutput } from "./read-output.ts";

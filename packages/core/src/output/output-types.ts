@@ -6,7 +6,7 @@ export type OutputSchema =
 	| { readonly jsonSchema: unknown }
 	| { readonly type?: unknown; readonly [keyword: string]: unknown };
 
-/** The type of the answers a schema lets through. JSON Schema gives one where it is written in place. */
+/** The type of the answers that match a schema. For JSON Schema, it is inferred only from a literal. */
 export type OutputOf<Schema> = unknown extends Schema
 	? unknown
 	: Schema extends {
@@ -27,7 +27,7 @@ interface Primitives {
 	readonly array: unknown[];
 }
 
-/** The values of a JSON Schema, as far as the usual keywords say. */
+/** The type of a JSON Schema's values, inferred from the common keywords. */
 type ValueOf<Schema> = Schema extends { readonly const: infer Only }
 	? Only
 	: Schema extends { readonly enum: readonly (infer Choice)[] }

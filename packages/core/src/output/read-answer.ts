@@ -1,9 +1,9 @@
-// From an answer of the model to the JSON value that it says. Costs what it costs to read the text a few times.
+// Extracts the JSON value from a model's answer. The cost is proportional to the length of the text.
 import { encodeValue, HoldfastError } from "@holdfast/upp";
 import { isTooDeep } from "../engine/index.ts";
 import type { AssistantSaid, OutputVerdict } from "../facts/index.ts";
 
-/** The value of an answer, or why it has none. */
+/** Returns the value of an answer, or the reason it has none. */
 export function readAnswer({
 	data,
 	message,
@@ -19,7 +19,7 @@ export function readAnswer({
 	return isTooDeep(value) ? wrong("the answer is nested too deeply") : { ok: true, value };
 }
 
-/** @throws HoldfastError `unserialisable_value`: what a schema made of an answer could not be recorded. */
+/** @throws HoldfastError `unserialisable_value` if the value that a schema produced from an answer cannot be recorded. */
 export function mustBeStorable(value: unknown): void {
 	try {
 		if (value === undefined) throw new TypeError("it is undefined");
@@ -37,7 +37,7 @@ function wrong(message: string): Extract<OutputVerdict, { ok: false }> {
 	return { ok: false, issues: [{ path: "", message }] };
 }
 
-/** The JSON that a text is, or has within a fence or within prose; undefined without any. */
+/** Returns the JSON in a text, which may be in a fence or within prose; undefined if there is none. */
 function readJson(text: string): unknown {
 	for (const candidate of [text, fenced(text), braced(text)]) {
 		if (candidate === undefined) continue;
@@ -58,7 +58,7 @@ function fenced(text: string): string | undefined {
 	return text.includes(fence) && from >= 0 && to > from ? text.slice(from, to) : undefined;
 }
 
-/** From the first bracket to the last one. */
+/** Returns the text from the first bracket to the last one. */
 function braced(text: string): string | undefined {
 	const from = text.search(/[{[]/);
 	const to = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));

@@ -1,5 +1,5 @@
-// The option `output`, read once on entry: the schema that the model sees, and the check of its answers. Models expect an
-// object at the root, so any other schema is shown as the member `value` of one.
+// The option `output`, read once on entry: the schema that the model sees, and the validation of its answers. Models
+// expect an object at the root, so any other schema is shown as the member `value` of one.
 import { after, HoldfastError, HoldfastTypeError, type JSONSchema } from "@holdfast/upp";
 import type { EngineOutput } from "../engine/index.ts";
 import type { AssistantSaid, OutputVerdict } from "../facts/index.ts";
@@ -7,10 +7,10 @@ import { isStandardSchema } from "../schema/index.ts";
 import { readToolInput, type ToolInput, type ValidatedInput } from "../tools/index.ts";
 import { mustBeStorable, readAnswer } from "./read-answer.ts";
 
-/** The default number of repair attempts for a wrong answer. */
+/** The default number of repair attempts for an invalid answer. */
 const defaultRepairs = 2;
 
-/** The derived data of a schema, independent of its agents. */
+/** The data derived from a schema, independent of its agents. */
 interface Form extends ToolInput {
 	/** The schema that the model sees. */
 	readonly structure: JSONSchema;
@@ -20,8 +20,9 @@ interface Form extends ToolInput {
 const forms = new WeakMap<object, Form>();
 
 /**
- * Reads the options `output` and `outputRepairs`; undefined without an output.
- * @throws HoldfastError `invalid_option` naming the option; `invalid_schema`, `schema_not_convertible`, `conflicting_options`.
+ * Reads the options `output` and `outputRepairs`. Returns undefined if there is no output.
+ * @throws HoldfastError `invalid_option` naming the option; `invalid_schema`, `schema_not_convertible`,
+ * `conflicting_options`.
  */
 export function readOutput(options: {
 	readonly output?: unknown;
@@ -93,7 +94,7 @@ function wrapped(schema: JSONSchema): JSONSchema {
 	};
 }
 
-/** The schema as a member: references start at the root, which has changed. */
+/** Moves the schema to a member, and adjusts its references, which start at the root. */
 function moved(schema: JSONSchema): JSONSchema {
 	try {
 		const json = JSON.stringify(schema, (key, member) =>
@@ -119,7 +120,7 @@ function check(form: Form, answer: AssistantSaid): OutputVerdict | Promise<Outpu
 	return after(validated, (outcome) => verdictOf(outcome, answer));
 }
 
-/** A model that does not keep to the wrapping has said the same. */
+/** If a model ignores the wrapping, its answer is accepted without it. */
 function unwrapped(value: unknown): unknown {
 	if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
 	const keys = Object.keys(value);

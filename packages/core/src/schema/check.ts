@@ -28,7 +28,7 @@ export function found(message: string): Finding[] {
 	return [{ path: [], message }];
 }
 
-/** Adds findings about a member to those of its container. Returns undefined if there are none. */
+/** Adds findings about a member to those of its container, and returns them all. */
 export function add(all: Finding[] | undefined, below: Finding[], key?: PropertyKey): Finding[] {
 	if (key !== undefined) for (const finding of below) finding.path.unshift(key);
 	if (all === undefined) return below;

@@ -64,7 +64,7 @@ export function withPatterns<T>(validation: () => T): T {
 
 /**
  * Whether the time of an expression can grow faster than the text: if it has more than one repetition, repeats a group,
- * has a back-reference, or is unanchored and has a repetition.
+ * has a back-reference, or has a repetition and is unanchored or has alternatives.
  */
 function canGoBack(source: string): boolean {
 	const bare = source

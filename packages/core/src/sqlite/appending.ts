@@ -1,5 +1,5 @@
-// One append of a lease in progress (keeps I3, I4). Within its transaction it checks that the lease is valid, or takes
-// over the session for it, and only then writes; changes in memory are restored if the transaction fails.
+// One append of a lease (keeps I3, I4). Within its transaction it checks that the lease is valid, or takes over the
+// session for it, and only then writes. If the transaction fails, changes in memory are reverted.
 
 import type { Committed, Fact } from "../facts/index.ts";
 import {
@@ -22,7 +22,7 @@ import { fromStored, toStored } from "./stored-text.ts";
 
 const noValues: NonNullable<Append["values"]> = [];
 
-/** One append on its way. */
+/** An append in progress. */
 export class Appending implements Operation {
 	readonly lane: SqliteLease;
 	readonly #batch: Append;
@@ -36,7 +36,7 @@ export class Appending implements Operation {
 	#before: LeaseState | undefined;
 	#seq = 0;
 	#inputsWait = false;
-	/** Whether it takes over the session or opens a run: from then on this worker must send heartbeats. */
+	/** Whether it takes over the session or starts a run: from then on this worker must send heartbeats. */
 	#begins = false;
 
 	constructor(
@@ -47,7 +47,7 @@ export class Appending implements Operation {
 	) {
 		this.lane = lease;
 		this.#batch = batch;
-		// Encoded now: later changes by the caller are not part of the append.
+		// Encoded immediately, so that later changes by the caller do not affect the append.
 		this.#facts = batch.facts.map(encodeFact);
 		this.#chunks = (batch.chunks ?? []).map(({ sub, event }) => ({ sub, body: JSON.stringify(event) }));
 		this.#values = (batch.values ?? noValues).map(({ owner, name, value }) => [
@@ -106,7 +106,7 @@ export class Appending implements Operation {
 		store.feed.committed(key, this.#batch.replaces === undefined ? () => [this.#committed()] : undefined);
 	}
 
-	/** The commit, built from the written data rather than the given data: it is what every other reader will see. */
+	/** The commit, built from the written data, not from the given data: it is what every other reader will see. */
 	#committed(): Committed {
 		const { at, runId } = this.#batch;
 		const [facts, chunks] = [this.#facts, this.#chunks];
@@ -143,12 +143,12 @@ export class Appending implements Operation {
 		this.#reject(error);
 	}
 
-	/** The current session, if it is unchanged since the lease read it. */
+	/** Returns the current session, if it is unchanged since the lease read it. */
 	#look(): SeenSession | undefined {
 		const { state, store, storedKey, mode } = this.lane;
 		const now = store.statements.findSession.get(storedKey) as unknown as SeenSession | undefined;
 		if (state.session === undefined) {
-			// It may exist by now, if only because of an input.
+			// It may exist now, but only because of an input.
 			if (now === undefined || (now.seq === 0 && now.owner === null)) return now;
 		} else if (now?.id === state.session && now.epoch === state.epoch && now.open_run === state.openRun) {
 			if (mode === "seize" || now.seq === state.seq) return now;
@@ -156,7 +156,9 @@ export class Appending implements Operation {
 		throw leaseLost(this.lane.key);
 	}
 
-	/** A missing inbox input was deleted with its session, or another lease has it: the session has changed. */
+	/**
+	 * A missing inbox input was deleted with its session or taken by another lease: either way, the session has changed.
+	 */
 	#checkDrained(session: number | undefined): void {
 		const { store, key } = this.lane;
 		for (const id of this.#batch.drain ?? [])
@@ -230,7 +232,7 @@ export class Appending implements Operation {
 		let { seq, runRow } = state;
 		for (const { sub, body } of this.#chunks)
 			statements.insertChunk.run(session, seq, sub, body, statements.sumOf([seq, sub], body));
-		// Entries are changes by their ids; a session that starts without one is a change all the same.
+		// The ids of entries are change positions. A session that starts without an entry counts as a change too.
 		if (this.#before?.session === undefined && this.#facts.length === 0)
 			statements.setChanged.run(takePosition(statements), session);
 		if (state.runId !== this.#runId) runRow = null;

@@ -1,6 +1,6 @@
-// Notices commits: by this journal at once, by others through `PRAGMA data_version`, which is polled every few
-// milliseconds only while a session is watched or a lease listens for its loss. If the connection's provider reports the
-// commits of others, nothing is polled.
+// Detects commits: this journal's own immediately, those of others through `PRAGMA data_version`, which is polled every
+// few milliseconds, and only while a session is watched or a lease listens for its loss. If the connection's provider
+// reports the commits of others, there is no polling.
 import type { Committed } from "../facts/index.ts";
 import { makeWatchers } from "../host/index.ts";
 import type { SqlConnection } from "./connection.ts";
@@ -11,37 +11,39 @@ import { toStored } from "./stored-text.ts";
 /** The changes of one journal. */
 export interface ChangeFeed {
 	watch(key: string, changed: (commits?: readonly Committed[]) => void): () => void;
-	/** Calls `changed` after anything was committed, by anyone. */
+	/** Calls `changed` after any commit, by any process. */
 	watchAll(changed: () => void): () => void;
-	/** Reports a commit of the session by this journal; `commits` returns what followers read of it. Default: unknown. */
+	/** Reports this journal's commit to the session. `commits` returns what followers read of it. Default: unknown. */
 	committed(key: string, commits?: () => readonly Committed[]): void;
 	/** Subscribes to the loss of this lease. */
 	listen(lease: SqliteLease): void;
 	/** Ends the subscription. */
 	ignore(lease: SqliteLease): void;
-	/** Whether others committed nothing between two times of this process's clock; false also if nothing was polled. */
+	/**
+	 * Whether no other process committed between two times of this process's clock; also false if there was no polling.
+	 */
 	wasQuiet(from: number, until: number): boolean;
 	stop(): void;
 }
 
 /** Milliseconds between two polls. */
 const interval = 25;
-/** Slow polls, because much is watched, are spaced out to take this fraction of the time. */
+/** If polling is slow because much is watched, polls are spaced out to use at most this fraction of the time. */
 const looksTakeOneIn = 5;
 /** How many sessions are compared in one statement. */
 const atOnce = 500;
 
-/** Calls `changed` after each commit of others to the same database. Returns the way to stop. */
+/** Calls `changed` after each commit of others to the same database. Returns a function that stops it. */
 export type CommitsOfOthers = (changed: () => void) => () => void;
 
-/** Creates the feed of a connection. `read` runs its reads, which may share a transaction with the next. */
+/** Creates the feed of a connection. `read` runs its reads, which may share a transaction with subsequent ones. */
 export function makeChangeFeed(
 	statements: Statements,
 	others?: CommitsOfOthers,
 	read: NonNullable<SqlConnection["read"]> = (work) => work(),
 ): ChangeFeed {
 	const watchers = makeWatchers();
-	/** The last position of each watched session. */
+	/** The last known position of each watched session. */
 	const positions = new Map<string, string>();
 	const leases = new Set<SqliteLease>();
 	/**
@@ -49,7 +51,7 @@ export function makeChangeFeed(
 	 * a change.
 	 */
 	const fresh = new Set<SqliteLease>();
-	/** The time of the last poll, and since when others have committed nothing, by the clock of `seenAt`. */
+	/** The time of the last poll, and since when others have committed nothing, by the clock used for `seenAt`. */
 	let lookedAt = Number.NEGATIVE_INFINITY;
 	let quietSince = Number.POSITIVE_INFINITY;
 	let timer: ReturnType<typeof setTimeout> | undefined;
@@ -86,7 +88,7 @@ export function makeChangeFeed(
 			lookedAt = began;
 			fresh.clear();
 		} catch {
-			// Locked for a moment: the version stays unseen, and the next poll compares again.
+			// Locked at the moment: the version stays unseen, so the next poll compares again.
 		}
 		lookIn(Math.max(interval, (performance.now() - began) * looksTakeOneIn));
 	}
@@ -110,13 +112,13 @@ export function makeChangeFeed(
 		for (const lease of some) lease.look();
 	}
 
-	/** Others committed, according to their provider. */
+	/** The provider reported commits of others. */
 	function committedByOthers(): void {
 		if (watchers.size === 0 && leases.size === 0 && !watchers.hasAny) stop();
 		else unheard(compare);
 	}
 
-	/** Ignores errors of the store that occur without a request: the next request meets them. */
+	/** Ignores errors of the store in background work: the next request will report them. */
 	function unheard(look: () => void): void {
 		try {
 			look();
@@ -145,10 +147,10 @@ export function makeChangeFeed(
 		watch(key, changed) {
 			start();
 			try {
-				// The watcher reads next.
+				// The watcher is about to read.
 				if (!positions.has(key)) read(() => see(key), "several");
 			} catch {
-				// Locked for a moment: the first poll finds the session changed, and calls once too often.
+				// Locked at the moment: the first poll finds the session changed, and calls once too often.
 			}
 			const remove = watchers.add(key, changed);
 			return () => {

@@ -1,5 +1,5 @@
-// Checksums of bodies: each covers the body and its identity, so that a check finds bits that the disk has flipped in
-// either. Null without one: a release without checksums wrote the row, or changed it while a newer one had the file open.
+// Checksums of bodies: each covers the body and its identity, so that a check detects bits that the disk has flipped in
+// either. Null if a release without checksums wrote the row, or changed it while a newer one had the file open.
 import type { SqlConnection, SqlParameter } from "./connection.ts";
 
 /** A table whose bodies have checksums. */
@@ -28,7 +28,9 @@ export const summed: Readonly<Record<SummedTable, SummedColumns>> = {
 	file_pieces: { body: "bytes", about: [] },
 };
 
-/** The checksum of a body: of the values in `about`, in the order of the table's columns, and then of the body. */
+/**
+ * Returns the checksum of a body: of the values in `about`, in the order of the table's columns, and then of the body.
+ */
 export function checksumOf(
 	{ checksum }: Pick<SqlConnection, "checksum">,
 	about: readonly SqlParameter[],
@@ -37,13 +39,13 @@ export function checksumOf(
 	if (checksum === undefined || body === null || typeof body === "number") return null;
 	if (about.length === 0) return checksum(body);
 	const start = about.join(" ");
-	// The same number as with the checksum of `start` for a seed, by one call instead of two.
+	// The same number as when seeding with the checksum of `start`, but with one call instead of two.
 	return typeof body === "string" ? checksum(start + body) : checksum(body, checksum(start));
 }
 
 /**
- * The step that adds the columns. A release without them changes a body and not its checksum: the checksum is then
- * removed, so that it does not count as damage.
+ * The migration that adds the columns. A release without them changes a body but not its checksum, so a trigger removes
+ * the checksum; otherwise it would look like damage.
  */
 export const addChecksums: string = `
 	${Object.keys(summed)

@@ -5,18 +5,18 @@ export type SqlParameter = string | number | null | Uint8Array;
 
 /** A statement of a connection. Parameters are given in order, or as one object by their names. */
 export interface SqlStatement {
-	/** The rows, as objects; as lists if that was requested. */
+	/** Returns the rows, as objects, or as lists if requested. */
 	all(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown[];
-	/** The first row, or undefined. */
+	/** Returns the first row, or undefined. */
 	get(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown;
-	/** Rows, read one by one. */
+	/** Yields rows one by one. */
 	iterate(...parameters: readonly (SqlParameter | SqlParameters)[]): Iterable<unknown>;
 	run(...parameters: readonly (SqlParameter | SqlParameters)[]): SqlOutcome;
-	/** Asks for rows as lists of their columns. Absent: rows are objects whose members have the order of the columns. */
+	/** Requests rows as lists of their columns. Absent: rows are objects whose members are in column order. */
 	setReturnArrays?(arrays: true): void;
 }
 
-/** Parameters by name, without the colon before them in the statement. */
+/** Parameters by name, without the colon that precedes them in the statement. */
 export type SqlParameters = Readonly<Record<string, SqlParameter>>;
 
 /** The outcome of a statement. */
@@ -25,24 +25,25 @@ export interface SqlOutcome {
 	readonly lastInsertRowid: number | bigint;
 }
 
-/** A connection. Everything happens at once: nothing of it waits. */
+/** A connection. All operations are synchronous. */
 export interface SqlConnection {
 	/** Runs statements, one after the other. */
 	exec(text: string): void;
 	prepare(text: string): SqlStatement;
 	/**
-	 * Runs `work` within one write transaction, and commits it. An error of `work` or of the commit is rethrown after a
-	 * rollback; if the transaction cannot start, `work` is not called.
+	 * Runs `work` within one write transaction and commits it. If `work` or the commit throws, rolls back and rethrows
+	 * the error. If the transaction cannot start, `work` is not called.
 	 */
 	atomically<T>(work: () => T): T;
 	/**
-	 * Runs a read of one statement or several, which may share a transaction with others that are asked for at once. Absent:
-	 * each statement has one of its own.
+	 * Runs a read of one or more statements, which may share a transaction with others requested at the same time.
+	 * Absent: each statement has its own.
 	 */
 	read?<T>(work: () => T, statements: "one" | "several"): T;
 	/**
-	 * The CRC-32 of text as UTF-8, or of bytes, continuing from the CRC-32 in `before`. It is stored with each body, so
-	 * that a check finds bits that the disk has flipped. Absent: bodies have no checksum, for storage that checks itself.
+	 * Returns the CRC-32 of text as UTF-8, or of bytes, continuing from the CRC-32 in `before`. It is stored with each
+	 * body, so that a check detects bits that the disk has flipped. Absent: bodies have no checksum, for storage that has
+	 * its own checks.
 	 */
 	checksum?(data: string | Uint8Array, before?: number): number;
 }

@@ -1,18 +1,18 @@
-// Folds settled entries into one row (keeps I2): within the transaction of its append, the row of the last of them takes
-// the folded state, and earlier ones become unreachable. If there are many, they are deleted in later transactions, and
-// `meta` records them until then: they stay invisible wherever this stops. Later rows are not changed.
+// Folds settled entries into one row (keeps I2): within the transaction of the append, the row of the last entry receives
+// the folded state, and earlier ones become unreachable. If there are many, later transactions delete them, and `meta`
+// records them until then: they remain invisible even if this is interrupted. Later rows are not changed.
 import type { EncodedFact } from "../facts/index.ts";
 import { historyUnsettled } from "../facts/index.ts";
 import { fewRows, type Spent } from "./hidden-sessions.ts";
 import type { Statements } from "./statements.ts";
 
-/** The row that others go into, and the name of its run. */
+/** The row that the others are folded into, and the name of its run. */
 export interface FoldedRow {
 	readonly id: number;
 	readonly seq: number;
 }
 
-/** The row at a place, if a run ended there or it was folded before; to be asked before anything is written. */
+/** Returns the row at a position, if a run ended there or it was folded before. Call it before anything is written. */
 export function settledRow(
 	statements: Statements,
 	key: string,
@@ -30,7 +30,7 @@ export function foldEntries(
 	{ id, seq }: FoldedRow,
 	{ runId, fact, spent }: { readonly runId: string; readonly fact: EncodedFact; readonly spent: Spent },
 ): void {
-	// Later entries whose run is named by a deleted row must name it themselves.
+	// If a deleted row names the run of later entries, they must name it themselves.
 	statements.nameRuns.run({ session, seq });
 	const { kind, version, body } = fact;
 	statements.foldInto.run(runId, kind, version, body, statements.sumOf([kind, version], body), id);
@@ -38,14 +38,14 @@ export function foldEntries(
 	if (rows === "some") statements.keepFold.run(session, seq);
 }
 
-/** Entries that were folded, and some of whose rows are left. */
+/** Folded entries some of whose rows still exist. */
 export interface LeftFold {
 	readonly session: number;
-	/** Seq of the entry that represents them. */
+	/** Seq of the entry that replaces them. */
 	readonly seq: number;
 }
 
-/** Deletes folded rows. Within a transaction; returns which were deleted. */
+/** Deletes folded rows. Call it within a transaction; returns which rows were deleted. */
 export function removeFolded(statements: Statements, fold: LeftFold, spent: Spent): "all" | "some" {
 	for (const few of [statements.deleteSomeEntriesBefore, statements.deleteSomeChunksBefore])
 		while (Number(few.run({ ...fold, count: fewRows }).changes) === fewRows) if (spent()) return "some";

@@ -1,5 +1,5 @@
-// Copies a session's settled entries, a few in each transaction, all of them in the first if there are few (keeps I2):
-// the copy grows under a hidden key, and gets its own in the transaction that copies the last of them, which checks
+// Copies a session's settled entries, a few per transaction, or all in the first if there are few (keeps I2). The copy
+// grows under a hidden key and gets its final key in the transaction that copies the last entries, which checks
 // everything again. No row of it refers to the original session, and no body passes through this process's memory.
 import type { FactKind } from "../facts/index.ts";
 import { forkUnsettled, isSettledAt, sessionExists } from "../facts/index.ts";
@@ -17,14 +17,16 @@ export interface Fork {
 	readonly until: number;
 }
 
-/** A copy that is not whole. */
+/** An incomplete copy. */
 export interface Copy {
 	readonly session: number;
 	/** Its hidden key. */
 	readonly key: string;
-	/** Number of the session that is copied. It names no other one as long as the copy exists, which has a higher one. */
+	/**
+	 * Number of the copied session. The number is not reused while the copy exists, because the copy has a higher one.
+	 */
 	readonly source: number;
-	/** Seq of the last entry that was copied. */
+	/** Seq of the last copied entry. */
 	readonly copied: number;
 }
 
@@ -37,8 +39,8 @@ export interface CopyParts {
 }
 
 /**
- * Copies some entries; call it within a transaction. Refuses before it writes anything. `changed`: the copied and the
- * remaining entries no longer belong together, and nothing was done; the caller has to start over.
+ * Copies some entries; call it within a transaction. Any refusal precedes the first write. `changed`: the copied and the
+ * remaining entries no longer match, and nothing was done; the caller has to start over.
  */
 export function copySome(parts: CopyParts, fork: Fork, before: Copy | undefined): Copy | "whole" | "changed" {
 	const { statements, worker, now, spent } = parts;
@@ -57,7 +59,7 @@ export function copySome(parts: CopyParts, fork: Fork, before: Copy | undefined)
 	return "whole";
 }
 
-/** The worker still owns the copy, and its source has everything it had then, apart from what was copied. */
+/** The worker still owns the copy, and the source still has everything it had, apart from what was copied. */
 function isUnchanged(
 	{ statements, worker }: CopyParts,
 	copy: Copy,
@@ -89,7 +91,7 @@ function begin(statements: Statements, source: number, now: number): Copy {
 	return { session, key, source, copied: firstSeq(statements, source) - 1 };
 }
 
-/** Copies until the time is over, and returns the seq of the last copied entry. */
+/** Copies until the time limit, and returns the seq of the last copied entry. */
 function copyEntries(
 	statements: Statements,
 	{ session, source, copied: before }: Copy,
@@ -97,7 +99,7 @@ function copyEntries(
 	spent: Spent,
 ): number {
 	const { id: last } = statements.lastEntryId.get() as { id: number };
-	// The rows of one transaction are numbered one after the other, so that the number of a row follows from its seq.
+	// The rows of one transaction are numbered consecutively, so that the number of a row follows from its seq.
 	const base = last - before;
 	let copied = before;
 	do {

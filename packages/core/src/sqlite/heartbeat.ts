@@ -1,26 +1,26 @@
-// The heartbeat: a thread with a connection of its own, so that a main thread that is busy for a minute keeps its
-// leases.
+// The heartbeat: a thread with its own connection, so that a worker keeps its leases even if its main thread is busy for
+// a minute.
 import { Worker } from "node:worker_threads";
 
 /** The parameters of the thread. */
 export interface HeartbeatOptions {
 	readonly path: string;
-	/** Row of the worker. */
+	/** The worker's row. */
 	readonly worker: number;
-	/** Milliseconds from beat to beat. */
+	/** Milliseconds between heartbeats. */
 	readonly every: number;
 }
 
 /** A running heartbeat. */
 export interface Heartbeat {
-	/** Whether it runs: from its first beat on. */
+	/** Whether it is running: true from its first heartbeat. */
 	readonly beating: boolean;
 	stop(): Promise<void>;
 }
 
-// Text instead of a file, so that it runs from sources, a build and a bundle alike. A failed beat is repeated with the
-// next one. It is not reported, because a lease is fenced by its epoch alone. The thread leaves the write-ahead log to
-// the appends: checkpointing it here at the same time was measured, and slowed them down.
+// Text instead of a file, so that it runs from sources, a build and a bundle alike. A failed heartbeat is repeated with
+// the next one. It is not reported, because a lease is fenced by its epoch alone. The thread leaves the write-ahead log
+// to the appends: checkpointing it here concurrently slowed them down when measured.
 const program = `
 const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
 const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");
@@ -38,7 +38,7 @@ parentPort.once("message", () => {
 });
 `;
 
-/** Starts the heartbeat of a worker. It keeps no process alive. */
+/** Starts the heartbeat of a worker. It does not keep the process alive. */
 export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
 	const thread = new Worker(program, {
 		eval: true,
@@ -59,7 +59,7 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
 			resolve();
 		});
 	});
-	// Without the thread, appends beat now and then, and the process speaks for itself.
+	// Without the thread, appends send a heartbeat occasionally, and others check the process itself.
 	thread.on("error", () => {});
 	return {
 		get beating() {

@@ -1,34 +1,31 @@
 // Unreachable sessions: the target of a copy until it is complete, and a removed session until its rows are deleted
-// (keeps I2). Their keys begin with a quotation mark, which no stored key does. Such a session belongs to the copying
-// worker; one without an owner, or with a dead one, only waits to be deleted.
+// (keeps I2). Their keys begin with a quotation mark, which no other stored key does. Such a session belongs to the
+// copying worker. If it has no owner, or a dead one, it only waits to be deleted.
 import type { Statements } from "./statements.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
 /**
- * Whether the time of a transaction on many rows is over; checked after every few rows, so that each transaction makes
+ * Whether a transaction on many rows has used up its time. Checked after every few rows, so that each transaction makes
  * progress.
  */
 export type Spent = () => boolean;
 
-/** How many rows are copied or deleted between two checks of the time. */
+/** How many rows are copied or deleted between two time checks. */
 export const fewRows = 64;
 
-/** A unique key for a session that journals sweep. Two workers, or a restarted one, never share one. */
+/** Creates a unique key for a session that journals sweep. Two workers, or a restarted one, never share one. */
 export function hiddenKey(): string {
 	return `"sweep ${globalThis.crypto.randomUUID()}`;
 }
 
-/** Whether a stored key belongs to an unreachable session; journals do not sweep all of them. */
+/** Whether a stored key belongs to an unreachable session. Journals do not sweep all of them. */
 export function isHidden(storedKey: string): boolean {
 	return storedKey.startsWith('"');
 }
 
-/**
- * Deletes rows of a session; its own row is deleted with the last of them. Within a transaction; returns which were
- * deleted.
- */
+/** Deletes rows of a session, and finally its own row. Call it within a transaction; returns which rows were deleted. */
 export function removeRows(statements: Statements, session: number, spent: Spent): "all" | "some" {
-	// Wherever it stops, nothing of it waits for anybody.
+	// Wherever this stops, nothing in the session waits to be processed.
 	statements.deleteInputs.run(session);
 	statements.deleteValues.run(session);
 	const { deleteSomeEntries, deleteSomeChunks, deleteSomeDedupe } = statements;
@@ -40,8 +37,8 @@ export function removeRows(statements: Statements, session: number, spent: Spent
 }
 
 /**
- * Deletes some rows of hidden sessions without an owner. Within a transaction; returns whether there were any. The owner
- * is removed before the first row: a worker that was wrongly taken for dead then notices the loss.
+ * Deletes some rows of hidden sessions without an owner. Call it within a transaction; returns whether there were any.
+ * The owner is removed before the first row, so that a worker wrongly considered dead detects the loss.
  */
 export function sweepSome(statements: Statements, worker: WorkerRegistration, spent: Spent): boolean {
 	const hidden = statements.hiddenSessions.all() as { id: number; owner: number | null }[];

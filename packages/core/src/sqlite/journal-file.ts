@@ -1,5 +1,5 @@
-// Opens a journal's file for maintenance: by tools that check, copy or shrink it while agents use it. They run SQL on the
-// tables that docs/design.md describes; this module reads the columns.
+// Opens a journal's file for maintenance, by tools that check, copy or shrink it while agents use it. The tools run SQL
+// on the tables described in docs/design.md; this module decodes the columns.
 import { statSync } from "node:fs";
 import { decodeValue, type HoldfastError, type JSONValue } from "@holdfast/upp";
 import type { Fact } from "../facts/index.ts";
@@ -14,10 +14,10 @@ import { forgetSession } from "./session-writes.ts";
 import { foldedAt, prepareStatements, type Statements } from "./statements.ts";
 import { fromStored } from "./stored-text.ts";
 
-/** The tables whose bodies have checksums. */
+/** The first version whose tables have checksums. */
 const firstWithChecksums = 8;
 
-/** The used part of a `DatabaseSync` of node:sqlite. */
+/** The part of node:sqlite's `DatabaseSync` that is used here. */
 export interface JournalDatabase {
 	exec(sql: string): void;
 	prepare(sql: string): JournalStatement;
@@ -25,7 +25,7 @@ export interface JournalDatabase {
 	readonly isTransaction: boolean;
 }
 
-/** A statement of it. */
+/** A prepared statement. */
 export interface JournalStatement {
 	all(...parameters: (string | number | null)[]): unknown[];
 	get(...parameters: (string | number | null)[]): unknown;
@@ -35,61 +35,61 @@ export interface JournalStatement {
 
 /** The parts of a session's key. */
 export interface JournalKey {
-	/** The key, as `journal.list()` returns it. */
+	/** The key, as returned by `journal.list()`. */
 	readonly key: string;
-	/** The key by which the agent's callers know the session. */
+	/** The key that the agent's callers use for the session. */
 	readonly name: string;
-	/** Key of the session to whose run a sub-agent's session belongs. */
+	/** For a sub-agent's session: the key of the session whose run it belongs to. */
 	readonly parent?: string;
 }
 
-/** A journal's file, open. */
+/** An open journal file. */
 export interface JournalFile {
 	readonly database: JournalDatabase;
-	/** How many migrations its tables took. */
+	/** How many migrations were applied to its tables. */
 	readonly version: number;
-	/** How many this release knows: a file with fewer is brought up to date when a journal opens it. */
+	/** How many migrations this release has. A file with fewer is migrated when a journal opens it. */
 	readonly latest: number;
-	/** Whether a stored key belongs to a half-copied or half-removed session, which is unreachable. */
+	/** Whether a stored key belongs to a partially copied or removed session, which is unreachable. */
 	isHidden(storedKey: string): boolean;
 	/**
-	 * Seq of the entry that represents all earlier ones in the session of that number, while rows of those remain
-	 * unreachable; else 0.
+	 * Returns the seq of the entry that replaces all earlier ones in the session with that number, while unreachable rows
+	 * of those remain; otherwise 0.
 	 */
 	foldedAt(session: number): number;
-	/** The original text of a stored column. */
+	/** Decodes the text of a stored column. */
 	text(stored: string): string;
 	/** Parses a session's key. */
 	key(key: string): JournalKey;
-	/** The fact of a row of `entries`. @throws HoldfastError `journal_newer`, `journal_corrupt`. */
+	/** Decodes the fact of a row of `entries`. @throws HoldfastError `journal_newer`, `journal_corrupt`. */
 	fact(kind: string, version: number, body: string): Fact;
 	/**
-	 * When an open run with this last fact is next due: the value of `look_at` in its session's row, in milliseconds
-	 * since the epoch; null while it is in progress.
+	 * Returns when an open run with this last fact is next due: the value of `look_at` in its session's row, in
+	 * milliseconds since the epoch; null while it is in progress.
 	 */
 	lookAt(last: Fact): number | null;
-	/** The value in a row of `records` or `session_values`. */
+	/** Decodes the value in a row of `records` or `session_values`. */
 	value(stored: string): unknown;
 	/**
-	 * Call it before a session of that number is removed or made unreachable, within the transaction: it notifies
+	 * Call it within the transaction, before the session with that number is removed or made unreachable: it notifies
 	 * followers of the file's changes, and makes data stored with the session unreachable.
 	 */
 	noteRemoval(session: number): void;
 	/**
-	 * The columns that a check compares with the checksum in `sum`: of the body, and of its identity. Empty in files
-	 * without checksums.
+	 * The columns covered by the checksum in `sum`: those of the body, and those of its identity. Empty in files without
+	 * checksums.
 	 */
 	readonly summed: Readonly<
 		Partial<Record<SummedTable, { readonly body: string; readonly about: readonly string[] }>>
 	>;
-	/** The checksum of a body; null if this version of Node has none. */
+	/** Returns the checksum of a body; null if this version of Node cannot compute it. */
 	sumOf(about: readonly (string | number)[], body: string | Uint8Array | null): number | null;
 	/** Converts an error of the database. */
 	error(error: unknown): HoldfastError;
 }
 
 /**
- * Opens the file of a journal while others use it; it has to exist. With `read` nothing is written to it.
+ * Opens an existing journal file while others use it. With `read`, nothing is written to it.
  * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is not
  * changed.
  */

@@ -1,28 +1,31 @@
-// The identity of a worker on its machine, and whether it is still alive. A dead process is noticed at once if that is
-// visible; otherwise, a worker counts as dead when its heartbeat has stopped for the lease's time.
+// The identity of a worker on its machine, and whether it is alive. A dead process is detected immediately if it is
+// visible; otherwise, a worker counts as dead once it has sent no heartbeat for the duration of a lease.
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 /** The identity that a worker records. */
 export interface Identity {
 	readonly pid: number;
-	/** When the process started, in the kernel's ticks; a pid alone is used again. Empty where unknown. */
+	/** When the process started, in the kernel's ticks, because pids are reused. Empty if unknown. */
 	readonly started: string;
-	/** Machine, boot and pid namespace: only where these agree does a pid mean the same. */
+	/** Machine, boot and pid namespace: only if these agree does a pid refer to the same process. */
 	readonly machine: string;
 }
 
 /** A worker's row. */
 export interface WorkerRow extends Identity {
-	/** 1 once the heartbeat's thread runs; until then only its process speaks for the worker. */
+	/** 1 once the heartbeat's thread runs. Until then, only the process itself shows that the worker is alive. */
 	readonly heartbeat: number;
-	/** When it beat last, by its wall clock, in milliseconds since the epoch. */
+	/** The time of its last heartbeat, by its wall clock, in milliseconds since the epoch. */
 	readonly beat_at: number;
-	/** The same by the time since its machine booted, which no clock's setting changes; null for releases without it. */
+	/**
+	 * The same as the time since its machine booted, which clock changes do not affect; null if the release did not
+	 * record it.
+	 */
 	readonly uptime?: number | null;
 }
 
-/** This process. */
+/** Returns the identity of this process. */
 export function ownIdentity(): Identity {
 	try {
 		const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -33,31 +36,31 @@ export function ownIdentity(): Identity {
 	}
 }
 
-/** Milliseconds of this machine's monotonic clock, which all its processes share. */
+/** Returns milliseconds of this machine's monotonic clock, which all its processes share. */
 export function machineUptime(): number {
 	return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
 /**
- * Whether it has sent a heartbeat within the lease's time. Wall clocks are set forward and back, and count only without
- * an alternative: between machines, and for rows of releases without the other clock.
+ * Whether it has sent a heartbeat within the duration of a lease. Wall clocks can be adjusted, so they are used only
+ * without an alternative: between machines, and for rows of releases without the other clock.
  */
 function isBeating(row: WorkerRow, own: Identity, now: number, ttl: number, uptime: number): boolean {
 	const { uptime: beat = null } = row;
 	if (beat === null || bootOf(row) !== bootOf(own)) return now - row.beat_at <= ttl;
 	const since = uptime - beat;
-	// Less than nothing: the row is of an earlier boot, where those cannot be distinguished.
+	// If negative, the row is from an earlier boot, on a machine where boots cannot be distinguished.
 	return since >= -1_000 && since <= ttl;
 }
 
-/** A value shared by all processes since the machine booted, in every namespace. */
+/** Returns a value shared by all processes since the machine booted, in every namespace. */
 function bootOf({ machine, started }: Identity): string {
 	return started === "" ? machine : (machine.split(" ")[0] ?? "");
 }
 
 /**
- * Whether the worker is alive, as far as `own` can know at `now` by the wall clock and at `uptime` by the machine's.
- * `ttl` is the lease's time in milliseconds.
+ * Whether the worker is alive, as far as `own` can determine at `now` by the wall clock and at `uptime` by the machine's
+ * clock. `ttl` is the duration of a lease in milliseconds.
  */
 export function isWorkerAlive(
 	row: WorkerRow,
@@ -86,14 +89,14 @@ export function isWorkerAlive(
 
 /**
  * Whether the worker is known to be dead. Unlike `!isWorkerAlive`, a missing heartbeat alone is not enough if the process
- * itself cannot be seen: a worker without sessions sends none.
+ * itself is not visible: a worker without sessions sends none.
  */
 export function isWorkerDead(row: WorkerRow, own: Identity, now: number, ttl: number): boolean {
 	if (row.machine !== own.machine) return false;
 	return own.started === "" ? !isPidTaken(row.pid) : !isWorkerAlive(row, own, now, ttl);
 }
 
-/** State and start of a process, from Linux's /proc; undefined if absent. */
+/** Returns state and start of a process, from Linux's /proc; undefined if there is none. */
 function processStat(pid: number): { state: string; started: string } | undefined {
 	let stat: string;
 	try {
@@ -101,7 +104,7 @@ function processStat(pid: number): { state: string; started: string } | undefine
 	} catch {
 		return undefined;
 	}
-	// The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+	// The second field is the program's name in parentheses and may itself contain spaces and parentheses.
 	const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 	return { state: fields[0] ?? "", started: fields[19] ?? "" };
 }
@@ -115,7 +118,7 @@ function isPidTaken(pid: number): boolean {
 	}
 }
 
-/** Whether a process is certainly dead, as far as `own` knows: false for one on another machine. */
+/** Whether a process is certainly dead, as far as `own` can determine; false for one on another machine. */
 export function isProcessGone(other: Identity, own: Identity): boolean {
 	return !isWorkerAlive({ ...other, heartbeat: 0, beat_at: 0 }, own, 0, 0);
 }

@@ -1,13 +1,13 @@
-// The one place that loads node:sqlite. It is loaded when a database is opened, so importing costs nothing, and
-// without Node's note that it is experimental, which users of a journal can do nothing about.
+// The only module that loads node:sqlite. It does so when a database is opened, so that importing costs nothing, and
+// suppresses Node's warning that it is experimental, about which users of a journal can do nothing.
 import type * as Sqlite from "node:sqlite";
 
-/** Whether this runtime has it: Node from 22.5 on. */
+/** Whether this runtime has node:sqlite: Node from 22.5 on. */
 export function hasSqlite(): boolean {
 	return process.getBuiltinModule?.("node:module").isBuiltin("node:sqlite") === true;
 }
 
-/** Node's SQLite. */
+/** Returns node:sqlite. */
 export function loadSqlite(): typeof Sqlite {
 	const { emitWarning } = process;
 	process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {

@@ -1,6 +1,6 @@
-// Work on many rows in many short transactions, between which others can use the file (keeps I7): forks, removals, folds,
+// Work on many rows, in many short transactions between which others can use the file (keeps I7): forks, removals, folds,
 // and sweeping after interrupted ones. A journal sweeps when it opens the file and after a removal, `db prune` when it
-// starts; until then such rows take space, but stay invisible.
+// starts. Until then such rows take up space, but remain invisible.
 import { journalClosed } from "../facts/index.ts";
 import { type LeftFold, removeFolded } from "./fold-entries.ts";
 import { type Copy, copySome, type Fork } from "./fork-entries.ts";
@@ -16,7 +16,7 @@ export interface LongWorkParts {
 	readonly statements: Statements;
 	readonly worker: WorkerRegistration;
 	readonly now: () => number;
-	/** Runs within a transaction; `committed` is called when it is committed. */
+	/** Runs within a transaction. `committed` is called after the commit. */
 	commit<T>(apply: () => T, committed?: (result: T) => void): Promise<T>;
 	readonly reading: Reading;
 	isClosed(): boolean;
@@ -26,20 +26,20 @@ export interface LongWorkParts {
 export interface LongWork {
 	fork(fork: Fork): Promise<void>;
 	/**
-	 * Removes a session if it is unchanged; `gone` is called with its number when it is unreachable, and the promise
-	 * resolves when its rows are deleted.
+	 * Removes a session if it is unchanged. `gone` is called with its number once it is unreachable, and the promise
+	 * resolves once its rows are deleted.
 	 */
 	remove(key: string, seen: Seen, gone: (session: number | undefined) => void): Promise<void>;
 	/** Deletes hidden sessions without an owner, and folded rows. */
 	sweep(): Promise<void>;
 }
 
-/** Milliseconds after which a transaction ends that has rows left to write. */
+/** Milliseconds after which a transaction with more rows to write ends. */
 const slice = 20;
-/** Milliseconds for which others have the file at most. */
+/** The longest pause in milliseconds that leaves the file to others. */
 const longestPause = 25;
 
-/** Makes the long work of a journal. */
+/** Creates the long work of a journal. */
 export function makeLongWork({
 	statements,
 	worker,
@@ -50,7 +50,7 @@ export function makeLongWork({
 }: LongWorkParts): LongWork {
 	let last: Promise<unknown> = Promise.resolve();
 
-	/** One transaction at a time, and as long as it took, others have the file. */
+	/** Runs one transaction at a time. After each, the file is left to others for as long as it took. */
 	function inTurn<T>(apply: () => T): Promise<T> {
 		const turn = last.then(async () => {
 			if (isClosed()) throw journalClosed();
@@ -64,7 +64,7 @@ export function makeLongWork({
 		return turn;
 	}
 
-	/** Makes a copy; false if it has to start over. */
+	/** Makes a copy. Returns false if it has to start over. */
 	async function copyAll(fork: Fork): Promise<boolean> {
 		const some = (before?: Copy) => () =>
 			copySome({ statements, worker, now: now(), spent: timer() }, fork, before);
@@ -81,7 +81,7 @@ export function makeLongWork({
 		return copy === "whole";
 	}
 
-	/** Rows that cannot be deleted now, on a full disk or when the journal closes, are left to the next sweep. */
+	/** Rows that cannot be deleted now, because the disk is full or the journal closes, are left to the next sweep. */
 	async function giveUp({ session, key }: Copy): Promise<void> {
 		try {
 			await inTurn(() => statements.disownCopy.run(session, key));
@@ -131,7 +131,7 @@ export function makeLongWork({
 	};
 }
 
-/** The time of a transaction on many rows, starting now. */
+/** Starts the time limit of a transaction on many rows. */
 export function timer(): Spent {
 	const end = performance.now() + slice;
 	return () => performance.now() > end;

@@ -3,18 +3,18 @@ import type { DatabaseSync } from "node:sqlite";
 import * as zlib from "node:zlib";
 import type { SqlConnection, SqlStatement } from "./connection.ts";
 
-/** The checksums that Node makes: none before 20.15. */
+/** The checksum function of Node, which is missing before 20.15. */
 export const nodeChecksum: Pick<SqlConnection, "checksum"> =
 	(zlib as Partial<typeof zlib>).crc32 === undefined ? {} : { checksum: zlib.crc32 };
 
-/** Ends a failed transaction. A full disk may have ended it already; an error here would hide the original one. */
+/** Ends a failed transaction. A full disk may already have ended it, and an error here would hide the original one. */
 function rollBack(database: DatabaseSync): void {
 	try {
 		if (database.isTransaction) database.exec("ROLLBACK");
 	} catch {}
 }
 
-/** A database of node:sqlite as a connection. */
+/** Wraps a node:sqlite database as a connection. */
 export function nodeConnection(database: DatabaseSync): SqlConnection {
 	const begin = database.prepare("BEGIN IMMEDIATE");
 	const commit = database.prepare("COMMIT");
@@ -37,9 +37,9 @@ export function nodeConnection(database: DatabaseSync): SqlConnection {
 }
 
 /**
- * The exclusive connection of a database. Successive reads share a transaction from the second on, because starting and
- * ending one costs more than most reads. It ends before the caller that awaits one of them continues, so later reads see
- * current data.
+ * Creates the exclusive connection of a database. From the second one on, successive reads share a transaction, because
+ * starting and ending one costs more than most reads. The transaction ends before the caller that awaits one of them
+ * continues, so later reads see current data.
  */
 export function ownConnection(database: DatabaseSync): SqlConnection {
 	const connection = nodeConnection(database);
@@ -47,7 +47,7 @@ export function ownConnection(database: DatabaseSync): SqlConnection {
 	const commit = database.prepare("COMMIT");
 	let reads: "none" | "one" | "many" = "none";
 
-	/** Never throws, because an error in a microtask would be uncaught: the readers have their results. */
+	/** Never throws, because an error in a microtask would be uncaught, and the readers already have their results. */
 	function endReading(): void {
 		const isOpen = reads === "many" && database.isOpen && database.isTransaction;
 		reads = "none";
@@ -55,7 +55,7 @@ export function ownConnection(database: DatabaseSync): SqlConnection {
 		try {
 			commit.run();
 		} catch {
-			// For example a damaged file. The next call meets it, or finds it repaired.
+			// For example, the file is damaged. The next call reports it, or finds it repaired.
 			rollBack(database);
 		}
 	}

@@ -1,5 +1,5 @@
 // Workers of a database that belongs to one instance of one program, like the storage of a Durable Object: live workers
-// know each other, and all others are dead.
+// are listed in memory, and all others are dead.
 import type { CommitsOfOthers } from "./change-feed.ts";
 import type { SqlConnection } from "./connection.ts";
 import type { Statements } from "./statements.ts";
@@ -8,18 +8,18 @@ import type { WorkerRegistration } from "./worker-row.ts";
 
 /** The workers of one instance. */
 export interface Instance {
-	/** Names of those that live. */
+	/** Names of the live workers. */
 	readonly living: Set<string>;
-	/** The listeners that are called when another worker has committed. */
+	/** The listeners to call when another worker has committed. */
 	readonly listeners: Map<string, Set<() => void>>;
 }
 
-/** An instance without workers. */
+/** Creates an instance without workers. */
 export function makeInstance(): Instance {
 	return { living: new Set(), listeners: new Map() };
 }
 
-/** A connection whose commits are reported to the other workers of its instance. */
+/** Wraps a connection so that its commits are reported to the other workers of its instance. */
 export function announced(connection: SqlConnection, instance: Instance, worker: string): SqlConnection {
 	const announce = (): void => {
 		for (const [name, listeners] of instance.listeners)
@@ -78,7 +78,7 @@ export function registerInInstance(options: InstanceWorkerOptions): WorkerRegist
 		for (const id of dead()) statements.forgetWorker.run(id, now);
 		const former = statements.workerByName.get(name);
 		if (former !== undefined) {
-			// Inputs accepted by a dead worker may be started by any other.
+			// Any worker may start inputs that a dead one accepted.
 			statements.removeWorkerNamed.run(name);
 			statements.disownInputs.run(name);
 		}

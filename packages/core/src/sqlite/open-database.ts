@@ -8,15 +8,15 @@ import type { HoldfastError } from "@holdfast/upp";
 import { hasSqlite, loadSqlite } from "./load-sqlite.ts";
 import { isBusy, isNotADatabase, isNotWritable } from "./sqlite-errors.ts";
 
-/** The kind of a file: its marks, its tables, and its error reports. */
+/** The kind of a file: its header marks, tables and errors. */
 export interface DatabaseKind {
-	/** The number in the header of such files. */
+	/** The number in the header of files of this kind. */
 	readonly applicationId: number;
-	/** Numbered steps that lead to the tables. One that was released is never changed. */
+	/** Numbered migrations that create the tables. A released one never changes. */
 	readonly migrations: readonly string[];
-	/** Tables that are read once when a file is opened, since damage often shows only then. */
+	/** Tables that are read once when a file is opened, because damage often shows only then. */
 	readonly tables: readonly string[];
-	/** What to use for data in memory only; ends a sentence. */
+	/** What to use for data in memory only; the end of a sentence. */
 	readonly instead: string;
 	foreign(path: string, what: string): HoldfastError;
 	newer(path: string, version: number, known: number): HoldfastError;
@@ -30,11 +30,11 @@ export interface DatabaseKind {
 export interface DatabaseOptions {
 	readonly path: string;
 	readonly durability: "process" | "power";
-	/** Bytes the file may grow to. */
+	/** The maximum size of the file in bytes. */
 	readonly maxFileSize?: number;
 }
 
-/** How long opening may block while another process makes or migrates the same file, in milliseconds. */
+/** How long opening may block while another process creates or migrates the same file, in milliseconds. */
 const patience = 3_000;
 
 /**
@@ -75,8 +75,8 @@ export function readDatabase(path: string, kind: DatabaseKind): DatabaseSync {
 	try {
 		return readable(path);
 	} catch (error) {
-		// SQLite creates files next to one that it reads. Without permission for that, no other process can write either,
-		// and none has it open: it is read directly.
+		// SQLite creates files next to the one it reads. Without permission for that, no other process can write either,
+		// and none has it open, so it is read directly.
 		if (!isNotWritable(error) || ["-wal", "-shm"].some((suffix) => existsSync(path + suffix)))
 			throw kind.errorOf(error);
 	}
@@ -87,7 +87,7 @@ export function readDatabase(path: string, kind: DatabaseKind): DatabaseSync {
 	}
 }
 
-/** A connection that reads, once it has done so. */
+/** Returns a connection after one successful read. */
 function readable(path: string | URL): DatabaseSync {
 	const { DatabaseSync } = loadSqlite();
 	const database = new DatabaseSync(path, { readOnly: true, timeout: patience });
@@ -100,7 +100,7 @@ function readable(path: string | URL): DatabaseSync {
 	}
 }
 
-/** The address at which a file is read without locks and auxiliary files. */
+/** Returns the URL by which a file is read without locks and auxiliary files. */
 function asImmutable(path: string): URL {
 	const address = pathToFileURL(path);
 	address.search = "immutable=1";
@@ -128,8 +128,8 @@ function prepareFile(path: string, kind: DatabaseKind): void {
 }
 
 /**
- * Refuses foreign files, judging by the file alone. Reads through an immutable connection, which takes no locks and
- * creates no files, while opening and closing the file here would drop the locks of this process's connections.
+ * Refuses foreign files, judging by the file alone. Uses an immutable connection, which takes no locks and creates no
+ * files: opening and closing the file here directly would drop the locks of this process's connections.
  */
 function inspect(path: string, kind: DatabaseKind): void {
 	if (sizeOf(path) === 0) return;
@@ -138,7 +138,7 @@ function inspect(path: string, kind: DatabaseKind): void {
 		found = readMarks(asImmutable(path));
 	} catch (error) {
 		if (isNotADatabase(error)) throw kind.foreign(path, "it is not a SQLite database");
-		// A crash may have left data in these files that completes it; without them it is complete.
+		// After a crash, these files may contain data that the file needs to be complete; without them it is complete.
 		if (["-wal", "-journal"].some((suffix) => sizeOf(path + suffix) > 0)) return;
 		throw kind.errorOf(error);
 	}
@@ -146,7 +146,7 @@ function inspect(path: string, kind: DatabaseKind): void {
 		throw kind.foreign(path, "it is a SQLite database of something else");
 	checkVersion(path, found, kind);
 	if (sizeOf(`${path}-wal`) === 0) return;
-	// The newest marks may still be in the write-ahead log. A reading connection changes nothing when it closes.
+	// The newest marks may still be in the write-ahead log. A read-only connection changes nothing when it closes.
 	let latest: Marks;
 	try {
 		latest = readMarks(path);
@@ -156,7 +156,7 @@ function inspect(path: string, kind: DatabaseKind): void {
 	checkVersion(path, latest, kind);
 }
 
-/** A file has its version from the transaction that made its tables on: none is 0, or below. */
+/** A file gets its version in the transaction that creates its tables; without one it is 0 or below. */
 function checkVersion(path: string, { version }: Marks, kind: DatabaseKind): void {
 	const known = kind.migrations.length;
 	if (version > known) throw kind.newer(path, version, known);
@@ -182,7 +182,7 @@ function readMarks(path: string | URL): Marks {
 	}
 }
 
-/** Takes the steps that are missing, in one transaction; a second process finds them taken. */
+/** Applies the missing migrations, in one transaction. A second process then finds them applied. */
 function migrate(database: DatabaseSync, path: string, kind: DatabaseKind): void {
 	const { applicationId, migrations } = kind;
 	const known = migrations.length;
@@ -218,7 +218,7 @@ function userVersion(database: DatabaseSync): number {
 	return (database.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
 }
 
-/** Some locks are refused without waiting; opening happens once and may wait. */
+/** Some locks are refused without waiting. Opening happens once and may wait. */
 function patiently<T>(attempt: () => T): T {
 	const end = performance.now() + patience;
 	for (;;) {
@@ -231,7 +231,7 @@ function patiently<T>(attempt: () => T): T {
 	}
 }
 
-/** Without the right to write SQLite would open the file for reading, and fail much later. */
+/** Without write permission, SQLite would open the file for reading, and fail much later. */
 function isWritableFile(path: string): boolean {
 	try {
 		accessSync(path, constants.R_OK | constants.W_OK);

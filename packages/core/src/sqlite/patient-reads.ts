@@ -1,4 +1,4 @@
-// Reading: at once, as SQLite answers at once; only a lock of another process makes a read wait, with timers.
+// Reading: synchronous, like SQLite. Only a lock of another process makes a read wait, using timers.
 
 import { journalClosed } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -10,7 +10,7 @@ import { isBusy, journalError } from "./sqlite-errors.ts";
  */
 export type Reading = <T>(read: () => T, statements?: "one" | "several") => MaybePromise<T>;
 
-/** Milliseconds for which a read waits for a lock. */
+/** How long a read waits for a lock, in milliseconds. */
 const patience = 30_000;
 
 /** The parts of reading from a journal. */
@@ -22,7 +22,7 @@ export interface ReadingParts {
 	readonly run?: SqlConnection["read"];
 }
 
-/** Makes the reading of a journal. */
+/** Creates the read function of a journal. */
 export function makeReading({ isClosed, check = () => {}, run = (read) => read() }: ReadingParts): Reading {
 	async function later<T>(read: () => T): Promise<T> {
 		const end = performance.now() + patience;

@@ -1,4 +1,4 @@
-// Rows as entries, inputs and heads.
+// Converts rows to entries, inputs and heads.
 
 import type { Entry, SourcePage, StoredChunk } from "../facts/index.ts";
 import { decodeFact, eventsExpired, journalCorrupt } from "../facts/index.ts";
@@ -7,14 +7,14 @@ import type { ChunkRow, EntryColumns, InputRow, SessionView, Statements } from "
 import { fromStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
-/** A session as its entries are read. */
+/** The data about a session needed to read its entries. */
 export interface ReadableSession {
 	readonly id: number;
-	/** Seq of the entry that represents all before it, while rows of those are left; else 0. */
+	/** Seq of the entry that replaces all before it, while rows of those remain; otherwise 0. */
 	readonly folded: number;
 }
 
-/** The entries of a session. */
+/** Reads the entries of a session. */
 export function readEntries(
 	statements: Statements,
 	key: string,
@@ -33,7 +33,7 @@ export function readEntries(
 	});
 }
 
-/** The chunks of a session. */
+/** Reads the chunks of a session. */
 export function readChunks(
 	{ readChunks: read }: Statements,
 	{ id, folded }: ReadableSession,
@@ -43,10 +43,10 @@ export function readChunks(
 	return rows.map(({ seq, sub, body }) => ({ seq, sub, event: parsed(body, `a chunk after entry ${seq}`) }));
 }
 
-/** A session as a page of it is read. */
+/** The data about a session needed to read a page of it. */
 export interface PageHead extends ReadableSession, Omit<SourcePage, "entries" | "chunks"> {}
 
-/** Entries and chunks of a session. */
+/** Reads entries and chunks of a session. */
 export function readPage(
 	statements: Statements,
 	key: string,
@@ -65,12 +65,12 @@ export function readPage(
 	};
 }
 
-/** A row as a list; before Node 24 it is an object with the columns in their order. */
+/** Returns a row as a list. Before Node 24 it is an object with its members in column order. */
 function columnsOf(row: unknown): EntryColumns {
 	return (Array.isArray(row) ? row : Object.values(row as object)) as unknown as EntryColumns;
 }
 
-/** The name of a run whose first row was not read. */
+/** Returns the name of a run whose first row was not read. */
 function findRun(statements: Statements, runs: Map<number, string>, row: number): string {
 	const found = statements.runOfEntry.get(row) as { run_id: string | null } | undefined;
 	if (found === undefined || found.run_id === null)
@@ -80,7 +80,7 @@ function findRun(statements: Statements, runs: Map<number, string>, row: number)
 	return runId;
 }
 
-/** The queued inputs of a session, in order; none if it does not exist. */
+/** Returns the waiting inputs of a session, in order; none if it does not exist. */
 export function readInbox(statements: Statements, storedKey: string): StoredInput[] {
 	const rows = statements.readInputs.all(storedKey) as unknown as InputRow[];
 	return rows.map((row) => ({
@@ -89,7 +89,7 @@ export function readInbox(statements: Statements, storedKey: string): StoredInpu
 		...(row.run_id === null ? {} : { runId: fromStored(row.run_id) }),
 		...(row.dedupe_key === null ? {} : { dedupeKey: fromStored(row.dedupe_key) }),
 		...(row.worker === null ? {} : { workerId: fromStored(row.worker) }),
-		// Decoded on access: damaged rows can still be listed and removed.
+		// Decoded on access, so that damaged rows can still be listed and removed.
 		get body() {
 			return parsed(row.body, `the input ${row.position} of a session`);
 		},
@@ -107,7 +107,7 @@ function parsed(body: string, what: string): unknown {
 	}
 }
 
-/** A session at a glance. */
+/** Converts a row to the head of a session. */
 export function toHead(view: SessionView, worker: WorkerRegistration): SessionHead {
 	const holder = view.open_run === null || view.owner === null ? undefined : worker.find(view.owner);
 	return {

@@ -1,12 +1,12 @@
 // Checks whether the path of a journal still leads to the open file. Writes to a file that was removed or replaced are
-// lost when it is closed, and other processes use another file: nothing may be acknowledged then.
+// lost when it is closed, and other processes use another file, so nothing may be acknowledged.
 import { statSync } from "node:fs";
 import { HoldfastError } from "@holdfast/upp";
 
-/** Milliseconds between two checks, so that continuous work does not pay for them. */
+/** Milliseconds between two checks, so that they cost continuous work nothing. */
 const interval = 50;
 
-/** A check to be made before each use of the file. @throws HoldfastError `journal_unavailable`. */
+/** Creates a check to run before each use of the file. @throws HoldfastError `journal_unavailable`. */
 export function sameFile(path: string): () => void {
 	const opened = statSync(path);
 	let lookedAt = performance.now();

@@ -1,5 +1,6 @@
-// The tables of a journal file, and the numbered steps that create them. A released step never changes; new ones are
-// added at the end. The file's `user_version` is the number of applied steps, its `application_id` identifies Holdfast.
+// The tables of a journal file, and the numbered migrations that create them. A released migration never changes; new
+// ones are added at the end. The file's `user_version` is the number of applied migrations, its `application_id`
+// identifies Holdfast.
 
 import { HoldfastError } from "@holdfast/upp";
 import { journalCorrupt, never } from "../facts/index.ts";
@@ -8,14 +9,15 @@ import type { DatabaseKind } from "./open-database.ts";
 import { journalError } from "./sqlite-errors.ts";
 
 /**
- * `entries` is a log: rows of all sessions are added at its end, where pages fill up, and an index finds those of one
- * session. `run_id` is in the first row of a run (or of a writer that did not know that row); the others refer to
- * it by `run`. `sessions` changes only when a lease is taken and when a run starts, waits or ends, never per step;
- * `look_at` says when somebody has to look at a run that waits or is parked. `incarnation` is made with the row and never
- * changed; null where a release without it, which had the file open while it was migrated, made the row.
- * Ids of entries are the positions of changes; what else happens to a session takes one too, which `changed` has, and the
- * row of session 0 keeps as the highest. `sum` is the checksum of a body, or null (checksums.ts). `timers.due_at` is `wake_at`, or when the claim on it ends. A file whose `session`
- * is null is being written by `worker`, or waits to be removed; its pieces are numbered from `id` × 2^24 on.
+ * `entries` is a log: rows of all sessions are appended at its end, where pages fill up, and an index finds those of one
+ * session. `run_id` is set in the first row of a run (or of a writer that had not read that row); the others refer to it
+ * by `run`. `sessions` changes only when a lease is taken and when a run starts, waits or ends, never per step. `look_at`
+ * is the time at which a waiting or parked run has to be examined. `incarnation` is created with the row and never
+ * changes; null if a release without it, which had the file open during the migration, created the row. Ids of entries
+ * are the positions of changes. Every other change of a session takes an id too, stored in `changed`; the row of session
+ * 0 keeps the highest one. `sum` is the checksum of a body, or null (checksums.ts). `timers.due_at` is `wake_at`, or the
+ * end of its claim. A file whose `session` is null is being written by `worker`, or waits to be removed; its pieces are
+ * numbered from `id` × 2^24 on.
  */
 const migrations: readonly string[] = [
 	`

@@ -1,4 +1,4 @@
-// Writes that need no lease, each within a transaction of its caller: inputs, and the removal of a session.
+// Writes that need no lease, each within the caller's transaction: inputs, and the removal of a session.
 
 import { leaseLost } from "../facts/index.ts";
 import { type Input, type Journal, rememberedDeletions } from "../host/index.ts";
@@ -7,7 +7,7 @@ import type { SeenSession, Store } from "./sqlite-lease.ts";
 import type { Statements } from "./statements.ts";
 import { toStored } from "./stored-text.ts";
 
-/** The number of a session, made when it is new. Within a transaction. */
+/** Returns the number of a session, and creates it if it is new. Call it within a transaction. */
 export function ensureSession(statements: Statements, storedKey: string, now: number): number {
 	const found = statements.sessionId.get(storedKey) as { id: number } | undefined;
 	if (found !== undefined) return found.id;
@@ -15,12 +15,12 @@ export function ensureSession(statements: Statements, storedKey: string, now: nu
 	return (created as { id: number }).id;
 }
 
-/** The next position of a change that is no entry. Within a transaction. */
+/** Takes the next position of a change other than an entry. Call it within a transaction. */
 export function takePosition(statements: Statements): number {
 	return (statements.takePosition.get() as { position: number }).position;
 }
 
-/** Puts an input into the inbox of its session, which is made when it is new. */
+/** Puts an input into the inbox of its session, which is created if it is new. */
 export function insertInput(
 	store: Store,
 	key: string,
@@ -37,7 +37,7 @@ export function insertInput(
 		const known = statements.findDedupe.get(session, dedupeKey) as { position: number } | undefined;
 		if (known !== undefined) return { duplicate: true, order: known.position };
 	}
-	// Others start this input once its worker is dead, so this worker must send heartbeats.
+	// Others start this input if its worker is dead, so this worker must send heartbeats.
 	if (input.workerId === worker.workerId) worker.present();
 	const { inputs: order } = statements.countInput.get(takePosition(statements), now, session) as {
 		inputs: number;
@@ -71,7 +71,8 @@ function isAsking(
 }
 
 /**
- * Reports the deletion to followers of changes, and makes data stored with the session unreachable. Within its removal.
+ * Reports the deletion to followers of changes, and makes data stored with the session unreachable. Call it within the
+ * transaction of the removal.
  */
 export function forgetSession(statements: Statements, session: number): void {
 	statements.rememberRemoved.run(takePosition(statements), session);
@@ -83,16 +84,16 @@ export function forgetSession(statements: Statements, session: number): void {
 /** The result of a removal. */
 export interface Removed {
 	readonly session: number;
-	/** `some`: the others are hidden, and have to be swept. */
+	/** `some`: the others are hidden and have to be swept. */
 	readonly rows: "all" | "some";
 	/** `some`: they are unreachable, and their pieces have to be swept. */
 	readonly files: "none" | "some";
 }
 
-/** The state in which a session was read; undefined: any state. */
+/** The state in which a session was read. Undefined: any state. */
 export type Seen = Parameters<Journal["delete"]>[1];
 
-/** Removes a session and keeps its epoch, raised, for the next one; undefined if absent. */
+/** Removes a session and keeps its epoch, raised, for the next one; undefined if there was none. */
 export function removeSession(
 	statements: Statements,
 	key: string,

@@ -1,21 +1,21 @@
 // Shared commits: the appends of many sessions in one turn of the event loop are one transaction (keeps I3, I7). A
-// transaction starts and ends within one synchronous call, so none stays open across an await. If it fails as a whole it
+// transaction starts and ends within one synchronous call, so none stays open across an await. If it fails as a whole, it
 // is retried session by session, so that one failure does not affect others. Waiting for another process's lock uses
 // timers and never blocks.
 import { isHoldfastError } from "@holdfast/upp";
 import type { SqlConnection } from "./connection.ts";
 import { isBusy, journalError } from "./sqlite-errors.ts";
 
-/** Something to be committed. */
+/** An operation to commit. */
 export interface Operation {
-	/** Operations of one lane depend on each other, in order: when one fails or loses its lease, so do the later ones. */
+	/** Operations of one lane depend on each other, in order: if one fails or loses its lease, so do the later ones. */
 	readonly lane: unknown;
 	/**
-	 * Reads and writes within the transaction. May be called again after `undo`. A HoldfastError thrown before the
-	 * first write refuses this operation alone.
+	 * Reads and writes within the transaction. May be called again after `undo`. A HoldfastError thrown before the first
+	 * write refuses only this operation.
 	 */
 	apply(): void;
-	/** Reverts the changes of `apply` in memory: its transaction was rolled back. */
+	/** Reverts the changes that `apply` made in memory, because its transaction was rolled back. */
 	undo(): void;
 	committed(): void;
 	failed(error: Error): void;
@@ -23,24 +23,24 @@ export interface Operation {
 
 /** The queue of operations of one connection. */
 export interface SharedCommits {
-	/** Puts an operation into the next transaction. */
+	/** Adds an operation to the next transaction. */
 	add(operation: Operation): void;
 	/** Resolves when nothing is in progress. */
 	drained(): Promise<void>;
-	/** Transactions committed so far. */
+	/** Number of transactions committed so far. */
 	readonly transactions: number;
 }
 
-/** Milliseconds to wait for another process's lock, attempt by attempt; the last one repeats. */
+/** Milliseconds to wait for another process's lock, per attempt; the last value repeats. */
 const pauses = [0, 1, 1, 2, 2, 5, 5, 10, 20];
-/** Milliseconds after which a lock that never opens is an error. */
+/** Milliseconds after which a lock that is never released is an error. */
 const patience = 30_000;
 
-/** After everything that is ready now, if the platform has a hook for it; else with the next timer. */
+/** Runs after everything that is ready now, if the platform has a hook for it; otherwise with the next timer. */
 const soon: (work: () => void) => unknown =
 	(globalThis as Partial<typeof globalThis>).setImmediate ?? ((work) => setTimeout(work, 0));
 
-/** Makes the queue of a connection. `check` is called before each transaction, and fails it when it throws. */
+/** Creates the queue of a connection. `check` is called before each transaction, which fails if it throws. */
 export function shareCommits(connection: SqlConnection, check: () => void = () => {}): SharedCommits {
 	let queue: Operation[] = [];
 	let scheduled = false;
@@ -90,7 +90,7 @@ export function shareCommits(connection: SqlConnection, check: () => void = () =
 		}
 	}
 
-	/** One transaction, all or nothing; refusals are collected and do not hinder the others. */
+	/** Runs one transaction, all or nothing. Refusals are collected and do not affect the other operations. */
 	function transact(
 		batch: readonly Operation[],
 		refused: Map<Operation, Error>,
@@ -162,7 +162,7 @@ function settle(operation: Operation, refusal: Error | undefined): void {
 	else operation.failed(refusal);
 }
 
-/** The operations by lane, each in order, lanes by their first. */
+/** Groups the operations by lane, each in order, with lanes in the order of their first operation. */
 function lanesOf(batch: readonly Operation[]): readonly (readonly Operation[])[] {
 	const lanes = new Map<unknown, Operation[]>();
 	for (const operation of batch) {

@@ -1,5 +1,5 @@
-// The journal in a SQLite database (keeps I2, I3, I4), over any connection: its parameters define who else uses the
-// database, which workers are alive, and how it learns of others' commits.
+// The journal in a SQLite database (keeps I2, I3, I4), over any connection. Its parameters define who else uses the
+// database, which workers are alive, and how it detects others' commits.
 import { journalClosed, never } from "../facts/index.ts";
 import type {
 	ChangeLog,
@@ -40,18 +40,18 @@ import { prepareStatements, type SessionView, type Statements } from "./statemen
 import { toStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
 
-/** The parts of a journal in a SQLite database. Its tables exist. */
+/** The parts of a journal in a SQLite database whose tables exist. */
 export interface SqlJournalParts {
-	/** A word for messages. */
+	/** A name for messages. */
 	readonly name: string;
 	readonly connection: SqlConnection;
 	/** Name of this worker. */
 	readonly workerId: string;
 	readonly clock: { now(): number };
 	readonly files: FileLimits;
-	/** Registers this worker with those that share the database; `holds` returns whether a lease is held right now. */
+	/** Registers this worker with those that share the database. `holds` returns whether it holds a lease now. */
 	register(statements: Statements, holds: () => boolean): WorkerRegistration;
-	/** Called before each use of the database, and fails it when it throws. */
+	/** Called before each use of the database, which fails if this throws. */
 	check?(): void;
 	/** The source of others' commits. Default: the database is polled while there are watchers. */
 	readonly commitsOfOthers?: CommitsOfOthers;
@@ -68,12 +68,12 @@ const viewsOf = {
 	waiting: "viewWaitingSessions",
 } as const;
 
-/** Followers read nothing of an input, because it is not an entry. */
+/** An input is not an entry, so followers read nothing of it. */
 const noEntries = (): readonly [] => [];
 
 /** A journal in a SQLite database, with the other data of its sessions in the same database. */
 export interface SqlJournal extends Journal {
-	/** Transactions this journal has committed; simultaneous appends share one. */
+	/** Number of transactions this journal has committed; simultaneous appends share one. */
 	readonly transactions: number;
 	/** Values of the sessions, in the same database. */
 	readonly values: ValueStore;
@@ -83,18 +83,18 @@ export interface SqlJournal extends Journal {
 	readonly files: FileStore;
 	/** Timers of the sessions, in the same database. */
 	readonly timers: TimerStore;
-	/** Everything that happens in the database. */
+	/** All changes of the database. */
 	readonly changes: ChangeLog;
-	/** Where runs are. */
+	/** Finds runs. */
 	readonly runs: RunIndex;
 	/**
-	 * Deletes rows of forks and removals whose process died. A journal sweeps by itself when it opens the database; until
-	 * then such rows take space, but stay invisible.
+	 * Deletes rows of forks and removals whose process died. A journal sweeps by itself when it opens the database. Until
+	 * then such rows take up space, but remain invisible.
 	 */
 	sweep(): Promise<void>;
 }
 
-/** Makes a journal over a connection. */
+/** Creates a journal over a connection. */
 export function sqlJournal({
 	name,
 	connection,
@@ -118,7 +118,7 @@ export function sqlJournal({
 	const store: Store = { statements, commits, worker, feed, held, reading, sweep, closed: false };
 	let closing: Promise<void> | undefined;
 
-	/** Commits one operation that no lease orders. */
+	/** Commits one operation that belongs to no lease. */
 	function commit<T>(apply: () => T, committed: (result: T) => void = () => {}): Promise<T> {
 		return new Promise((resolve, reject) => {
 			let result: T;
@@ -143,7 +143,7 @@ export function sqlJournal({
 		worker,
 		now,
 		commit,
-		// Opening a file looks for leftovers, and shares that read with no one.
+		// Opening a file checks for leftovers, and does not share that read.
 		reading: makeReading({ isClosed: () => store.closed, check }),
 		isClosed: () => store.closed,
 	});
@@ -156,7 +156,7 @@ export function sqlJournal({
 	const toRead = (key: string): ReadableSession | undefined =>
 		statements.sessionToRead.get(toStored(key)) as unknown as ReadableSession | undefined;
 
-	/** The heads from a key on, in order, read one by one. */
+	/** Yields the heads from a key on, in order, read one by one. */
 	function* heads(options: ListOptions): Generator<SessionHead> {
 		const { after = "", prefix = "", state = "any", changedSince = 0, dueBy = never } = options;
 		const bounds = {
@@ -217,7 +217,7 @@ export function sqlJournal({
 					if (holder?.alive) return { ok: false, heldBy: holder.workerId };
 				}
 				const lease = new SqliteLease(store, key, mode, seen);
-				// Nothing waits for a session that is not there.
+				// A session that does not exist has no inbox.
 				return seen === undefined ? { ok: true, lease, inbox: [] } : { ok: true, lease };
 			});
 		},
@@ -301,7 +301,7 @@ export function sqlJournal({
 		store.feed.stop();
 		await commits.drained();
 		await worker.stop();
-		// A row that cannot be taken away is that of a dead worker, and counts as such.
+		// If the row cannot be removed, it counts as that of a dead worker.
 		await commit(() => worker.leave()).catch(() => {});
 		try {
 			close?.();

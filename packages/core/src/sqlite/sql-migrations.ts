@@ -1,11 +1,11 @@
-// Brings the tables of a journal up to date over any connection. How many steps were taken is in a table, for not every
+// Migrates the tables of a journal over any connection. The number of applied migrations is in a table, because not every
 // connection may set the file's own marks.
 import type { SqlConnection } from "./connection.ts";
 import { journalFile } from "./schema.ts";
 
 /**
- * Takes the steps that are missing, in one transaction.
- * @throws HoldfastError `journal_newer` when a newer release has written the database, which is left alone.
+ * Applies the missing migrations, in one transaction.
+ * @throws HoldfastError `journal_newer` if a newer release has written the database, which is not changed.
  */
 export function migrateJournal(connection: SqlConnection, name: string): void {
 	const { migrations, newer } = journalFile;

@@ -1,5 +1,5 @@
-// The changes of a journal's file. Entries themselves are changes: their ids grow over all sessions, so an append costs
-// nothing extra. Every other change of a session takes an id too, stored in the session's row.
+// The changes of a journal's file. Entries themselves are changes: their ids increase across all sessions, so an append
+// costs nothing extra. Every other change of a session takes an id too, stored in the session's row.
 import { type Change, type ChangeLog, changesAtOnce, changesExpired } from "../host/index.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { Reading } from "./patient-reads.ts";
@@ -15,11 +15,11 @@ export interface ChangesParts {
 
 type Row = Omit<Change, "kind">;
 
-/** The changes of a journal. */
+/** Returns the changes of a journal. */
 export function sqliteChanges({ statements, feed, reading }: ChangesParts): ChangeLog {
 	const { changedEntries, changedSessions, removedSessions, firstRemoved, lastPosition } = statements;
 
-	/** Whether deletions after a position are forgotten. */
+	/** Whether deletions after a position are no longer remembered. */
 	function isForgotten(after: number): boolean {
 		const first = firstRemoved.get() as { number: number; position: number } | undefined;
 		return first !== undefined && first.number > 1 && after < first.position;
@@ -39,7 +39,7 @@ export function sqliteChanges({ statements, feed, reading }: ChangesParts): Chan
 						kind,
 					}));
 				const found = [...rows(changedEntries, "appended"), ...rows(changedSessions, "changed")];
-				// A reader that starts from the beginning has not seen deleted sessions.
+				// A reader that starts from the beginning has never seen the deleted sessions.
 				if (after > 0) found.push(...rows(removedSessions, "deleted"));
 				return found.sort((one, other) => one.position - other.position).slice(0, limit);
 			}),

@@ -12,31 +12,31 @@ const full = 13;
 const cannotOpen = 14;
 const tooLarge = 18;
 const notADatabase = 26;
-/** The shared memory file could not grow, the first sign of a full disk. */
+/** The shared-memory file could not grow, which is the first sign of a full disk. */
 const noRoomForSharedMemory = inputOutput | (19 << 8);
 
 function resultCode(error: unknown): number {
 	return error instanceof Error ? Number((error as { errcode?: number }).errcode ?? 0) : 0;
 }
 
-/** Whether another connection holds a lock, so that the same call may work a moment later. */
+/** Whether another connection holds a lock, so that the same call may succeed a moment later. */
 export function isBusy(error: unknown): boolean {
 	const code = resultCode(error) & 255;
 	return code === busy || code === locked;
 }
 
-/** Whether the file is something else than a SQLite database. */
+/** Whether the file is not a SQLite database. */
 export function isNotADatabase(error: unknown): boolean {
 	return (resultCode(error) & 255) === notADatabase;
 }
 
-/** Whether the file, or its folder, may not be written. */
+/** Whether the file or its folder is not writable. */
 export function isNotWritable(error: unknown): boolean {
 	const code = resultCode(error) & 255;
 	return code === readOnly || code === cannotOpen;
 }
 
-/** Whether the file is damaged, or none of SQLite's. */
+/** Whether the file is damaged, or not a SQLite file. */
 export function isDamaged(error: unknown): boolean {
 	return (resultCode(error) & 255) === corrupt || isNotADatabase(error);
 }

@@ -1,7 +1,7 @@
-// Files in the journal's file, in pieces of one row each. A new file belongs to no session while it is written piece by
-// piece in short transactions. The last one assigns its session and name, taking them from the replaced file: readers see
-// either the old one or the new one. A replaced file keeps its pieces for a while for its readers. Pieces of dead writers
-// and of removed files are swept with the other leftovers of long work.
+// Files in the journal's file, as pieces of one row each. While a new file is written piece by piece in short
+// transactions, it belongs to no session. The last transaction assigns its session and name, taking them from the
+// replaced file: readers see either the old one or the new one. A replaced file keeps its pieces for a while, for its
+// readers. Pieces of dead writers and of removed files are swept with the other leftovers of long work.
 import { leaseLost } from "../facts/index.ts";
 import {
 	type FileInfo,
@@ -44,11 +44,11 @@ interface SessionOfFile {
 	readonly incarnation: string;
 }
 
-/** Pieces of one file have numbers of one range; no file has as many. */
+/** The pieces of one file are numbered within one range; no file has more. */
 const piecesEach = 2 ** 24;
-/** Milliseconds for which a file that was replaced can be read to its end. */
+/** How long a replaced file can still be read to its end, in milliseconds. */
 const grace = 60_000;
-/** How many pieces are deleted between two checks of the time. */
+/** How many pieces are deleted between two time checks. */
 const fewPieces = 4;
 
 /** The files of all sessions of a journal. */
@@ -162,7 +162,7 @@ class Files implements SessionFiles {
 		return found;
 	}
 
-	/** The file gets its name, and takes it from the one that has it. */
+	/** Gives the file its name, taking it from the file that has it. */
 	#show(name: string, file: number, size: number): FileInfo {
 		const { statements, now, limits } = this.#parts;
 		const at = now();
@@ -191,7 +191,7 @@ class Files implements SessionFiles {
 		if (begun !== undefined && this.#session()?.incarnation !== begun.incarnation) throw leaseLost(this.#key);
 	}
 
-	/** Deletes the written pieces at once if possible, else with the next sweep after this worker. */
+	/** Deletes the written pieces immediately if possible, otherwise with the next sweep after this worker ends. */
 	async #giveUp(file: number | undefined): Promise<void> {
 		const { statements, commit, sweep } = this.#parts;
 		if (file === undefined) return;
@@ -217,7 +217,7 @@ function infoOf({ name, size, at }: FileRow): FileInfo {
 	return { name: fromStored(name), size, at };
 }
 
-/** A file that is unreachable and has no writer; undefined if there is none. */
+/** Returns a file that is unreachable and has no writer; undefined if there is none. */
 export function looseFile(
 	statements: Statements,
 	worker: WorkerRegistration,
@@ -230,7 +230,7 @@ export function looseFile(
 	})?.id;
 }
 
-/** Deletes pieces of an unreachable file, and finally the file. Within a transaction. */
+/** Deletes pieces of an unreachable file, and finally the file. Call it within a transaction. */
 export function removePieces(statements: Statements, file: number, spent: Spent): void {
 	const [from, through] = [file * piecesEach, (file + 1) * piecesEach];
 	const few = { from, through, count: fewPieces };

@@ -1,4 +1,4 @@
-// The journal in a SQLite file (keeps I2, I3, I4): several processes may share the file, each with a worker of its own.
+// The journal in a SQLite file (keeps I2, I3, I4). Several processes may share the file, each with its own worker.
 import { resolve as resolvePath } from "node:path";
 import {
 	checkOptionNames,
@@ -17,25 +17,26 @@ import { registerWorker } from "./worker-row.ts";
 
 /** Options of `sqliteJournal`. */
 export interface SqliteJournalOptions {
-	/** The file. It and its folders are made when they are missing, the file readable by its user only. */
+	/** The file. It and its folders are created if they are missing; the file is readable only by its user. */
 	readonly path: string;
 	/**
-	 * The failures that a commit survives. `process` (default): the death of the process at any moment. `power`: a power
-	 * failure too, at the price of a disk flush with each shared commit.
+	 * The failures that a commit survives. `process` (default): the death of the process at any moment. `power`: also a
+	 * power failure, at the cost of a disk flush per shared commit.
 	 */
 	readonly durability?: "process" | "power";
 	/**
-	 * Milliseconds after which a worker counts as dead whose process cannot be seen or does not move. Default 15,000.
-	 * Shorter: a hung worker's sessions continue earlier; longer: less is written. Dead processes are noticed at once.
+	 * Milliseconds after which a worker counts as dead if its process is not visible or hangs. Default 15,000. With a
+	 * lower value, a hung worker's sessions continue earlier; with a higher one, there are fewer writes. Dead processes
+	 * are detected immediately.
 	 */
 	readonly leaseTtlMs?: number;
-	/** Bytes the file may grow to; appends beyond reject with `disk_full`. Default: no limit. */
+	/** The maximum size of the file in bytes; appends beyond it reject with `disk_full`. Default: no limit. */
 	readonly maxFileSize?: number;
-	/** Time of sessions, inputs and leases, in milliseconds since the epoch. Default: the system's. */
+	/** The clock for sessions, inputs and leases, in milliseconds since the epoch. Default: the system's. */
 	readonly clock?: { now(): number };
 	/** Size limits of files stored with the sessions. Default: no limit. */
 	readonly files?: FileLimits;
-	/** Name of this worker; no other that lives may have it on this file. Default: a random one. */
+	/** Name of this worker, unique among the live workers of the file. Default: a random one. */
 	readonly workerId?: string;
 }
 
@@ -47,8 +48,9 @@ export interface SqliteJournal extends SqlJournal {
 }
 
 /**
- * Opens the journal in a file, or makes it.
- * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is left alone.
+ * Opens the journal in a file, or creates it.
+ * @throws HoldfastError `journal_foreign`, `journal_newer`, `journal_corrupt`, `journal_unavailable`; the file is not
+ * changed.
  */
 export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 	const {

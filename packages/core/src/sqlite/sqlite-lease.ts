@@ -1,6 +1,6 @@
 // A lease on a session in SQLite (keeps I4). Acquiring it writes nothing: the first append takes over the session in its
 // own transaction by raising the epoch, and is refused if the session has changed since it was read. Every append checks
-// the epoch in its own transaction; this alone fences.
+// the epoch in its own transaction; this alone provides the fencing.
 
 import { journalClosed, leaseLost } from "../facts/index.ts";
 import type { Append, AppendResult, Lease, MaybePromise, StoredInput } from "../host/index.ts";
@@ -22,14 +22,14 @@ export interface Store {
 	readonly feed: ChangeFeed;
 	/** The leases this worker has taken, by the number of their session. */
 	readonly held: Map<number, SqliteLease>;
-	/** Reads at once if possible. */
+	/** Reads synchronously if possible. */
 	readonly reading: Reading;
 	/** Deletes the leftovers of long work. */
 	sweep(): Promise<void>;
 	closed: boolean;
 }
 
-/** A session as a lease sees it when it is asked for. */
+/** A session as read when its lease is requested. */
 export interface SeenSession {
 	readonly id: number;
 	readonly incarnation: string;
@@ -40,18 +40,18 @@ export interface SeenSession {
 	readonly seq: number;
 }
 
-/** The state of a session as a lease sees it; replaced by each append and restored if its transaction fails. */
+/** A lease's view of the session; replaced by each append and restored if its transaction fails. */
 export interface LeaseState {
 	readonly taken: boolean;
-	/** Number of the session; undefined while it does not exist. */
+	/** Number of the session; undefined if it does not exist. */
 	readonly session: number | undefined;
 	/** Undefined until the lease is taken. */
 	readonly incarnation: string | undefined;
-	/** 0 while there is no session. */
+	/** 0 if there is no session. */
 	readonly epoch: number;
 	readonly seq: number;
 	readonly openRun: string | null;
-	/** When it is next due; null while it is in progress, or none is open. */
+	/** When the run is next due; null while it is in progress, or if none is open. */
 	readonly lookAt: number | null;
 	/** The run of the last entry, and the row that names it. */
 	readonly runId: string | undefined;
@@ -59,8 +59,8 @@ export interface LeaseState {
 }
 
 /**
- * Milliseconds for which a worker that was just seen to hold its session is not taken over: it would have to pause
- * longer.
+ * For this many milliseconds after a worker was seen to hold its session, the session is not taken over: the worker would
+ * have to pause for longer.
  */
 const certainFor = 100;
 
@@ -74,7 +74,7 @@ export class SqliteLease implements Lease {
 	state: LeaseState;
 	/** When the epoch was last seen to be current, by this process's clock. */
 	seenAt: number = Number.NEGATIVE_INFINITY;
-	/** Appends in progress. */
+	/** Number of appends in progress. */
 	pending = 0;
 	#over = false;
 	#notify: (() => void) | undefined;
@@ -113,7 +113,7 @@ export class SqliteLease implements Lease {
 		return this.#over;
 	}
 
-	// Only a listener makes the feed poll other processes' commits for this lease.
+	// Only if there is a listener does the feed poll other processes' commits for this lease.
 	whenLost(notify: (() => void) | undefined): void {
 		this.#notify = notify;
 		if (notify === undefined) this.store.feed.ignore(this);
@@ -123,13 +123,13 @@ export class SqliteLease implements Lease {
 	check(): void {
 		const now = performance.now();
 		if (now - this.seenAt < certainFor || this.store.closed) return;
-		// Others had committed nothing a moment ago, and this process's own commits are known.
+		// Others had committed nothing a moment ago, and this process knows its own commits.
 		if (this.store.feed.wasQuiet(this.seenAt, now - certainFor)) return;
 		try {
 			this.look();
 			this.seenAt = now;
 		} catch {
-			// Locked for this moment: the next append finds out.
+			// Locked at the moment: the next append finds out.
 		}
 	}
 
@@ -157,7 +157,7 @@ export class SqliteLease implements Lease {
 		return batch.replaces === undefined ? appended : this.#swept(appended);
 	}
 
-	/** Many rows that were folded go after the append that folds them. */
+	/** If many rows were folded, they are deleted after the append that folds them. */
 	async #swept(appended: Promise<AppendResult>): Promise<AppendResult> {
 		const result = await appended;
 		await this.store.sweep().catch(() => {}); // leftovers that cannot be swept now are left to the next sweep
@@ -172,7 +172,7 @@ export class SqliteLease implements Lease {
 	release(): void | Promise<void> {
 		if (this.#over || this.store.closed) return;
 		this.#end();
-		// An idle session is anyone's to take: nothing need be written.
+		// Any worker may take an idle session, so nothing has to be written.
 		const { taken, openRun } = this.state;
 		if (this.pending === 0 && (!taken || openRun === null)) return;
 		return new Promise((resolve, reject) => {

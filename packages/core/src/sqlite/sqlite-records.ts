@@ -16,7 +16,7 @@ export interface RecordsParts {
 
 const nothing: StoredRecord = { revision: 0, value: undefined };
 
-/** The records of a journal. */
+/** Returns the records of a journal. */
 export function sqliteRecords({ statements, worker, commit, reading }: RecordsParts): RecordSpace {
 	const revisionOf = (shelf: string, name: string): number =>
 		(statements.recordRevision.get(toStored(shelf), toStored(name)) as { revision: number } | undefined)
@@ -43,7 +43,7 @@ export function sqliteRecords({ statements, worker, commit, reading }: RecordsPa
 			}));
 			return commit(() => {
 				if (expected.some(({ shelf, name, revision }) => revisionOf(shelf, name) !== revision)) return false;
-				// A written record may be a claim, which others take over once its worker is dead: this worker must send
+				// A record may be a claim, which others take over once its worker is dead, so this worker must send
 				// heartbeats.
 				worker.present();
 				const { value: revision } = statements.nextRevision.get() as { value: number };

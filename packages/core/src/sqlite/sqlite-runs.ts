@@ -1,4 +1,4 @@
-// Where runs are in a journal's file, found by its indexes.
+// Finds runs in a journal's file by its indexes.
 import type { RunIndex } from "../host/index.ts";
 import type { Reading } from "./patient-reads.ts";
 import type { Statements } from "./statements.ts";
@@ -12,7 +12,7 @@ export interface RunsParts {
 	readonly reading: Reading;
 }
 
-/** The runs of a journal. */
+/** Returns the runs of a journal. */
 export function sqliteRuns({ statements, worker, reading }: RunsParts): RunIndex {
 	return {
 		locate: (runId) =>

@@ -1,4 +1,4 @@
-// Timers in the journal's file, found by an index of the times at which they are due; they go with their session.
+// Timers in the journal's file, found by an index of their due times. They are deleted with their session.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import { never } from "../facts/index.ts";
 import {
@@ -34,7 +34,7 @@ interface TimerRow {
 	readonly body: string | null;
 }
 
-/** The timers of all sessions of a journal. */
+/** Returns the timers of all sessions of a journal. */
 export function sqliteTimers({ statements, feed, commit, reading, now }: TimersParts): TimerStore {
 	const nextDue = (after?: number): number | undefined => {
 		const row = after === undefined ? statements.nextTimer.get() : statements.nextTimerAfter.get(after);
@@ -88,7 +88,7 @@ export function sqliteTimers({ statements, feed, commit, reading, now }: TimersP
 				return found !== undefined && statements.cancelTimer.run(found.id, toStored(name)).changes > 0;
 			}),
 		async claim(options) {
-			// A check without findings writes nothing.
+			// If no timer is due, nothing is written.
 			const next = await reading(() => nextDue());
 			if (next === undefined || next > options.now) return [];
 			if (
@@ -121,7 +121,7 @@ function timerOf({ name, wake_at: wakeAt, body }: TimerRow): {
 	return body === null ? timer : { ...timer, body: decodeValue(JSON.parse(body) as JSONValue) };
 }
 
-/** A time as a column holds it: never earlier than it was given. */
+/** Rounds a time up to the integer that a column can store. */
 function whole(time: number): number {
 	return Math.min(Math.ceil(time), never);
 }

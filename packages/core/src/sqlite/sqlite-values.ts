@@ -1,4 +1,4 @@
-// The values of sessions in the journal's file: a table next to the entries, emptied with its session.
+// The values of sessions in the journal's file: a table next to the entries. They are deleted with their session.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
 import type { SessionValues, ValueStore } from "../host/index.ts";
 import { ensureSession } from "./session-writes.ts";
@@ -14,7 +14,7 @@ export interface ValuesParts {
 	now(): number;
 }
 
-/** The values of all sessions of a journal. */
+/** Returns the values of all sessions of a journal. */
 export function sqliteValues(parts: ValuesParts): ValueStore {
 	const { statements, commit } = parts;
 	return {
@@ -67,7 +67,7 @@ function valuesOf(parts: ValuesParts, key: string, owner: string): SessionValues
 	};
 }
 
-/** A value in its stored form. */
+/** Encodes a value for storage. */
 export function encodedValue(value: unknown): string {
 	return JSON.stringify(encodeValue(value));
 }

@@ -1,4 +1,4 @@
-// Every SQL statement of the journal, prepared once for a connection.
+// Every SQL statement of the journal, prepared once per connection.
 import { checksumOf } from "./checksums.ts";
 import type { SqlConnection, SqlParameter, SqlStatement } from "./connection.ts";
 
@@ -15,7 +15,7 @@ export interface SessionRow {
 	readonly updated_at: number;
 }
 
-/** A session's row with data of its other tables. */
+/** A session's row joined with data from other tables. */
 export interface SessionView extends SessionRow {
 	readonly seq: number;
 	readonly last_at: number;
@@ -23,7 +23,7 @@ export interface SessionView extends SessionRow {
 	readonly waiting: number;
 }
 
-/** An entry's row, column by column: histories are long, and a list is read in half the time of an object. */
+/** An entry's row as a list of columns: histories are long, and reading a list takes half the time of an object. */
 export type EntryColumns = readonly [
 	id: number,
 	seq: number,
@@ -54,14 +54,14 @@ export interface InputRow {
 	readonly body: string;
 }
 
-/** Whether a key is of a session that can be reached: see hidden-sessions.ts. */
+/** Whether a key belongs to a reachable session: see hidden-sessions.ts. */
 const isVisible = (key: string): string => `NOT (${key} >= '"' AND ${key} < '#')`;
-/** The name of a session's fold; numbers of JavaScript come as fractions. */
+/** The name of a session's fold. Numbers from JavaScript arrive as fractions. */
 const foldOf = (session: string): string => `'folded ' || CAST(${session} AS INTEGER)`;
-/** Seq of the entry that represents all before it while rows of those are left: see fold-entries.ts. */
+/** Seq of the entry that replaces all before it, while rows of those remain: see fold-entries.ts. */
 export const foldedAt = (session: string): string =>
 	`ifnull((SELECT value FROM meta WHERE name = ${foldOf(session)}), 0)`;
-/** Rows that an older release made while the file was migrated have none. */
+/** Rows that an older release created during the migration have none. */
 const incarnationOf = (session: string): string =>
 	`ifnull(${session}.incarnation, ${session}.id || '-' || ${session}.created_at)`;
 const views = `
@@ -97,7 +97,7 @@ const texts = {
 	deleteSession: "DELETE FROM sessions WHERE id = ?",
 	hiddenSessions: `SELECT id, owner FROM sessions WHERE key >= '"sweep ' AND key < '"sweep!'`,
 	hiddenOwner: "SELECT owner FROM sessions WHERE id = ? AND key = ?",
-	// A lease on it that another worker holds is lost, and its run cannot be recovered.
+	// If another worker holds a lease on it, the lease is lost, and its run cannot be recovered.
 	hideSession:
 		"UPDATE sessions SET key = ?, epoch = epoch + 1, changed = NULL, owner = NULL, open_run = NULL, look_at = NULL WHERE id = ?",
 	ownSession: "UPDATE sessions SET owner = ? WHERE id = ?",
@@ -152,7 +152,7 @@ const texts = {
 		WHERE i.run_id = ? AND i.kind = 'message' LIMIT 1`,
 	unfinishedRuns: `SELECT open_run AS id FROM sessions WHERE id IN (${openSessions})
 		UNION SELECT run_id FROM inputs WHERE kind = 'message' AND run_id IS NOT NULL`,
-	// The row of no session takes the next id, so that no entry and nothing else that happens has one below it again.
+	// The row of session 0 takes the next id, so that no later entry or other change gets a lower one.
 	takePosition: `INSERT INTO entries (id, session, seq, kind, version, at, body)
 		VALUES ((SELECT ifnull(max(id), 0) + 1 FROM entries), 0, 0, 'position', 0, 0, '')
 		ON CONFLICT (session, seq) DO UPDATE SET id = (SELECT max(id) + 1 FROM entries) RETURNING id AS position`,
@@ -202,7 +202,7 @@ const texts = {
 	sizeOfFiles: "SELECT count(*) AS count, ifnull(sum(size), 0) AS size FROM files WHERE session = ?",
 	addFile: "INSERT INTO files (session, owner, name, size, at, worker) VALUES (?, ?, ?, ?, ?, ?)",
 	showFile: "UPDATE files SET session = ?, size = ?, at = ?, worker = NULL WHERE id = ?",
-	// Its readers have a while left, unless the time is 0.
+	// Its readers can continue for a while, unless the time is 0.
 	hideFile: "UPDATE files SET session = NULL, worker = NULL, at = ? WHERE id = ?",
 	hideFiles: "UPDATE files SET session = NULL, worker = NULL, at = 0 WHERE session = ?",
 	looseFiles: "SELECT id, worker, at FROM files WHERE session IS NULL",
@@ -231,7 +231,7 @@ const texts = {
 	lastEntryId: "SELECT ifnull(max(id), 0) AS id FROM entries",
 	firstSeq: `SELECT max(ifnull((SELECT min(seq) FROM entries WHERE session = :session), 0), ${foldedAt(":session")}) AS seq`,
 	// The row that names a run is either among those of this transaction, whose numbers follow from their seqs, or among
-	// those that were copied before.
+	// those copied before.
 	copyEntries: `INSERT INTO entries (id, session, seq, run, run_id, kind, version, at, body, sum)
 		SELECT :base + e.seq, :session, e.seq,
 			CASE WHEN e.run IS NULL THEN NULL WHEN o.seq > :before THEN :base + o.seq
@@ -254,18 +254,18 @@ const texts = {
 	drainInput: "DELETE FROM inputs WHERE session = ? AND id = ?",
 	viewSession: `${views} WHERE s.key = ?`,
 	viewSessions: `${views} WHERE s.key >= max(?, ?) AND ${isVisible("s.key")} ORDER BY s.key`,
-	// Restricted to keys with the prefix, because most sessions did not change; no text has a byte of that value.
+	// Restricted to keys with the prefix, because most sessions did not change. No text contains that byte value.
 	viewChangedSessions: `${views} WHERE s.key >= max(?, ?) AND s.key < CAST(CAST(? AS BLOB) || x'FF' AS TEXT)
 		AND (s.updated_at >= ? OR (s.open_run IS NOT NULL AND last_at >= ?)) AND ${isVisible("s.key")} ORDER BY s.key`,
-	// Unfinished sessions are few: a plus keeps SQLite from walking all keys instead of the short lists of these.
+	// There are few unfinished sessions: the plus makes SQLite use their short lists instead of walking all keys.
 	viewOpenSessions: `${views} WHERE +s.key >= max(?, ?) AND s.id IN (${openSessions}) ORDER BY +s.key`,
 	viewWaitingSessions: `${views} WHERE +s.key >= max(?, ?) AND s.look_at <= ? ORDER BY +s.key`,
 	viewUnfinishedSessions: `${views} WHERE +s.key >= max(?, ?) AND s.id IN (
 		${sessionsAtWork} UNION SELECT session FROM inputs) ORDER BY +s.key`,
-	// A message for an ended run may be started by any worker.
+	// Any worker may start a message for an ended run.
 	waitingWorkers: `SELECT DISTINCT CASE kind WHEN 'message' THEN worker END AS worker FROM inputs
 		WHERE session = ? AND (kind = 'message' OR (kind = 'steer' AND worker IS NOT NULL))`,
-	// Of a list of keys in JSON, by their place in it.
+	// Looks up a JSON list of keys, by position in the list.
 	positionsOf: `SELECT j.key AS at, s.id || ' ' || s.epoch || ' ' || s.inputs || ' '
 		|| ifnull((SELECT sub FROM chunks WHERE session = s.id ORDER BY seq DESC, sub DESC LIMIT 1), 0) || ' '
 		|| ifnull((SELECT max(seq) FROM entries WHERE session = s.id), 0) AS position FROM json_each(?) j LEFT JOIN sessions s ON s.key = j.value`,
@@ -285,7 +285,7 @@ const texts = {
 
 /** The prepared statements by name. */
 export type Statements = Readonly<Record<keyof typeof texts, SqlStatement>> & {
-	/** The checksum of a body and its identity, to be written with it; null if the connection has none. */
+	/** Returns the checksum of a body and its identity, to be stored with the body; null if the connection has none. */
 	sumOf(about: readonly SqlParameter[], body: SqlParameter): number | null;
 };
 

@@ -1,5 +1,6 @@
-// This worker's row: written with the first lease it takes, the first input it waits for or the first record it writes,
-// which may be a claim; beaten with later ones, and by the heartbeat's thread once leases are held for a while. Leaving takes the row away.
+// This worker's row. It is written with the first lease the worker takes, the first input it waits for or the first
+// record it writes, which may be a claim. Later ones refresh its heartbeat, as does the heartbeat's thread once leases
+// are held for a while. Leaving removes the row.
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 import {
 	type Identity,
@@ -17,40 +18,42 @@ import { toStored } from "./stored-text.ts";
 export interface WorkerOptions {
 	readonly path: string;
 	readonly workerId: string;
-	/** How long a worker whose process cannot be seen counts as alive after a beat, in milliseconds. */
+	/** How long a worker whose process is not visible counts as alive after a heartbeat, in milliseconds. */
 	readonly leaseTtlMs: number;
 	readonly clock: { now(): number };
 	readonly statements: Statements;
-	/** Whether anything is held right now that a heartbeat must keep. */
+	/** Whether the worker holds anything now that a heartbeat must keep. */
 	holds(): boolean;
 }
 
 /** This worker among those that share the file. */
 export interface WorkerRegistration {
 	readonly workerId: string;
-	/** Within a transaction: ensures that the row exists and its heartbeat is recent. Returns its number. */
+	/**
+	 * Ensures that the row exists and its heartbeat is recent. Call it within a transaction. Returns the row's number.
+	 */
 	present(): number;
-	/** The transaction of the last `present` was rolled back. */
+	/** Reports that the transaction of the last `present` was rolled back. */
 	undo(): void;
-	/** The transaction of the last `present` was committed. */
+	/** Reports that the transaction of the last `present` was committed. */
 	committed(): void;
-	/** The worker of that row, and whether it lives; undefined when it left. */
+	/** Returns the worker of that row, and whether it is alive; undefined if it left. */
 	find(row: number): { readonly workerId: string; readonly alive: boolean } | undefined;
 	isAlive(storedName: string): boolean;
-	/** The rows of those that do not live. */
+	/** Returns the rows of dead workers. */
 	dead(): readonly number[];
-	/** Whether the worker is known to be dead, or left. */
+	/** Whether the worker is known to be dead or to have left. */
 	isDead(storedName: string): boolean;
 	isOwn(row: number | null): boolean;
 	/** Ends the heartbeat. */
 	stop(): Promise<void>;
-	/** Within a transaction: takes the row away. */
+	/** Removes the row. Call it within a transaction. */
 	leave(): void;
 }
 
 const day = 24 * 60 * 60 * 1000;
 
-/** Makes the registration; nothing is written yet. */
+/** Creates the registration. Writes nothing yet. */
 export function registerWorker(options: WorkerOptions): WorkerRegistration {
 	const { statements, clock, leaseTtlMs } = options;
 	const name = toStored(options.workerId);
@@ -65,14 +68,14 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 		own ??= ownIdentity();
 		return own;
 	};
-	/** Dead processes: a new one with the same number has a different start time. */
+	/** Dead processes: a new one with the same pid has a different start time. */
 	const gone = new Set<string>();
 	const lives = (worker: WorkerRow): boolean => {
 		const { pid, started, machine } = worker;
 		const process = `${pid} ${started} ${machine}`;
 		if (gone.has(process)) return false;
 		if (isWorkerAlive(worker, self(), clock.now(), leaseTtlMs)) return true;
-		// A stopped process may continue, and one of another machine cannot be seen.
+		// A stopped process may continue, and one on another machine is not visible.
 		const isSeen = started !== "" && machine === self().machine;
 		if (isSeen && isProcessGone(worker, self())) gone.add(process);
 		return false;
@@ -98,7 +101,7 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 		return row;
 	}
 
-	/** Replaces a dead worker of the same name; inputs that it accepted may be started by any worker. */
+	/** Replaces a dead worker of the same name. Any worker may start inputs that it accepted. */
 	function succeed(): void {
 		const former = statements.workerByName.get(name) as unknown as WorkerRow | undefined;
 		if (former === undefined) return;

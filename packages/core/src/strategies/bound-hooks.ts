@@ -1,4 +1,4 @@
-// Hooks as functions of their own: they keep their `this`, also those that are on a prototype.
+// Hooks as standalone functions: they keep their `this`, including those on a prototype.
 import type { AgentStrategy } from "../engine/index.ts";
 
 /** The names of all hooks. */
@@ -13,7 +13,7 @@ export const hookNames: readonly (keyof AgentStrategy)[] = [
 	"onError",
 ];
 
-/** The existing hooks, each bound to its object. */
+/** Returns the existing hooks, each bound to its object. */
 export function boundHooks(given: AgentStrategy): AgentStrategy {
 	const bound: Partial<Record<keyof AgentStrategy, unknown>> = {};
 	for (const name of hookNames) {

@@ -3,7 +3,7 @@ import type { LLMInstance, Message, Tool } from "@holdfast/upp";
 import type { AgentStrategy, AgentStreamResult, Decider } from "../engine/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
 
-/** The agent as a strategy sees it; it is the agent itself. */
+/** The agent in the form that a strategy sees: the agent object itself. */
 export interface StrategyAgent {
 	readonly id: string;
 	readonly model?: unknown;
@@ -12,7 +12,7 @@ export interface StrategyAgent {
 	readonly tools: readonly unknown[];
 }
 
-/** An agent by its id. */
+/** Identifies an agent. */
 export interface AgentRef {
 	readonly id: string;
 	readonly system?: string | undefined;
@@ -26,16 +26,19 @@ export interface ExecutionContext {
 	readonly input: Message;
 	readonly state: AgentState;
 	readonly tools: readonly Tool[];
-	/** The agent's hooks; an empty object when it has none. */
+	/** The agent's hooks; an empty object if it has none. */
 	readonly strategy: AgentStrategy;
-	/** Fires when the call is cancelled. */
+	/** Aborted when the call is cancelled. */
 	readonly signal?: AbortSignal;
 }
 
 /** The result of a strategy: the turn and the state after it. */
 export type ExecutionResult = GenerateResult;
 
-/** How an agent works. A custom one runs unchanged; one made by `strategy()` also streams, checkpoints and resumes. */
+/**
+ * How an agent works. A custom strategy runs unchanged; one created by `strategy()` also streams, checkpoints and
+ * resumes.
+ */
 export interface ExecutionStrategy {
 	readonly name: string;
 	execute(context: ExecutionContext): Promise<ExecutionResult>;

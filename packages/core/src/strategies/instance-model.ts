@@ -1,5 +1,5 @@
-// Adapts any LLMInstance for the engine. Built-in instances wrap the model itself, which is asked directly, so that the
-// engine runs the tools; any other may run its own tools: their record precedes its answer.
+// Adapts any LLMInstance for the engine. Built-in instances wrap a model, which is asked directly so that the engine runs
+// the tools. Any other instance may run its own tools: their record precedes its answer.
 import {
 	type AssistantMessage,
 	asMessage,
@@ -33,9 +33,9 @@ export interface InstanceBacking {
 	readonly model: EngineModel;
 	readonly toolStrategy: ToolUseStrategy;
 	readonly ports: Ports;
-	/** The tool call in which the agent itself runs, when it is a sub-agent. */
+	/** The tool call in which the agent itself runs, if it is a sub-agent. */
 	readonly parentContext?: ToolContext;
-	/** Tools of its own, for contexts that bring none. */
+	/** Its own tools, for contexts without any. */
 	readonly tools?: ToolSet;
 }
 
@@ -43,7 +43,7 @@ interface Known extends Pick<LLMInstance, "generate" | "stream"> {
 	readonly backing: InstanceBacking;
 }
 
-/** Instances that agents created, with the models behind them. */
+/** Instances created by agents, with the underlying models. */
 const known = new WeakMap<LLMInstance, Known>();
 
 /** Remembers the model behind an instance. */
@@ -53,7 +53,7 @@ export function rememberInstance(instance: LLMInstance, backing: InstanceBacking
 	return instance;
 }
 
-/** The model behind an instance; for a foreign one, or one with replaced functions, the instance itself. */
+/** Returns the model behind an instance; for a foreign one, or one with replaced functions, the instance itself. */
 export function backingOf(instance: LLMInstance): InstanceBacking {
 	const own = known.get(instance);
 	if (own !== undefined) {
@@ -70,7 +70,7 @@ export function backingOf(instance: LLMInstance): InstanceBacking {
 	};
 }
 
-/** The model of an instance of `llm()`, with its options; a signal among them still counts. */
+/** Returns the model of an `llm()` instance, with its options. A signal among them still applies. */
 function boundModel(options: LLMOptions): EngineModel {
 	const { model, request } = bindModel(options);
 	const { signal } = options as { signal?: AbortSignal };
@@ -93,7 +93,7 @@ const anything: LLMCapabilities = {
 	audioInput: true,
 };
 
-/** An instance that is called directly; it runs its tools itself. */
+/** Wraps an instance that is called directly and runs its tools itself. */
 export function foreignModel(instance: LLMInstance): EngineModel {
 	const model: BoundLLMModel = {
 		modelId: instance.model?.modelId ?? "llm",
@@ -117,7 +117,10 @@ export function foreignModel(instance: LLMInstance): EngineModel {
 	};
 }
 
-/** The last message is the input, the earlier ones the history. A schema is passed as text, the only way in. */
+/**
+ * The last message is the input, the earlier ones are the history. A schema is passed as text, because an instance
+ * accepts it in no other way.
+ */
 function parts({ messages, structure }: LLMRequest): [readonly Message[], ...Message[]] {
 	const input = messages.at(-1) as Message;
 	if (structure === undefined) return [messages.slice(0, -1), input];
@@ -144,7 +147,7 @@ function responseOf(request: LLMRequest, turn: Turn): EngineResponse {
 	};
 }
 
-/** The results of the answer's own calls, if the instance has run those too. */
+/** Returns the results of the answer's own calls, if the instance has run those too. */
 function resultsOf(
 	calls: readonly ToolCall[],
 	produced: readonly Message[],

@@ -1,9 +1,9 @@
-// A limit of steps around any decider.
+// Limits the number of steps of any decider.
 import { HoldfastError } from "@holdfast/upp";
 import type { Decider } from "../engine/index.ts";
 import { withDecision } from "./with-decision.ts";
 
-/** The same decider, whose runs fail when they would start one step more. */
+/** Returns the decider with a limit: its runs fail instead of starting another step. */
 export function limitSteps(decider: Decider, maxSteps: number): Decider {
 	const limited = withDecision(decider, (situation) => {
 		const action = decider.decide(situation);

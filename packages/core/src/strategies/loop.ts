@@ -1,4 +1,4 @@
-// loop(): ask the model, carry out its tool calls, until it calls none. A decider and nothing more.
+// loop(): asks the model and runs its tool calls, until it makes none. Purely a decider.
 import { checkOptionNames, optionNames } from "@holdfast/upp";
 import type { DecidingStrategy } from "./execution-strategy.ts";
 import { readLimit } from "./read-limit.ts";
@@ -6,7 +6,10 @@ import { strategy } from "./strategy.ts";
 
 /** Options of `loop()`. */
 export interface LoopOptions {
-	/** Rounds of tool calls at most, from 1. Default: no limit; with one, the run ends after that round, with the state it has. */
+	/**
+	 * The maximum number of rounds of tool calls, from 1. Default: no limit. With a limit, the run ends after that round,
+	 * with its state so far.
+	 */
 	readonly maxIterations?: number;
 }
 
@@ -15,7 +18,7 @@ const loopNames = optionNames<LoopOptions>({ maxIterations: true });
 /**
  * The simplest strategy: the model works until it stops calling tools.
  *
- * @throws HoldfastError `invalid_option` for a limit that is no whole number from 1.
+ * @throws HoldfastError `invalid_option` for a limit that is not an integer of at least 1.
  */
 export function loop(options: LoopOptions = {}): DecidingStrategy {
 	checkOptionNames(options, loopNames, {

@@ -5,14 +5,14 @@ import type { PlanStep } from "../state/index.ts";
 
 type Tools = Situation["tools"];
 
-/** Requests a plan; completed steps of an earlier plan of the same run stay. */
+/** Requests a plan. Completed steps of an earlier plan of the same run are kept. */
 export function planPrompt(tools: Tools, completed: readonly PlanStep[]): string {
 	const what =
 		"Make a plan for this task: the steps it takes, each with a short unique id, what it does, the tool it uses if it uses one, and the ids of the steps it depends on.";
 	return `${what}${doneSoFar(completed)}${offered(tools)}`;
 }
 
-/** Asks for another plan because a step failed. */
+/** Requests a new plan because a step failed. */
 export function replanPrompt(tools: Tools, completed: readonly PlanStep[], failed: PlanStep): string {
 	const what = `Step "${failed.id}" of the plan failed (${failed.description}).`;
 	return `${what}${doneSoFar(completed)} Make a new plan for what is left of the task.${offered(tools)}`;

@@ -1,6 +1,6 @@
-// plan(): first a plan with dependencies, then its steps in order, and a new plan when one fails. The position of the run
-// is read from the plan in the state, so a crash loses nothing. Steps are in an order that respects their dependencies
-// and run from the front: all before the first open one are completed.
+// plan(): makes a plan with dependencies, runs its steps in order, and makes a new plan if one fails. The position of the
+// run is read from the plan in the state, so a crash loses nothing. Steps are in an order that respects their
+// dependencies and run from the front: all before the first open one are completed.
 import { checkOptionNames, cutText, HoldfastError, type JSONSchema, optionNames } from "@holdfast/upp";
 import type { Action, Decider, ModelAction, Situation } from "../engine/index.ts";
 import type { PlanStep, PlanStepChange } from "../state/index.ts";
@@ -12,9 +12,9 @@ import { strategy } from "./strategy.ts";
 
 /** Options of `plan()`. */
 export interface PlanOptions {
-	/** Steps of a plan at most, from 1, chosen in dependency order. Default: no limit. */
+	/** The maximum number of steps of a plan, from 1, chosen in dependency order. Default: no limit. */
 	readonly maxPlanSteps?: number;
-	/** Whether a failed step leads to a new plan. Default true; else the run fails. */
+	/** Whether a failed step leads to a new plan. Default true; if false, the run fails. */
 	readonly allowReplan?: boolean;
 	/** Schema of the plan. Default: a list of steps with id, description, tool and dependsOn. */
 	readonly planSchema?: JSONSchema;
@@ -23,13 +23,13 @@ export interface PlanOptions {
 const planNames = optionNames<PlanOptions>({ maxPlanSteps: true, allowReplan: true, planSchema: true });
 
 /**
- * Plan, then execute: the model makes a structured plan, and each step runs when its dependencies are completed.
+ * Plan, then execute: the model makes a structured plan, and each step runs once its dependencies are completed.
  *
- * A step fails when its model call fails, when the last call of the tool it names failed, or, if it names none or never
- * called it, when it called tools and none of the calls succeeded. Then a new plan is requested, in which completed steps
- * stay. The run fails with `plan_invalid` for an impossible plan, and with `plan_step_failed`.
+ * A step fails if its model call fails; if the last call of the tool it names failed; or, if it names none or never
+ * called it, if it called tools and none of the calls succeeded. Then a new plan is requested, which keeps completed
+ * steps. The run fails with `plan_invalid` for an impossible plan, and with `plan_step_failed`.
  *
- * @throws HoldfastError `invalid_option` for a limit that is not a whole number from 1.
+ * @throws HoldfastError `invalid_option` for a limit that is not an integer of at least 1.
  */
 export function plan(options: PlanOptions = {}): DecidingStrategy {
 	checkOptionNames(options, planNames, {
@@ -57,7 +57,7 @@ function planner(options: PlanOptions): Decider {
 	});
 
 	const planned = ({ state, step, answer, tools }: Situation): Action => {
-		// Before the first step the state's plan is one of an earlier call.
+		// Before the first step, the plan in the state is from an earlier call.
 		const completed = step === 0 ? [] : completedOf(state.plan);
 		try {
 			const text = answer?.message.text ?? "";
@@ -98,7 +98,7 @@ function planner(options: PlanOptions): Decider {
 			const current = open?.status === "in_progress" ? open : undefined;
 			switch (last.kind) {
 				case "input":
-					// A message between two steps may change the plan; within one it goes to that step.
+					// A message between two steps may change the plan; a message within a step goes to that step.
 					if (last.tag !== "turn" && current !== undefined) return carryOut(current, "same");
 					return planning(planPrompt(tools, step === 0 ? [] : completedOf(state.plan)));
 				case "assistant":
@@ -126,7 +126,9 @@ function changed(value: PlanStepChange, afterwards: "continues" | "ends-step"): 
 	return { kind: "note", topic: "plan-step", value, afterwards };
 }
 
-/** Index of the first open step, found by bisection, so that a long plan costs no more than a short one. */
+/**
+ * Returns the index of the first open step, found by bisection, so that a long plan costs hardly more than a short one.
+ */
 function openAt(steps: readonly PlanStep[] = []): number {
 	let low = 0;
 	let high = steps.length;
@@ -159,7 +161,7 @@ function stepFailed({ executions }: Situation, { id, description }: PlanStep): H
 	);
 }
 
-/** A text with its end, shortened if it is long. */
+/** Returns a text as a sentence, shortened if it is long. */
 function sentence(given: unknown): string {
 	const text = (typeof given === "string" ? given : JSON.stringify(given)).trim();
 	if (text.length > 500) return `${cutText(text, 500)}…`;

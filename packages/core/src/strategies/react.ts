@@ -6,7 +6,10 @@ import { strategy } from "./strategy.ts";
 
 /** Options of `react()`. */
 export interface ReactOptions {
-	/** Steps at most, from 1. Default: no limit; with one, the run ends after that step, with the state it has. */
+	/**
+	 * The maximum number of steps, from 1. Default: no limit. With a limit, the run ends after that step, with its state
+	 * so far.
+	 */
 	readonly maxSteps?: number;
 	/** The prompt of the reasoning phase. It is not recorded. */
 	readonly reasoningPrompt?: string;
@@ -21,7 +24,7 @@ const reactNames = optionNames<ReactOptions>({ maxSteps: true, reasoningPrompt: 
 /**
  * ReAct: explicit reasoning before every action. The thoughts are in the history and in `state.reasoning`.
  *
- * @throws HoldfastError `invalid_option` for a limit that is no whole number from 1.
+ * @throws HoldfastError `invalid_option` for a limit that is not an integer of at least 1.
  */
 export function react(options: ReactOptions = {}): DecidingStrategy {
 	checkOptionNames(options, reactNames, {

@@ -1,7 +1,9 @@
-// Reads the limits that strategies take: an invalid limit would never hold, or always.
+// Reads the limits of strategies: an invalid limit would apply never or always.
 import { HoldfastTypeError } from "@holdfast/upp";
 
-/** A whole number from 1, or Infinity; not given, it is Infinity. @throws HoldfastError `invalid_option` naming the option. */
+/**
+ * Reads an integer of at least 1, or Infinity (the default). @throws HoldfastError `invalid_option` naming the option.
+ */
 export function readLimit(value: number | undefined, option: string): number {
 	if (value === undefined) return Number.POSITIVE_INFINITY;
 	if ((Number.isInteger(value) || value === Number.POSITIVE_INFINITY) && value >= 1) return value;

@@ -1,9 +1,9 @@
-// From a planning answer to a plan that can be carried out: checked, cut to a length, in an order that respects
-// dependencies. Pure.
+// Converts a planning answer to an executable plan: validated, cut to a length, in an order that respects dependencies.
+// Pure.
 import { HoldfastError, type JSONSchema } from "@holdfast/upp";
 import type { PlanStep } from "../state/index.ts";
 
-/** The schema of a plan, unless the caller has one. */
+/** The default schema of a plan. */
 export const defaultPlanSchema: JSONSchema = {
 	type: "object",
 	properties: {
@@ -30,18 +30,18 @@ export const defaultPlanSchema: JSONSchema = {
 
 /** The options for reading a planning answer. */
 export interface ReadPlanOptions {
-	/** New steps at most. */
+	/** The maximum number of new steps. */
 	readonly maxSteps: number;
 	/** Names of the tools that steps may use; none if they are unknown. */
 	readonly tools: readonly string[];
-	/** Steps of an earlier plan that are completed: they stay, unless they are planned again. */
+	/** Completed steps of an earlier plan: they are kept, unless they are planned again. */
 	readonly completed: readonly PlanStep[];
 }
 
 /**
- * Reads the answer to a planning request, parsed or as text: `{steps}` or a bare list. New steps follow the
- * completed ones and may depend on them.
- * @throws HoldfastError `plan_invalid` when it is no plan, ids repeat, a tool is unknown, or a dependency is unknown or
+ * Reads the answer to a planning request, parsed or as text: `{steps}` or a bare list. New steps follow the completed
+ * ones and may depend on them.
+ * @throws HoldfastError `plan_invalid` if it is not a plan, ids repeat, a tool is unknown, or a dependency is unknown or
  * circular.
  */
 export function readPlan(data: unknown, text: string, options: ReadPlanOptions): readonly PlanStep[] {
@@ -70,7 +70,10 @@ function checkTool({ id, tool }: PlanStep, tools: readonly string[]): void {
 	throw invalid(`step "${id}" names the tool "${tool}", and the tools are: ${tools.join(", ")}`);
 }
 
-/** Steps in an order in which each follows all it depends on: each time the first as listed that can go. */
+/**
+ * Returns the steps in an order in which each follows its dependencies. Among those that are ready, the first in the list
+ * is next.
+ */
 function inOrder(steps: readonly PlanStep[], before: readonly PlanStep[]): readonly PlanStep[] {
 	const done = new Set(before.map((step) => step.id));
 	const waiting = steps.map(({ dependsOn }) => new Set(dependsOn.filter((id) => !done.has(id))));
@@ -100,7 +103,7 @@ function inOrder(steps: readonly PlanStep[], before: readonly PlanStep[]): reado
 	throw invalid(`these steps wait for each other: ${shown}`);
 }
 
-/** Numbers, of which the lowest is removed each time: a binary heap. */
+/** A priority queue of numbers that removes the lowest: a binary heap. */
 class Lowest {
 	readonly #numbers: number[] = [];
 
@@ -156,7 +159,7 @@ function readStep(value: unknown, at: number): PlanStep {
 	};
 }
 
-/** The plan in an answer: all of it, in a fence, or between sentences. */
+/** Returns the plan in an answer, which may be the whole text, in a fence, or between sentences. */
 function parsed(text: string): unknown {
 	let other: unknown;
 	for (const candidate of candidates(text)) {
@@ -173,7 +176,7 @@ function parsed(text: string): unknown {
 	throw invalid("it is not JSON");
 }
 
-/** A remark in brackets may parse, too. */
+/** A remark in brackets may also parse. */
 function isLikePlan(found: unknown): boolean {
 	const steps = Array.isArray(found) ? found : (found as { steps?: unknown } | null)?.steps;
 	return Array.isArray(steps) && (steps.length === 0 || typeof steps[0] === "object");
@@ -189,7 +192,7 @@ function* candidates(text: string): Generator<string> {
 	yield text.slice(text.indexOf("["), text.lastIndexOf("]") + 1);
 }
 
-/** The outermost brackets of a text, in one pass; those in strings of JSON do not count. */
+/** Yields the outermost brackets of a text, in one pass. Brackets in JSON strings do not count. */
 function* bracketed(text: string): Generator<string> {
 	let start = -1;
 	let depth = 0;

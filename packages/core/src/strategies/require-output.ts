@@ -1,17 +1,17 @@
-// Adds a required output to any decider: an answer that does not match the schema goes back to the model, a limited
-// number of times. The number of wrong answers and their issues are in the facts, so a crash loses none (keeps I2).
+// Adds a required output to any decider: an answer that does not match the schema is returned to the model, a limited
+// number of times. The number of invalid answers and their issues are in the facts, so a crash loses none (keeps I2).
 import { HoldfastError } from "@holdfast/upp";
 import type { Action, Decider, EngineOutput, ModelAction, Situation } from "../engine/index.ts";
 import { outputTopic, finalOutputTag as tag } from "../facts/index.ts";
 import { formatIssues } from "../schema/index.ts";
 import { withDecision } from "./with-decision.ts";
 
-/** A schema longer than this is not repeated in words: the model has it with the request. */
+/** A longer schema is not repeated in the text: the model receives it with the request. */
 const longestSchema = 8_000;
 
 /**
- * The same decider, whose runs complete with an output. The schema is sent with every request whose answer may be the
- * last. The final text of a strategy is checked like an answer. If it finishes without either, the model is asked.
+ * Returns the decider with a required output. The schema is sent with every request whose answer may be the last. The
+ * final text of a strategy is checked like an answer. If it finishes without either, the model is asked.
  */
 export function requireOutput(decider: Decider, output: EngineOutput): Decider {
 	const { structure, repairs } = output;

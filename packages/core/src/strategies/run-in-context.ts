@@ -1,4 +1,4 @@
-// A decider in an execution context: the engine drives it with the context's model, tools and hooks.
+// Runs a decider in an execution context: the engine drives it with the context's model, tools and hooks.
 
 import type { AgentStreamResult } from "../engine/index.ts";
 import {
@@ -73,7 +73,7 @@ function engineAgentOf(decider: Decider, context: ExecutionContext, backing: Ins
 	const { agent, tools = [], strategy = {} } = context;
 	const { model, toolStrategy, ports } = backing;
 	const byName = normaliseTools(tools.length > 0 ? (tools as ToolSet) : (backing.tools ?? []));
-	// The caller of the strategy gets the error itself, and may recover from it.
+	// The strategy's caller gets the error itself, and may recover from it.
 	const { onError: _, ...hooks } = boundHooks(strategy);
 	return {
 		id: agent.id,

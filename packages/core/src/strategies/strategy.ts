@@ -1,11 +1,11 @@
-// strategy(): a decider becomes a strategy, with streaming, checkpoints and durability for nothing.
+// strategy(): turns a decider into a strategy that streams, checkpoints and is durable.
 import { HoldfastError } from "@holdfast/upp";
 import type { Decider } from "../engine/index.ts";
 import type { DecidingStrategy, ExecutionStrategy } from "./execution-strategy.ts";
 import { executeDecider, streamDecider } from "./run-in-context.ts";
 
 /**
- * Creates a strategy from one decision: `decide` reads the situation and returns the next action. The engine does the
+ * Creates a strategy from one function: `decide` reads the situation and returns the next action. The engine does the
  * rest.
  *
  * @throws HoldfastError `invalid_strategy` without a name or a function `decide`.

@@ -1,7 +1,7 @@
-// A decider with another decision: it keeps its own fold.
+// A decider with a different `decide` function; it keeps its own fold.
 import type { Decider } from "../engine/index.ts";
 
-/** The same decider, which decides in this way. */
+/** Returns the decider with this `decide` function. */
 export function withDecision(decider: Decider, decide: Decider["decide"]): Decider {
 	const { initial, evolve } = decider;
 	return {

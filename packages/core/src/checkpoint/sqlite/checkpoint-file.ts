@@ -1,12 +1,12 @@
-// The tables of a file of checkpoints, the numbered steps that lead to them, and the errors of such files. A step that was
-// released is never changed; a new one is added after it.
+// The tables of a checkpoint file, the numbered migrations that create them, and the errors of such files. A released
+// migration never changes; new ones are added at the end.
 import { HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import type { DatabaseKind } from "../../sqlite/index.ts";
 import { isDamaged } from "../../sqlite/index.ts";
 
 /**
  * A row of `sessions` is a session's latest checkpoint: its state without the lists, and for each list the numbers of its
- * items. `items` holds each message, reasoning trace and sub-agent trace once.
+ * items. `items` stores each message, reasoning trace and sub-agent trace once.
  */
 const migrations: readonly string[] = [
 	`
@@ -56,7 +56,7 @@ export const checkpointFile: DatabaseKind = {
 	},
 };
 
-/** The stored data cannot come from a checkpoint store. */
+/** The stored data cannot have been written by a checkpoint store. */
 export function checkpointCorrupt(what: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"checkpoint_corrupt",

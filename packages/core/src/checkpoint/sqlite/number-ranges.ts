@@ -1,6 +1,6 @@
 // Lists of numbers as short text, `1-40,57,41-56`: items appended in order are one range of any length.
 
-/** Numbers in the order given, as ranges. */
+/** Encodes numbers in the given order, as ranges. */
 export function toRanges(numbers: readonly number[]): string {
 	const ranges: string[] = [];
 	for (let at = 0; at < numbers.length; ) {
@@ -13,7 +13,7 @@ export function toRanges(numbers: readonly number[]): string {
 	return ranges.join(",");
 }
 
-/** The first and last number of each range; undefined for text that `toRanges` did not write. */
+/** Returns the first and last number of each range; undefined for text that `toRanges` did not write. */
 export function readRanges(text: string): readonly (readonly [number, number])[] | undefined {
 	if (text === "") return [];
 	if (!/^\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*$/.test(text)) return undefined;

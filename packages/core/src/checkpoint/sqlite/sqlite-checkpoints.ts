@@ -1,6 +1,6 @@
-// Checkpoints in a SQLite file. Each message is stored once, however many checkpoints it is part of: a checkpoint is a
-// small row that refers to the rows of its lists by ranges (keeps I5). Each save is one transaction; the saves of a store
-// are done in the order in which they were given.
+// Checkpoints in a SQLite file. Each message is stored once, however many checkpoints include it: a checkpoint is a small
+// row that refers to the rows of its lists by ranges (keeps I5). Each save is one transaction; a store performs saves in
+// the order of the calls.
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
@@ -13,14 +13,14 @@ import { noItems, placeItems, type StoredItems } from "./place-items.ts";
 
 /** Options of `sqliteCheckpoints`. */
 export interface SqliteCheckpointOptions {
-	/** The file. It and its folders are made when they are missing, the file readable by its user only. */
+	/** The file. It and its folders are created if they are missing; the file is readable only by its user. */
 	readonly path: string;
 	/**
-	 * The failures that a save survives. `process` (default): the death of the process at any moment. `power`: a power
-	 * failure too, at the price of a disk flush with each save.
+	 * The failures that a save survives. `process` (default): the death of the process at any moment. `power`: also a
+	 * power failure, at the cost of a disk flush per save.
 	 */
 	readonly durability?: "process" | "power";
-	/** Bytes the file may grow to; saves beyond reject with `checkpoint_failed`. Default: no limit. */
+	/** The maximum size of the file in bytes; saves beyond it reject with `checkpoint_failed`. Default: no limit. */
 	readonly maxFileSize?: number;
 }
 
@@ -35,17 +35,17 @@ export interface SqliteCheckpoints extends CheckpointStore {
 	loadMetadata(sessionId: string): Promise<CheckpointMetadata | null>;
 	/** The file, as an absolute path. */
 	readonly path: string;
-	/** Resolves when everything given so far is stored or has failed. */
+	/** Resolves once everything so far is stored or has failed. */
 	flush(): Promise<void>;
 	/** Closes the file once all pending saves are done. Later ones reject with `checkpoints_closed`. */
 	close(): Promise<void>;
 }
 
-/** The members of a state that are lists; in a checkpoint's row each is as ranges of numbers. */
+/** The members of a state that are lists. A checkpoint's row stores each as ranges of numbers. */
 const listNames = ["messages", "reasoning", "subagentTraces"] as const;
 type ListName = (typeof listNames)[number];
 
-/** A state for writing: copied at once, so that later changes by the caller have no effect. */
+/** A state to be written: copied immediately, so that later changes by the caller have no effect. */
 interface Written {
 	readonly rest: Readonly<Record<string, unknown>>;
 	readonly lists: ReadonlyMap<
@@ -54,7 +54,7 @@ interface Written {
 	>;
 }
 
-/** Where a checkpoint's row names the agent that saved it; no member of a state is called so. */
+/** The member of a checkpoint's row that names the agent that saved it; no member of a state has this name. */
 const savedBy = "$savedBy";
 
 /** The known rows of a session, while its checkpoint is still the latest. */
@@ -63,14 +63,14 @@ interface Known {
 	readonly lists: ReadonlyMap<ListName, StoredItems>;
 }
 
-/** How many sessions a store remembers the rows of; those of others are read again when they are saved. */
+/** For how many sessions a store remembers the rows; for others they are read again when they are saved. */
 const remembered = 64;
-/** Milliseconds for which a call waits for the lock of another process. */
+/** How long a call waits for another process's lock, in milliseconds. */
 const patience = 30_000;
 
 /**
- * A store of checkpoints in one SQLite file, for one machine: any number of stores and processes may open it at once. The
- * size of a session depends on its messages, not on how often it was saved. Session ids may be any text.
+ * Creates a store of checkpoints in one SQLite file, for one machine: any number of stores and processes may open it at
+ * once. The size of a session depends on its messages, not on how often it was saved. Session ids may be any text.
  *
  * `save`, `load`, `delete` and `list` reject with `checkpoint_failed` (retryable) if the file cannot be used, and `load`
  * with `checkpoint_corrupt` if it is damaged.
@@ -120,7 +120,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 	const find = (name: string): SessionRow | undefined =>
 		statements.find.get(name) as unknown as SessionRow | undefined;
 
-	/** Runs the work after earlier work, in one transaction; repeats it while another process holds the lock. */
+	/** Runs the work after earlier work, in one transaction. Repeats it while another process holds the lock. */
 	function inTurn<T>(mode: "DEFERRED" | "IMMEDIATE", work: () => T): Promise<T> {
 		if (closing !== undefined) return Promise.reject(closed());
 		const done = last.then(async () => {
@@ -148,7 +148,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 			try {
 				database.exec("ROLLBACK");
 			} catch {
-				// A full disk rolls back by itself.
+				// A full disk causes an automatic rollback.
 			}
 			throw error;
 		}
@@ -243,7 +243,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 			),
 		async flush() {
 			let waited: unknown;
-			// A caller that saves one state after the other hands over the next one when the last is done.
+			// A caller that saves states one after the other enqueues the next one when the last is done.
 			while (waited !== last) {
 				waited = last;
 				await last;
@@ -257,7 +257,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 	};
 }
 
-/** Takes a state down as texts. */
+/** Serialises a state. */
 function writeDown(state: AgentStateJSON): Written {
 	if (typeof state !== "object" || state === null || !Object.hasOwn(state, "messages")) {
 		throw invalidInput("A state to save is what toJSON() gave", state);
@@ -271,14 +271,14 @@ function writeDown(state: AgentStateJSON): Written {
 		lists.set(name, { bodies, digests: bodies.map(digestOf) });
 	}
 	const hollow: Record<string, unknown> = { ...state };
-	for (const name of lists.keys()) hollow[name] = null; // keeps its place among the members
+	for (const name of lists.keys()) hollow[name] = null; // keeps its position among the members
 	const agentId = agentOfCheckpoint(state);
 	if (agentId !== undefined) hollow[savedBy] = agentId;
 	return { rest: JSON.parse(JSON.stringify(hollow)) as Record<string, unknown>, lists };
 }
 
 function digestOf(body: string): string {
-	// Loaded when a checkpoint is saved: it takes longer than all else that the entry imports of Node.
+	// Loaded on the first save: loading it takes longer than all other Node modules of this entry point.
 	return process.getBuiltinModule("node:crypto").hash("sha256", body, "base64");
 }
 
