@@ -15,7 +15,7 @@ const parameters = { type: "object" };
 const steps = [{ id: "a", description: "Do it." }];
 const planned: ScriptedReply = { data: { steps }, text: JSON.stringify({ steps }) };
 
-/** A custom strategy that has the agent's model run the tools. */
+/** A custom strategy that lets the agent's model run the tools. */
 const custom: ExecutionStrategy = {
 	name: "custom",
 	async execute({ llm, input, state }) {
@@ -25,14 +25,14 @@ const custom: ExecutionStrategy = {
 	stream: (context) => loop().stream(context),
 };
 
-/** A custom strategy that hands its context to one of the house. */
+/** A custom strategy that passes its context to a built-in one. */
 const handing: ExecutionStrategy = {
 	name: "handing",
 	execute: (context) => loop().execute(context),
 	stream: (context) => loop().stream(context),
 };
 
-/** Strategies with the script under which the round of calls comes about. */
+/** Strategies with the script that makes each of them produce the round of calls. */
 const strategies: Record<string, [ExecutionStrategy, (round: ScriptedReply) => (string | ScriptedReply)[]]> =
 	{
 		"loop()": [loop(), (round) => [round, "done"]],

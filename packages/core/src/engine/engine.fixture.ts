@@ -1,5 +1,5 @@
-// What the tests of the engine share: agents as the engine drives them, random scripts with tools of every kind, and
-// what must hold of the events and the history of any run.
+// Shared by the engine's tests: agents in the form that the engine drives, random scripts with tools of every kind, and
+// checks that hold for the events and the history of any run.
 
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
@@ -17,7 +17,7 @@ import type { DriveOutcome } from "./end-run.ts";
 import { ephemeralRecorder } from "./ephemeral.ts";
 import { Run } from "./run.ts";
 
-/** Time that pauses and ids that count: the same run twice is the same to the last character. */
+/** A paused clock and sequential ids: two runs of the same script are identical. */
 function stillPorts(): Ports {
 	let count = 0;
 	return {
@@ -29,7 +29,7 @@ function stillPorts(): Ports {
 	};
 }
 
-/** A run of an agent that is begun and not yet driven. */
+/** A run of an agent that has begun but is not driven yet. */
 function begunRun(options: AgentOptions): Run {
 	const run = new Run({
 		agent: resolveAgent("agent", options),
@@ -44,10 +44,10 @@ function begunRun(options: AgentOptions): Run {
 	return run;
 }
 
-/** What a run did, in order. */
+/** The actions of a run, in order. */
 export type Trace = { readonly what: "model" | "tool" | "complete" | "step"; readonly name?: string }[];
 
-/** Tools of every kind; each start is written into the trace. */
+/** Tools of every kind. Each start is added to the trace. */
 function manyTools(trace: Trace = [], signals: AbortSignal[] = []): AnyTool[] {
 	const make = (
 		name: string,
@@ -133,7 +133,7 @@ export const scripts: fc.Arbitrary<ScriptedReply[]> = fc
 	)
 	.map((rounds) => [...(rounds as ScriptedReply[]), { text: "the end" }]);
 
-/** Options of an agent that follows a script and writes down what it does. */
+/** Options of an agent that follows a script and records its actions. */
 export function scriptedOptions(
 	script: readonly ScriptedReply[],
 	trace: Trace = [],
@@ -156,7 +156,7 @@ export function scriptedOptions(
 	};
 }
 
-/** Drives a script with somebody looking on; `look` may stop the run. */
+/** Drives a script with a watcher; `look` may stop the run. */
 export async function driven(
 	script: readonly ScriptedReply[],
 	look: (run: Run, events: readonly RunEvent[], trace: Trace) => void = () => {},
@@ -182,12 +182,12 @@ export async function driven(
 	return { run, outcome, events, trace, signals };
 }
 
-/** Lets everything that is under way by promises alone come to rest, though runs let the event loop pass meanwhile. */
+/** Waits until everything that depends only on promises has settled, even though runs yield to the event loop. */
 export async function atRest(): Promise<void> {
 	for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What is wrong with a history: each call has exactly one result, in the order of the calls, right after them. */
+/** Returns the faults of a history: each call must have exactly one result, in call order, directly after the calls. */
 export function faultsOfHistory(messages: readonly Message[]): string[] {
 	const faults: string[] = [];
 	for (const [at, message] of messages.entries()) {
@@ -208,7 +208,7 @@ export function faultsOfHistory(messages: readonly Message[]): string[] {
 	return faults;
 }
 
-/** What is wrong with the events of one run. */
+/** Returns the faults in the events of one run. */
 export function faultsOfEvents(events: readonly RunEvent[], ended: "completed" | "cut"): string[] {
 	const faults: string[] = [];
 	let last = { seq: 0, sub: 0 };

@@ -122,7 +122,7 @@ describe("a stop at any moment", () => {
 		script: scripts,
 		execution: executions,
 		at: fc.nat({ max: 60 }),
-		/** 0: inside the emitting of the event; else so many turns of the promise queue later. */
+		/** 0: while the event is emitted; otherwise this number of turns of the promise queue later. */
 		delay: fc.nat({ max: 6 }),
 	});
 
@@ -157,7 +157,7 @@ describe("a stop at any moment", () => {
 				if (mark === undefined) return;
 				expect(trace.slice(mark.trace)).toEqual([]);
 				const emitted = events.slice(mark.events).map((event) => event.type);
-				// What was committed in one piece is emitted to its end, also when the first of it is answered by a stop.
+				// Events of one commit are all emitted, even if a watcher stops the run at the first one.
 				const starts = given.delay === 0 ? [] : ["tool_start"];
 				for (const type of ["step_start", "model_start", "model", "tool_delta", ...starts]) {
 					expect(emitted).not.toContain(type);

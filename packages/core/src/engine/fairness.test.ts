@@ -9,7 +9,7 @@ import { Fairness } from "./fairness.ts";
 
 const manySteps = 10_000;
 
-/** An agent whose model calls a tool again and again, both at once. */
+/** An agent whose model calls a tool repeatedly, both without any delay. */
 function busy(ports: Partial<Ports> = {}, stepped: () => void = () => {}) {
 	let steps = 0;
 	const model = scriptedModel(() => {
@@ -20,7 +20,7 @@ function busy(ports: Partial<Ports> = {}, stepped: () => void = () => {}) {
 	return { one, steps: () => steps };
 }
 
-/** Time that passes with each step, and an event loop that runs what is due when all runs wait for it. */
+/** A clock that advances with each step, and an event loop that runs due work when all runs wait for it. */
 function countedTime() {
 	let time = 0;
 	let turns = 0;
@@ -118,7 +118,7 @@ test("those that waited continue in order, each as far as it gets; what was brok
 	};
 	await Promise.all([work("one", 1), work("two", 20), work("three", 1)]);
 	expect(log).toEqual(["one", "two", "three"].flatMap((name) => [`${name} begins`, `${name} rests`]));
-	// The second took so long that the third had to wait for one more turn.
+	// The second took so long that the third had to wait for another turn.
 	expect(time.turns()).toBe(4);
 	await new Promise((resolve) => setImmediate(resolve));
 	time.pass(60_000);

@@ -1,4 +1,4 @@
-// A run that passes a hundred steps without a limit is reported, once.
+// A run that passes a hundred steps without a limit causes one warning.
 import { scriptedModel } from "@holdfast/testing";
 import type { HoldfastError } from "@holdfast/upp";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { memoryHost } from "../host/memory-host.ts";
 import { loop } from "../strategies/loop.ts";
 import { react } from "../strategies/react.ts";
 
-/** An agent whose runs take so many steps. */
+/** An agent whose runs take this number of steps. */
 function working(steps: number, options: Partial<AgentOptions> = {}) {
 	const warnings: HoldfastError[] = [];
 	const model = scriptedModel(({ messages }) => {

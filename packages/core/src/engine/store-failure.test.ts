@@ -29,7 +29,7 @@ afterAll(() => {
 
 type Way = "at once" | "later";
 
-/** Keeps facts and refuses from the append of a number on; answers at once or a few turns later. */
+/** Stores facts and refuses appends from a certain number on, at once or a few turns later. */
 function refusingRecorder(from: number, way: Way, error: Error): { recorder: Recorder; entries: Entry[] } {
 	const inner = ephemeralRecorder();
 	const entries: Entry[] = [];
@@ -131,7 +131,7 @@ test.each(["at once", "later"] as const)(
 	},
 );
 
-/** Keeps facts; refuses the appends that are asked for, one turn later. */
+/** Stores facts and refuses the selected appends, one turn later. */
 function choosyRecorder(refuses: (kinds: readonly string[]) => boolean): {
 	recorder: Recorder;
 	noted: string[];

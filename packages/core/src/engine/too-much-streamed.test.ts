@@ -1,4 +1,4 @@
-// A tool that streams without an end fails by itself, however it streams.
+// A tool that streams endlessly fails by itself, however it streams.
 
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";

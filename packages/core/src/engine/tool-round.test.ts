@@ -18,7 +18,7 @@ async function round(calls: readonly ScriptedCall[], tools: readonly AnyTool[]) 
 	return { turn, state, model, results: turn.toolExecutions.map((each) => each.result) };
 }
 
-/** Tools that write down when they start and end, and end when they are let go. */
+/** Tools that record when they start and end, and end when the test releases them. */
 function gatedTools(names: Record<string, Partial<AnyTool>>) {
 	const log: string[] = [];
 	const gates = new Map<string, () => void>();

@@ -1,4 +1,4 @@
-// A store that cannot hold a value because of its size: its run ends with a code, and is not tried again and again.
+// A store that cannot store a value because of its size: the run ends with a code, and is not retried.
 
 import { scriptedModel } from "@holdfast/testing";
 import { HoldfastError } from "@holdfast/upp";

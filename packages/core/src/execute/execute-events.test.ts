@@ -52,7 +52,7 @@ const calls = (index: number, toolCallId: string | undefined, argumentsJson: str
 	delta: { ...(toolCallId === undefined ? {} : { toolCallId, toolName: "locate" }), argumentsJson },
 });
 
-/** The events of one execution of a model that streams just this. */
+/** Returns the events of one execution of a model that streams exactly these events. */
 async function streamed(events: readonly StreamEvent[], response: LLMResponse) {
 	const session = createSession("s", { tools: [locate] }, { model: streamingModel([{ events, response }]) });
 	return played(execute(session, says("go")));
@@ -265,7 +265,7 @@ describe("the tool calls of an answer", () => {
 			[1, "b"],
 			[2, "c"],
 		]);
-		// What was known of them is emitted as soon as their position is.
+		// Known parts of the calls are emitted as soon as their position is known.
 		expect(only(events, "toolcall_delta").map(({ index, delta }) => [index, delta])).toEqual([
 			[0, '{"of":'],
 			[1, '{"of":"1'],

@@ -22,7 +22,7 @@ import type { ExecuteEvent } from "./execute-event.ts";
 const broken = new UPPError("The line went dead.", "NETWORK_ERROR", "scripted", "llm");
 const never = new Promise<never>(() => {});
 
-/** What a request holds that no provider takes: other roles, and calls without results. */
+/** Returns the parts of a request that no provider accepts: unknown roles, and calls without results. */
 function faultsOfRequest(messages: readonly Message[]): string[] {
 	const open = new Set<string>();
 	const faults: string[] = [];
@@ -38,7 +38,7 @@ function faultsOfRequest(messages: readonly Message[]): string[] {
 	return open.size > 0 ? [...faults, "calls without results at the end"] : faults;
 }
 
-/** The next execution completes, and its model is shown nothing that it cannot take. */
+/** Expects the next execution to complete, and its model to receive nothing that it cannot accept. */
 async function expectContinues(
 	session: ReturnType<typeof createSession>,
 	model: ScriptedModel,

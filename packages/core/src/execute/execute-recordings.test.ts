@@ -1,5 +1,5 @@
-// What real providers said, through the real `@ai-sdk/*` packages and `execute`. What is expected is computed from the
-// recorded payloads and the grammar of document 3, so none of their content is here.
+// Recorded answers of real providers, run through the real `@ai-sdk/*` packages and `execute`. The expectations are
+// computed from the recorded payloads and the grammar of execution events, so this file contains none of their content.
 
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -21,7 +21,7 @@ function recorded(name: string): readonly string[] {
 	return lines.filter((line) => line.trim() !== "");
 }
 
-/** Payloads as the provider would send them. */
+/** Formats payloads as the provider would send them. */
 function sse(payloads: readonly string[], format: Format): string {
 	const records = payloads.map((payload) =>
 		format === "anthropic"
@@ -39,7 +39,7 @@ afterEach(() => {
 	requests.splice(0);
 });
 
-/** A server that gives the bodies in order. */
+/** Serves the bodies in order. */
 async function serve(bodies: readonly string[]): Promise<string> {
 	const made = createServer(async (request, response) => {
 		let text = "";
@@ -79,7 +79,7 @@ const streams = [
 	["openai-compatible", "openai-compatible-tool-call"],
 ] as const;
 
-/** One execution, of a session with the tools that the recording calls, against a provider that says what was recorded. */
+/** Runs one execution, in a session with the tools that the recording calls, against a provider that replays it. */
 async function executed(provider: string, name: string, others: readonly string[] = []) {
 	const found = models[provider];
 	if (found === undefined) throw new Error(`No provider ${provider}.`);

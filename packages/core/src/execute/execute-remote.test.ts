@@ -184,7 +184,7 @@ describe("what is refused leaves the session as it was", () => {
 		expect(session.status).toBe("awaiting_tool_execution");
 		expect(session.pendingToolCalls).toEqual(pendingOf("a", "b"));
 		expect(model.requests).toHaveLength(2);
-		// What of a batch could be kept was not: it is as good as new.
+		// A refused batch stores none of its answers, so the same answer counts as new.
 		expect((await execute(session, [toolResult("a", "new"), toolResult("b")]).result()).status).toBe(
 			"completed",
 		);

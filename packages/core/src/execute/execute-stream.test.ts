@@ -11,7 +11,7 @@ import { createSession, execute } from "./create-session.ts";
 import { all, asks, faultsOf, joined, locate, only, played, says, toolResult } from "./execute.fixture.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
 
-/** A model that streams so many pieces and counts how many were taken from it. */
+/** A model that streams a number of pieces and counts how many were read. */
 function counting(pieces: number) {
 	const counted = { taken: 0 };
 	const text = Array.from({ length: pieces }, (_, at) => `${at} `);
@@ -121,7 +121,7 @@ describe("the result", () => {
 		const kept = vi.spyOn(EventQueue.prototype, "push");
 		const stream = make(10);
 		expect((await stream.result()).messages).toHaveLength(2 * rounds + 2);
-		// Its queue, not that of the keyed session.
+		// The execution's queue, not that of the keyed session.
 		const held = kept.mock.calls.filter(([event]) => (event as ExecuteEvent).type.includes("_"));
 		expect(held.length).toBeGreaterThan(5);
 		expect(held.length).toBeLessThan(20);
@@ -228,7 +228,7 @@ describe("a consumer that pauses", () => {
 			},
 			"done",
 		]);
-		// Whose patience with a consumer that asks for nothing is over at once.
+		// Timers that end the patience with an inactive consumer at once.
 		const timers: Timers = {
 			after(_, wake) {
 				const timer = setTimeout(wake);

@@ -23,12 +23,12 @@ import type { ExecuteEvent } from "./execute-event.ts";
 const complete = (output: unknown, details?: unknown) => ({ type: "complete", output, details });
 const delta = (text: string) => ({ type: "delta", delta: text });
 
-/** A tool whose `execute` is this. */
+/** A tool with this `execute` function. */
 function local(name: string, execute: AnyTool["execute"], parameters: object = { type: "object" }): AnyTool {
 	return { name, label: `The ${name}`, description: `Does ${name}.`, parameters, execute };
 }
 
-/** All of one execution whose model calls these tools, once each, and is then done. */
+/** Returns all events of one execution whose model calls each of these tools once and then finishes. */
 async function calling(tools: readonly AnyTool[], given: Record<string, unknown> = {}) {
 	const calls = tools.map(({ name = "" }) => ({ name, id: `${name}-1`, arguments: given }));
 	const model = scriptedModel([{ toolCalls: calls }, "done"]);
@@ -196,7 +196,7 @@ describe("a reader that keeps up", () => {
 	});
 });
 
-/** A consumer some steps away. */
+/** A consumer behind several async steps. */
 async function* through(events: AsyncIterable<ExecuteEvent>): AsyncGenerator<ExecuteEvent> {
 	yield* events;
 }

@@ -1,4 +1,4 @@
-// What the tests of executions share: streams read to their end, what is wrong with a row of events, models that stream
+// Shared by the tests of executions: reading streams to their end, finding faults in event sequences, models that stream
 // what a test scripts, and small tools.
 import { isDeepStrictEqual } from "node:util";
 import type { ScriptedModel } from "@holdfast/testing";
@@ -17,10 +17,10 @@ export const locate = {
 	parameters: { type: "object", properties: { of: { type: "string" } } },
 } satisfies AnyTool;
 
-/** A call of it. */
+/** A call of that tool. */
 export const asks = (id: string) => ({ name: "locate", id, arguments: { of: id } });
 
-/** Its result. */
+/** The result of that tool. */
 export const toolResult = (toolCallId: string, output: unknown = `at ${toolCallId}`) =>
 	({ role: "tool", toolCallId, output }) as const;
 
@@ -33,7 +33,7 @@ export async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
 	return events;
 }
 
-/** All events of an execution, and how it went. */
+/** Returns all events of an execution, and its result. */
 export async function played(
 	stream: ExecuteStream,
 ): Promise<{ readonly events: readonly ExecuteEvent[]; readonly result: ExecuteResult }> {
@@ -52,12 +52,12 @@ export function only<T extends ExecuteEvent["type"]>(
 	return events.filter((event) => event.type === type) as Extract<ExecuteEvent, { type: T }>[];
 }
 
-/** The messages that the events contain. */
+/** Returns the messages that the events contain. */
 export function messagesIn(events: readonly ExecuteEvent[]): SessionMessage[] {
 	return only(events, "message_end").map(({ message }) => message);
 }
 
-/** What was refused, by its code. */
+/** Returns the error code with which a stream was refused. */
 export async function refusal(stream: ExecuteStream): Promise<string | undefined> {
 	const codes = await Promise.all(
 		[all(stream), stream.result()].map((each) =>
@@ -70,13 +70,13 @@ export async function refusal(stream: ExecuteStream): Promise<string | undefined
 	return codes[0] === codes[1] ? codes[0] : codes.join(" and ");
 }
 
-/** The results that the model was shown last. */
+/** Returns the results that the model received last. */
 export function shownLast({ requests }: ScriptedModel): unknown {
 	const last = requests.at(-1)?.messages.at(-1);
 	return last instanceof ToolResultMessage ? last.results : undefined;
 }
 
-/** A model whose answers are streamed just as they are given, one a call. */
+/** A model that streams its answers exactly as given, one for each call. */
 export function streamingModel(
 	answers: readonly {
 		readonly events: readonly StreamEvent[] | AsyncIterable<StreamEvent>;
@@ -104,7 +104,7 @@ export function streamingModel(
 	});
 }
 
-/** Joins what is emitted in pieces, so that rows with other pieces are the same. */
+/** Joins emitted pieces, so that sequences with different pieces are equal. */
 export function joined<T extends { readonly type: string }>(events: readonly T[]): T[] {
 	const rows: T[] = [];
 	for (const event of events) {
@@ -120,7 +120,7 @@ export function joined<T extends { readonly type: string }>(events: readonly T[]
 	return rows;
 }
 
-/** What the grammar of executions does not allow in the events of one execution; empty when all is well. */
+/** Returns the violations of the execution grammar in the events of one execution; empty if it is valid. */
 export function faultsOf(events: readonly ExecuteEvent[]): string[] {
 	const faults: string[] = [];
 	const wrong = (at: number, what: string): void => void faults.push(`${at} ${events[at]?.type}: ${what}`);

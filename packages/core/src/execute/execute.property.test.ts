@@ -14,12 +14,12 @@ import { SessionView } from "./session-view.ts";
 interface Reply {
 	readonly blocks: readonly { readonly kind: "text" | "reasoning"; readonly pieces: readonly string[] }[];
 	readonly calls: readonly { readonly tool: string; readonly given: Record<string, unknown> }[];
-	/** Whether blocks and calls come by turns, one after the other, or only with the whole answer. */
+	/** Whether blocks and calls are interleaved, in sequence, or only part of the whole answer. */
 	readonly order: "by turns" | "in order" | "whole";
 	readonly ending: "whole" | "fails" | "filtered" | "length";
 }
 
-/** What is done to a session: a user says something and may abort, and pending calls are answered in such batches. */
+/** What happens to a session: a user sends a message and may abort, and pending calls are answered in these batches. */
 interface Doing {
 	readonly abortAt: number | undefined;
 	readonly batches: readonly number[];
@@ -70,7 +70,7 @@ const doings: fc.Arbitrary<Doing> = fc.record({
 	batches: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 4 }),
 });
 
-/** The rows of deltas of a reply, each in order. */
+/** The sequences of deltas of a reply, each in order. */
 function rowsOf({ blocks, calls }: Reply, number: number): StreamEvent[][] {
 	const said = blocks.map(({ kind, pieces }, index) =>
 		pieces.map((text): StreamEvent => ({ type: `${kind}_delta`, index, delta: { text } })),
@@ -123,7 +123,7 @@ function responseOf(reply: Reply, number: number): LLMResponse {
 	};
 }
 
-/** A model that streams the replies one after the other, and then is done. */
+/** A model that streams the replies one after the other, and then finishes. */
 function playing(script: readonly Reply[]) {
 	let calls = 0;
 	return modelOf({
@@ -157,7 +157,7 @@ function playing(script: readonly Reply[]) {
 	});
 }
 
-/** The executions of a stream: two where one was interrupted as it began to wait. */
+/** Splits a stream into executions: two if one was interrupted as it began to wait. */
 function rowsIn(events: readonly ExecuteEvent[]): readonly (readonly ExecuteEvent[])[] {
 	const at = events.findLastIndex(({ type }) => type === "session_start");
 	return at <= 0 ? [events] : [events.slice(0, at), events.slice(at)];

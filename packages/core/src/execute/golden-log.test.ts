@@ -5,7 +5,7 @@ import { memoryJournal } from "../host/memory-journal.ts";
 import { followLog, type LoggedEvent } from "./session-log.ts";
 
 interface Golden {
-	/** Entries and chunks as they are stored, in their order. */
+	/** Entries and chunks as stored, in order. */
 	readonly stored: readonly (
 		| {
 				readonly at: number;

@@ -1,4 +1,4 @@
-// What whoever serves sessions shows of the errors of their runs: at every place where one is said.
+// Errors of runs as a server shows them, in every place where they appear.
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import type { AgentOptions } from "../agent/options.ts";
@@ -9,7 +9,7 @@ import { followLog } from "./session-log.ts";
 
 const shown = ({ code }: { code: string }) => ({ code, message: "It failed." });
 
-/** All that is said of a session that has executed once, as it is and as it is shown. */
+/** Returns everything visible of a session that has executed once, with the original and the converted error. */
 async function said(agent: AgentOptions): Promise<readonly [asItIs: string, shown: string]> {
 	const host = memoryHost();
 	const sessions = new ExecuteSessions({ host, agent: { ...agent, keepDeltasMs: 1 } });
@@ -33,7 +33,7 @@ async function said(agent: AgentOptions): Promise<readonly [asItIs: string, show
 test("an error that ends a run, before or within an answer", async () => {
 	for (const text of ["", "I will "]) {
 		const [asItIs, hidden] = await said({ model: scriptedModel([{ text, error: new Error("sk-secret") }]) });
-		// The message that ended, the error, the end of the execution, and the transcript; the run's messages, too.
+		// The final message, the error, the end of the execution, and the transcript; also the run's messages.
 		expect(asItIs.split("sk-secret").length - 1).toBe(6);
 		expect(hidden).not.toContain("sk-secret");
 		expect(hidden.split("It failed.").length - 1).toBe(6);

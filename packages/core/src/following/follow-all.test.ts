@@ -28,7 +28,7 @@ async function say(agent: Agent, key: string, text = "Hello"): Promise<void> {
 	await drain(await agent.session(key).send(text));
 }
 
-/** The events up to the end of so many runs. */
+/** Returns the events up to the end of this number of runs. */
 async function untilEnds(
 	host: FollowedHost,
 	ends: number,

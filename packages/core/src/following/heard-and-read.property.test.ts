@@ -31,7 +31,7 @@ function agentOn(host: Host): Agent {
 	return new Agent({ model, tools, host, keepDeltasMs: 1 });
 }
 
-/** Follows a session until so many runs have ended. */
+/** Follows a session until this number of runs have ended. */
 async function untilEnds(host: Host, key: string, ends: number): Promise<readonly FollowedEvent[]> {
 	const events: FollowedEvent[] = [];
 	let ended = 0;
@@ -55,7 +55,7 @@ test("who follows what its own process commits reads a session once, and is give
 	const live = untilEnds(host, "s", 2);
 	await drain(await agent.session("s").send("second"));
 	const events = await live;
-	// To the end of what was there; and once more, where the session was taken for the second turn.
+	// One read to the end of the stored entries, and one more if the session was acquired for the second turn.
 	expect(reads).toBeLessThanOrEqual(2);
 	expect(events.length).toBeGreaterThan(20);
 	expect(events).toEqual(await collect(followSession(host, "s")));

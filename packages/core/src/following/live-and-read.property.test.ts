@@ -14,7 +14,7 @@ import { react } from "../strategies/react.ts";
 import type { AnyTool } from "../tools/types.ts";
 import { type FollowedEvent, followSession } from "./follow-session.ts";
 
-/** Something that is done to a run when it has emitted so many events. */
+/** An action on a run after it has emitted this number of events. */
 interface Doing {
 	readonly at: number;
 	readonly what: "steer" | "interrupt" | "suspend";
@@ -58,7 +58,7 @@ const doings: fc.Arbitrary<Doing[]> = fc.array(
 	{ maxLength: 3 },
 );
 
-/** A policy that takes its time, notes each call, and lets pieces of output out one later than they come. */
+/** A slow policy that notes each call, and releases each piece of output one piece later. */
 const slowPolicy: Interceptor = {
 	name: "slow",
 	admitWaiting: "as-is",
@@ -81,11 +81,11 @@ const slowPolicy: Interceptor = {
 	},
 };
 
-/** Events that are emitted when they happen and are not kept. */
+/** Events that are emitted when they happen and are not stored. */
 const passing: ReadonlySet<RunEvent["type"]> = new Set(["model_retry", "nested", "run_suspended"]);
 const deltas: ReadonlySet<RunEvent["type"]> = new Set(["model_start", "model", "tool_delta"]);
 
-/** The events as they are comparable: deltas joined, and without positions where a piece has one of its own. */
+/** Returns events in comparable form: deltas joined, and without positions if a piece has its own. */
 function comparable(events: readonly RunEvent[], keepsDeltas: boolean): readonly unknown[] {
 	const kept = events.filter(({ type }) => !passing.has(type) && (keepsDeltas || !deltas.has(type)));
 	const joined: RunEvent[] = [];
@@ -104,7 +104,7 @@ function join(last: RunEvent, next: RunEvent): RunEvent | undefined {
 	return last.toolCallId === next.toolCallId ? { ...next, delta: last.delta + next.delta } : undefined;
 }
 
-/** What was emitted of a run from one start or resume to the next. */
+/** The events of a run from one start or resume to the next. */
 interface Part {
 	readonly runId: string;
 	readonly events: RunEvent[];
@@ -151,7 +151,7 @@ test("what watchers of a session saw is what is read of it afterwards, from any 
 						parts.push({ runId: run.runId, events: seen, isWhole: isFirst });
 						for await (const event of run.watch()) {
 							if (event.type === "run_start" && seen.length > 0) {
-								// It was interrupted as it began to wait.
+								// The run was interrupted as it began to wait.
 								seen = [];
 								parts.push({ runId: run.runId, events: seen, isWhole: true });
 							}
@@ -167,7 +167,7 @@ test("what watchers of a session saw is what is read of it afterwards, from any 
 						const { outcome, pending = [] } = await run.result();
 						if (outcome === "suspended") run = await session.resume();
 						else if (outcome === "waiting" && isInterrupted) {
-							// It waited already: its end is a part of its own.
+							// The run was already waiting: its end is a separate part.
 							await expect.poll(async () => (await host.journal.head("s"))?.openRunId).toBeUndefined();
 							const ended = (await collect(followSession(host, "s"))).at(-1)?.event as RunEvent;
 							parts.push({ runId: run.runId, events: [ended], isWhole: false });
@@ -181,14 +181,14 @@ test("what watchers of a session saw is what is read of it afterwards, from any 
 				}
 				const read = await collect(followSession(host, "s"));
 				const readParts = partsOf(read.map(({ event }) => event));
-				// A turn after a run that waits never begins.
+				// A turn after a waiting run never begins.
 				const begun = parts.filter(({ events }) => events.some(({ seq }) => seq > 0));
 				for (const runId of new Set(begun.map((part) => part.runId))) {
 					const ofRun = readParts.filter((part) => part.runId === runId);
 					for (const [index, seen] of begun.filter((part) => part.runId === runId).entries()) {
 						const expected = comparable(seen.events, keepDeltasMs !== undefined);
 						const found = comparable(ofRun[index]?.events ?? [], true);
-						// Who is given a run that continues may have missed its first moments.
+						// A caller that receives a continued run may have missed its first events.
 						expect(seen.isWhole ? found : found.slice(found.length - expected.length)).toEqual(expected);
 					}
 					expect(ofRun.length).toBe(begun.filter((part) => part.runId === runId).length);

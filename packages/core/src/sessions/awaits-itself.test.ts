@@ -1,4 +1,4 @@
-// Tools that wait for what can only happen after they have returned get an error; they may wait for anything else.
+// Tools that wait for something that can only happen after they return get an error; they may wait for anything else.
 
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ import type { AgentRun } from "./agent-run.ts";
 import { drain } from "./drain.ts";
 import { gate, settled } from "./sessions.fixture.ts";
 
-/** An agent whose model calls the tool `do` at each user message, and says what it gave. */
+/** An agent whose model calls the tool `do` for each user message, and answers with its result. */
 function doing(
 	run: (context: ToolContext) => unknown,
 	journal: MemoryJournal = memoryJournal(),

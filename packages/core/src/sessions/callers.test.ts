@@ -1,4 +1,4 @@
-// Who asks is on record with each run, also where the run is another's to begin.
+// The requester is recorded with each run, even if another process begins the run.
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// A session whose rows are damaged stops itself alone: others are recovered, and it can be killed and deleted.
+// A session with damaged rows stops only itself: others are recovered, and the damaged one can be killed and deleted.
 import { join } from "node:path";
 import { MemorySessionStore } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
@@ -11,7 +11,7 @@ import { loadSqlite } from "../sqlite/load-sqlite.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { gate, never } from "./sessions.fixture.ts";
 
-/** What is done to the rows of the session "b". */
+/** Damage to the rows of the session "b". */
 const damages: readonly (readonly [string, string])[] = [
 	["bodies that are no JSON", "UPDATE entries SET body = '{' WHERE session = :b"],
 	["bodies of other JSON", "UPDATE entries SET body = 'null' WHERE session = :b"],
@@ -28,7 +28,9 @@ const damages: readonly (readonly [string, string])[] = [
 	["values that are no JSON", "UPDATE session_values SET value = '{' WHERE session = :b"],
 ];
 
-/** A file with the sessions "a", "b" and "c", each with a run that its process left and a turn that waits; "b" is damaged. */
+/**
+ * A file with the sessions "a", "b" and "c", each with a run that its process left and a waiting turn; "b" is damaged.
+ */
 async function damaged(damage: string): Promise<string> {
 	const path = join(temporaryFolder(), "host.db");
 	const host = sqliteHost(path);

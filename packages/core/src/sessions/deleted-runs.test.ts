@@ -1,4 +1,4 @@
-// What is left of the runs of a session that was deleted.
+// What remains of the runs of a deleted session.
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
@@ -17,7 +17,7 @@ const hosts: readonly (readonly [string, () => Host | ExecutionHost])[] = [
 const executionOf = (host: object): ExecutionHost | undefined =>
 	"scheduler" in host ? (host as ExecutionHost) : (host as { readonly execution?: ExecutionHost }).execution;
 
-/** An agent whose session has an open run, which works in a sub-agent, and a turn that waits. */
+/** An agent whose session has an open run, which works in a sub-agent, and a waiting turn. */
 async function atWork(host: Host | ExecutionHost) {
 	const begun = Promise.withResolvers<void>();
 	const helper = new Agent({

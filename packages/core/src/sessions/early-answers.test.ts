@@ -1,4 +1,5 @@
-// Calls that wait for somebody outside while another call of the same answer still runs: shown and answered at once.
+// Calls that wait for an outside answer while another call of the same model answer still runs: shown and answered at
+// once.
 import { manualTime, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
@@ -13,7 +14,7 @@ import { eventsOf, gate, play, upTo } from "./sessions.fixture.ts";
 const parameters = { type: "object", properties: { path: { type: "string" } } } as const;
 const locate: AnyTool = { name: "locate", description: "Where the user is.", parameters };
 
-/** A tool that has to be approved, and what it was run with. */
+/** A tool that requires approval, and the inputs that it ran with. */
 function removal(ran: unknown[], options: Partial<AnyTool> = {}): AnyTool {
 	const run = (input: unknown) => {
 		ran.push(input);
@@ -30,7 +31,7 @@ const both = {
 	],
 };
 
-/** A session whose run has a call that waits, and one that works until `slow` is opened. */
+/** A session whose run has a waiting call, and another call that works until `slow` is opened. */
 async function asked(options: Partial<AgentOptions> = {}, ran: unknown[] = [], reply: object = both) {
 	const slow = gate();
 	const working = anyTool("slow", async () => {
@@ -242,7 +243,7 @@ describe("a call with a deadline", () => {
 });
 
 describe("another process", () => {
-	/** Two workers on one store; the first works on a run with a call that waits. */
+	/** Two workers on one store; the first drives a run with a waiting call. */
 	async function twoWorkers() {
 		const store = memoryJournal({ workerId: "one" });
 		const second = store.worker("two");
@@ -280,7 +281,7 @@ describe("another process", () => {
 		const given = await session.answer([{ toolCallId: "r", approved: true }]);
 		expect(await given.result()).toMatchObject({ outcome: "suspended", error: { code: "lease_lost" } });
 		expect(await session.pending()).toEqual([]);
-		// Again, and another answer.
+		// The same answer again, then a different one.
 		await session.answer([{ toolCallId: "r", approved: true }]);
 		await expect(session.answer([{ toolCallId: "r", approved: false }])).rejects.toMatchObject({
 			code: "tool_call_settled",

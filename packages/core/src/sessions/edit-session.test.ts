@@ -1,4 +1,4 @@
-// Changes of the history from outside: they wait in the inbox, and whichever run is next takes them in.
+// Changes of the history from outside: they wait in the inbox, and the next run applies them.
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";

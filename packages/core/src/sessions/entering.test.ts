@@ -1,4 +1,4 @@
-// Many sessions that begin at once: those that wait for the others keep the order of what is asked of them.
+// Many sessions that begin at once: those that wait for the others keep the order of their requests.
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
@@ -6,7 +6,7 @@ import { journalHost } from "../host/host-port.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { echo } from "./sessions.fixture.ts";
 
-/** An agent whose sessions wait for others that begin: so many that one which is asked now has to. */
+/** An agent with so many beginning sessions that a new request has to wait. */
 function crowded() {
 	const journal = memoryJournal();
 	const agent = new Agent({ model: scriptedModel(echo), host: journalHost(journal) });
@@ -16,7 +16,7 @@ function crowded() {
 	return { agent, journal, over: () => Promise.all(others) };
 }
 
-/** What was asked of the session "s" and answered, as it is on record. */
+/** The recorded inputs and answers of the session "s". */
 function texts(journal: ReturnType<typeof memoryJournal>): readonly string[] {
 	return journal
 		.read("s")

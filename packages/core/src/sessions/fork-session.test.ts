@@ -1,4 +1,4 @@
-// Forks of sessions: what they begin with, that they continue by themselves, and that no effect is done under another's key.
+// Forks of sessions: their initial content, their independence, and that no effect happens under another session's key.
 
 import { MemorySessionStore, storeJournal } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";

@@ -1,4 +1,4 @@
-// What a queue hands out while the same session is worked on already.
+// Work that a queue hands out while the same session is already in progress.
 import { manualTime, scriptedModel } from "@holdfast/testing";
 import { HoldfastError, messageToJSON, UserMessage } from "@holdfast/upp";
 import { afterEach, expect, test } from "vitest";
@@ -48,7 +48,7 @@ test("a session that is worked on goes back to the queue, for what came may be t
 	await expect(taker.work("s")).rejects.toThrow("worked on");
 	open.open();
 	await first;
-	// Now there is nothing to do, which is no fault.
+	// Now there is nothing to do, which is not an error.
 	await taker.work("s");
 });
 
@@ -58,7 +58,7 @@ test("what comes after the first look and before the queue is taken from is begu
 	const taken = gate();
 	let isAsked = false;
 	let looks = 0;
-	// As that of a store where the first who takes makes the queue: it knows nothing of what came before.
+	// Like the queue of a store whose first taker creates it: it contains no earlier work.
 	const queue = {
 		async take() {
 			isAsked = true;

@@ -1,4 +1,5 @@
-// Hooks that wait for what can only happen when they have returned get an error like tools; they may wait for anything else.
+// Hooks that wait for something that can only happen after they return get an error, like tools; they may wait for
+// anything else.
 
 import { type Script, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
@@ -13,7 +14,7 @@ import { gate, once } from "./sessions.fixture.ts";
 
 type Ask = () => Promise<void>;
 
-/** Calls the tool `do` at each user message but "plain", and is done when it has a result. */
+/** Calls the tool `do` for each user message except "plain", and finishes when it has a result. */
 const script: Script = ({ messages }) => {
 	const { type, text } = messages.at(-1) as { type: string; text?: string };
 	return type === "user" && text !== "plain" ? { toolCalls: [{ name: "do" }] } : "done";
@@ -41,7 +42,7 @@ function made(options: AgentOptions, journal: MemoryJournal = memoryJournal(), n
 	return new Agent({ tools: [tool()], ...options, model: scriptedModel(script), namespace, host });
 }
 
-/** What becomes of a wait: an outcome, or the code of an error. */
+/** Returns the outcome of a wait: a run's outcome, or an error code. */
 const outcome = (waiting: Promise<{ readonly outcome: string }>): Promise<unknown> =>
 	waiting.then(
 		({ outcome }) => outcome,

@@ -1,4 +1,4 @@
-// How many inputs may wait for one session on a bare store, which writes all of them with each.
+// The limit of waiting inputs for one session on a bare store, which writes all of them with each new one.
 import { createInMemoryExecutionHost } from "../execution-host/in-memory.ts";
 import { inboxLimitCases } from "./inbox-limit.fixture.ts";
 

@@ -1,4 +1,4 @@
-// How many inputs may wait for one session.
+// The limit of waiting inputs for one session.
 import { join } from "node:path";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { memoryHost } from "../host/memory-host.ts";

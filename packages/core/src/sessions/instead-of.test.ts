@@ -1,4 +1,4 @@
-// A turn in the place of a message of the user and all that followed it: the history, the journal, and who reads either.
+// A turn that replaces a user message and all that follow: the history, the journal, and the readers of both.
 import { join } from "node:path";
 import { MemorySessionStore, storeJournal } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
@@ -51,7 +51,7 @@ describe.each(hosts)("with sessions in %s", (name, makeHost) => {
 		expect(await said(session)).toEqual(all);
 		expect(await idOf(session, "zwei")).toBe(insteadOf);
 		expect(JSON.stringify(model.requests.at(-1)?.messages)).not.toMatch(/two|three/);
-		// Another process folds the same of it, and a fork begins with it.
+		// Another process folds the same state, and a fork begins with it.
 		const other = new Agent({ model: echo(), host });
 		expect(await said(other.session("s"))).toEqual(all);
 		const fork = await session.fork("f");

@@ -14,7 +14,7 @@ beforeEach(() => {
 	tries = 0;
 });
 
-/** Work that fails with that. */
+/** Work that fails with this error. */
 const failing = (error: unknown) => (): Promise<void> => {
 	tries++;
 	return Promise.reject(error);

@@ -1,4 +1,4 @@
-// A call whose start a process committed, and whose function it never called, for it was closed in that moment.
+// A call whose start a process committed but whose function it never called, because it was closed at that moment.
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
@@ -9,7 +9,7 @@ import type { AnyTool } from "../tools/types.ts";
 
 const call = { toolCalls: [{ name: "pay", id: "c", arguments: { euros: 1 } }] };
 
-/** A session that was left as `how` says, right after the start of its call was committed. */
+/** A session that was left in the way of `how`, right after the start of its call was committed. */
 async function left(how: "suspended" | "lost", ran: unknown[]) {
 	const journal = memoryJournal();
 	const acquire = journal.acquire.bind(journal);

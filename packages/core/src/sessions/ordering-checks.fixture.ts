@@ -1,9 +1,10 @@
-// What the ordering table predicts of the requests of a schedule: what each comes to, and in which order inputs are taken in.
+// The ordering table's predictions for the requests of a schedule: their outcomes, and the order in which inputs are
+// accepted.
 import type { Agent } from "../agent/agent.ts";
 import type { Journal } from "../host/journal.ts";
 import { outcomesOf, type SeenState } from "./ordering-table.fixture.ts";
 
-/** What users ask of a session. */
+/** A user's request to a session. */
 export type Request =
 	| "send"
 	| "steer"
@@ -17,7 +18,7 @@ export type Request =
 	| "kill"
 	| "delete";
 
-/** Errors that any request may meet: of stores without leases, of answers that come too late, and of none at all. */
+/** Errors that any request may encounter: from stores without leases, and from late or missing answers. */
 const anywhere = new Set(["session_conflict", "lease_lost"]);
 const lateAnswers = [
 	"invalid_input",
@@ -40,24 +41,27 @@ export interface Asked {
 	readonly kind: Request;
 	readonly process: Process;
 	readonly text: string;
-	/** States that the session was in while it was carried out. */
+	/** States of the session while the request ran. */
 	states: Set<SeenState>;
 	isCarriedOut?: true;
 	outcome?: string;
-	/** Why its run did not end as it should. */
+	/** Why the request's run did not end as it should. */
 	failure?: string | undefined;
-	/** Position among all that happened, when it was asked and when it was answered. */
+	/** Position among all events, when the request was made and when it was answered. */
 	readonly at: number;
 	over?: number;
 }
 
-/** All that was asked, and by whom. */
+/** All requests, by process. */
 export interface Happened {
 	readonly asked: readonly Asked[];
 	readonly processes: readonly Process[];
 }
 
-/** What did not come as the table predicts; undefined where all did. `texts`: the inputs in the order in which runs took them in. */
+/**
+ * Returns what differs from the table's prediction; undefined if nothing does. `texts`: the inputs in the order in which
+ * runs accepted them.
+ */
 export function problemOf({ asked, processes }: Happened, texts: readonly string[]): string | undefined {
 	let problem: string | undefined;
 	const wrong = (what: string): void => {
@@ -70,7 +74,7 @@ export function problemOf({ asked, processes }: Happened, texts: readonly string
 	for (const first of inputs) {
 		for (const second of inputs) {
 			if (first.process !== second.process || first.number >= second.number) continue;
-			// A steer joins the run under way, before turns that wait, and what was steered without a run is such a turn.
+			// A steer joins the current run, before waiting turns. Without a run, a steered input is such a turn.
 			const isJoined = first.kind === "steer" && [...first.states].every((state) => state === "running");
 			const mayPass = second.kind === "steer" && !isJoined;
 			if (!mayPass && (order.get(first.text) ?? 0) > (order.get(second.text) ?? 0))
@@ -83,11 +87,11 @@ export function problemOf({ asked, processes }: Happened, texts: readonly string
 		const mayHaveEnded = asked.some(
 			({ kind, over = Number.POSITIVE_INFINITY }) => (kind === "kill" || kind === "delete") && over > each.at,
 		);
-		// Without leases another writer ends a run.
+		// Without leases, another writer ends a run.
 		const isRefused = each.failure === "session_conflict";
 		if (!order.has(each.text) && !mayHaveEnded && !isRefused)
 			wrong(`"${each.text}" was accepted and is lost`);
-		// In the life that follows a deletion there is nothing of what was asked before it in the same process.
+		// After a deletion, the new session contains no earlier request of the same process.
 		const isEnded = ends.some(
 			(end) => end.process === each.process && end.at > each.at && end.kind === "delete",
 		);

@@ -1,16 +1,17 @@
-// What happens in a schedule, when its seed says so: answers of the store and of tools, and timers. Nothing waits for real time.
+// The seed decides when the events of a schedule happen: responses of the store and of tools, and timers. No test waits
+// for real time.
 import { after } from "@holdfast/upp";
 import type { Append, AppendResult, Journal, Lease, MaybePromise } from "../host/index.ts";
 import type { Process } from "./ordering-checks.fixture.ts";
 
-/** Something that will happen; those of one lane in order. */
+/** A future event; events of one lane happen in order. */
 interface Step {
 	readonly process: Process;
 	readonly lane: object;
 	run(): void;
 }
 
-/** Draws of a seed. */
+/** Returns a random generator for a seed. */
 export function drawsOf(seed: number): (below: number) => number {
 	let state = seed | 0;
 	return (below) => {
@@ -21,13 +22,13 @@ export function drawsOf(seed: number): (below: number) => number {
 	};
 }
 
-/** Until all that can settle has. */
+/** Waits until everything that can settle has settled. */
 export const rest = (): Promise<void> =>
 	new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(resolve))));
 
 export class Steps {
 	readonly draw: (below: number) => number;
-	/** In some schedules inputs are on their way into the inbox for long. */
+	/** In some schedules, inputs take a long time on their way into the inbox. */
 	readonly #submitsLate: boolean;
 	#steps: Step[] = [];
 	#timers: { readonly process: Process; wake(): void }[] = [];
@@ -49,12 +50,12 @@ export class Steps {
 		};
 	}
 
-	/** What a process that died had under way does not happen. */
+	/** Drops the pending events of a process that died. */
 	drop(process: Process): void {
 		this.#steps = this.#steps.filter((step) => step.process !== process);
 	}
 
-	/** Has something happen when the seed says so. */
+	/** Makes something happen when the seed decides. */
 	pass<T>(process: Process, lane: object, work: () => T | Promise<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			const answer = (settle: () => void): void => {
@@ -72,7 +73,7 @@ export class Steps {
 		});
 	}
 
-	/** One of the things that may happen. False without one. */
+	/** Makes one of the pending events happen. Returns false if there are no pending events. */
 	async step(): Promise<boolean> {
 		const lanes = new Set<object>();
 		const possible = this.#steps.filter(({ lane }) => !lanes.has(lane) && lanes.add(lane));
@@ -86,7 +87,7 @@ export class Steps {
 		return true;
 	}
 
-	/** Time passes for all. */
+	/** Advances the time of all processes. */
 	async wait(): Promise<void> {
 		const timers = this.#timers;
 		this.#timers = [];
@@ -95,17 +96,17 @@ export class Steps {
 	}
 }
 
-/** How a process sees its journal. */
+/** A process's view of its journal. */
 export interface SeenJournal {
 	readonly steps: Steps;
 	readonly process: Process;
-	/** Whether its answers take their time. */
+	/** Whether its responses take time. */
 	readonly isSlow: boolean;
 	append(lease: Lease, batch: Append): MaybePromise<AppendResult>;
 	deleted(key: string): void;
 }
 
-/** A journal whose answers come when the seed says so. */
+/** A journal whose responses arrive when the seed decides. */
 export function seenJournal(
 	inner: Journal,
 	{ steps, process, isSlow, append, deleted }: SeenJournal,

@@ -1,9 +1,9 @@
-// The ordering table as docs/adr/021-a-session-is-a-queue.md has it: what a request may come to in the states that a session is in
-// while the request is carried out.
+// Reads the ordering table from docs/adr/021-a-session-is-a-queue.md: the possible outcomes of a request in the states
+// that the session has while the request runs.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A state of a session as one process sees it. `left`: a process that died has left a run open. */
+/** A state of the session as one process sees it. `left`: a process that died has left a run open. */
 export type SeenState = "idle" | "blocked" | "running" | "waiting" | "parked" | "left";
 
 const adr = join(import.meta.dirname, "../../../../docs/adr/021-a-session-is-a-queue.md");
@@ -31,9 +31,9 @@ export function readOrderingTable(): ReadonlyMap<string, ReadonlyMap<string, str
 const table = readOrderingTable();
 const isCode = (word: string): boolean => word.includes("_") || word === "null" || word === "false";
 
-/** What a request may come to in a state: codes of errors, `null`, `false`, or `accepted`. */
+/** Returns the possible outcomes of a request in a state: error codes, `null`, `false`, or `accepted`. */
 export function outcomesOf(request: string, state: SeenState): ReadonlySet<string> {
-	// Who comes first to a run that was left open resumes it: it counts as another's until then.
+	// The first process that reaches a run left open resumes it; until then it counts as another's.
 	if (state === "left") {
 		const either = (["idle", "blocked", "running"] as const).map((each) => outcomesOf(request, each));
 		return new Set(either.flatMap((each) => [...each]));
@@ -42,7 +42,7 @@ export function outcomesOf(request: string, state: SeenState): ReadonlySet<strin
 	const like = /as `(\w+)`/.exec(cell)?.[1];
 	const codes = [...cell.matchAll(/`(\w+)`/g)].map(([, word = ""]) => word).filter(isCode);
 	const said = cell.replaceAll(/`\w+`|\bor\b|\belse\b|[;,]/g, "").trim();
-	// What follows "accepted" is what becomes of the run.
+	// The text after "accepted" describes the outcome of the run.
 	if (/^accepted/.test(cell)) return new Set(["accepted"]);
 	return new Set([
 		...codes,

@@ -1,5 +1,5 @@
-// Random schedules of requests to one session, in two processes over one store, and what the ordering table predicts of them:
-// that requests are carried out in call order, one at a time, what each comes to, and in which order inputs are taken in.
+// Random schedules of requests to one session, in two processes over one store, checked against the ordering table:
+// requests run one at a time in call order, with the predicted outcomes, and inputs are accepted in the predicted order.
 
 import { MemorySessionStore, storeJournal } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
@@ -15,7 +15,7 @@ import { rest, Steps, seenJournal } from "./ordering-steps.fixture.ts";
 import type { SeenState } from "./ordering-table.fixture.ts";
 import { SessionQueue } from "./session-queue.ts";
 
-/** Where the session is: a store in memory that answers at once, one that takes its time, or a bare session store. */
+/** Where the session is stored: in a synchronous memory store, a slow one, or a bare session store. */
 export type OrderingHost = "at-once" | "slow" | "bare";
 
 export interface OrderingResult {
@@ -62,7 +62,7 @@ class World {
 	readonly #steps: Steps;
 	#moments = 0;
 	#state: "idle" | "waiting" | "parked" | Process = "idle";
-	/** Requests that are being carried out. */
+	/** Requests that are running. */
 	readonly #watching = new Set<Asked>();
 	readonly #places = new WeakMap<SessionQueue, Place[]>();
 	#asking: Asked | undefined;
@@ -158,7 +158,7 @@ class World {
 
 	#seenBy(process: Process): SeenState {
 		if (typeof this.#state === "string") return this.#state;
-		// A store without leases does not tell whether the other process lives.
+		// A store without leases cannot show whether the other process is alive.
 		if (this.#state.isDead || (this.#isBare && this.#state !== process)) return "left";
 		return this.#state === process ? "running" : "blocked";
 	}
@@ -179,7 +179,7 @@ class World {
 		places.push(place);
 		const over = (): void => {
 			place.state = "over";
-			// A stop ends the run of another worker when it has left the queue.
+			// A stop ends the run of another worker after leaving the queue.
 			if (asked !== undefined && asked.kind !== "stop") this.#watching.delete(asked);
 		};
 		let result: unknown;
@@ -195,7 +195,7 @@ class World {
 					asked.states.add(actor.mailbox.length > 0 ? "blocked" : this.#seenBy(asked.process));
 				}
 				const carriedOut = (): void => {
-					// What waited in the inbox may have been found.
+					// Waiting inbox inputs may have been found.
 					if (actor.mailbox.length > 0) asked?.states.add("blocked");
 					over();
 				};
@@ -290,7 +290,7 @@ class World {
 		}
 	}
 
-	/** What was asked within the call is known now. */
+	/** Requests made within the call are known now. */
 	#made<T>(call: Promise<T>): Promise<T> {
 		this.#asking = undefined;
 		return call;
@@ -323,7 +323,7 @@ class World {
 		}
 	}
 
-	/** All that is open is finished. */
+	/** Finishes all open work. */
 	async settle(): Promise<void> {
 		for (let round = 0; round < 60 && this.problem === undefined; round++) {
 			while (this.problem === undefined && (await this.#steps.step()));
@@ -338,7 +338,7 @@ class World {
 			if (!isOpen && unanswered === undefined && this.#steps.length === 0) return;
 			if (round < 59) {
 				if (round % 4 === 1 && this.#state === "waiting") void this.request(process, "answer");
-				// Alone, a process begins what waits by itself.
+				// A process on its own begins waiting work by itself.
 				const mayBeLeft = this.processes.length > 1 || this.asked.some(({ kind }) => kind === "kill");
 				if (round % 4 === 3 && mayBeLeft) for (const each of this.living) void this.request(each, "resume");
 			} else this.wrong(`stuck: ${unanswered?.text ?? "a run or an input"} does not settle`);
@@ -346,7 +346,7 @@ class World {
 	}
 }
 
-/** Runs one schedule. `planted`: a fault on purpose, which is put into the queue and taken out again. */
+/** Runs one schedule. `planted`: a deliberate fault, which is inserted into the queue and removed again. */
 export async function runOrdering(
 	seed: number,
 	host: OrderingHost,

@@ -1,5 +1,5 @@
-// The ordering table is executable: it predicts what becomes of the requests of random schedules, and finds faults of the queue.
-// HOLDFAST_ORDERING_SCHEDULES says how many there are for each store, HOLDFAST_FIRST_SEED names the first.
+// The ordering table is executable: it predicts the outcomes of the requests of random schedules, and finds faults of the
+// queue. HOLDFAST_ORDERING_SCHEDULES sets the number of schedules for each store, HOLDFAST_FIRST_SEED the first seed.
 import { describe, expect, test } from "vitest";
 import { type OrderingHost, runOrdering } from "./ordering-world.fixture.ts";
 import { queueFaults } from "./queue-faults.fixture.ts";

@@ -1,4 +1,4 @@
-// Runs that nobody continues by itself: parked for their crashes, or because the agent is not the same any more.
+// Runs that are not resumed automatically: parked because of their crashes, or because the agent has changed.
 
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { messageToJSON, UserMessage } from "@holdfast/upp";
@@ -17,7 +17,7 @@ type Script = (asked: string) => ScriptedReply | string;
 
 let names = 0;
 
-/** A worker over the sessions of another; its model hangs unless a script says otherwise. */
+/** A worker over the sessions of another. Its model hangs unless a script is given. */
 function worker(
 	of: MemoryJournal,
 	script: Script = () => ({ gate: never, text: "never" }),
@@ -33,7 +33,7 @@ function factsOf<K extends Fact["kind"]>(journal: MemoryJournal, kind: K): Extra
 	return facts.filter((fact): fact is Extract<Fact, { kind: K }> => fact.kind === kind);
 }
 
-/** A session whose run was begun, and whose process has died so many times while the model was asked. */
+/** A session whose run has begun, and whose process has died this number of times during the model call. */
 async function crashed(deaths: number, options: Partial<AgentOptions> = {}): Promise<MemoryJournal> {
 	const store = memoryJournal();
 	for (let death = 1; death <= deaths; death++) {
@@ -83,7 +83,7 @@ describe("a run whose process dies again and again", () => {
 	test("begins its count anew with each step it finishes, but not with a call whose outcome is unknown", async () => {
 		for (const retryPolicy of ["pure", "manual-recovery"] as const) {
 			const store = memoryJournal();
-			// Each process finishes the step of the one before, asks for one more call, and dies inside it.
+			// Each process finishes the previous one's step, requests one more call, and dies during it.
 			for (let death = 0; death < 3; death++) {
 				let calls = 0;
 				const tools: AnyTool[] = [
@@ -185,7 +185,7 @@ describe("a parked run", () => {
 		for await (const run of one.agent.recover()) expect(run).toBeUndefined();
 		const released = await other.agent.session("s").release();
 		expect(await released?.result()).toMatchObject({ outcome: "completed", text: "re: one" });
-		// It is of a process that lives, and nobody else's to begin.
+		// The turn belongs to a living process, so no other may begin it.
 		for await (const run of other.agent.recover()) expect(run).toBeUndefined();
 		expect(one.journal.head("s")).toMatchObject({ waiting: 1 });
 		const begun: unknown[] = [];
@@ -337,7 +337,7 @@ describe("an agent that changed under a run in flight", () => {
 			agentChanged: ["instructions", "tools"],
 		});
 		expect(factsOf(journal, "run.resumed")).toMatchObject([{ agentChanged: ["instructions", "tools"] }]);
-		// The call of a tool that is gone is not carried out again; that of one that stayed is.
+		// The call of a removed tool does not run again; that of a remaining one does.
 		expect(factsOf(journal, "tool.settled")).toMatchObject([
 			{ outcome: "unknown", result: expect.stringContaining("unknown") },
 			{ outcome: "done", result: "looked again" },

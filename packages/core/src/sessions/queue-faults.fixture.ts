@@ -1,4 +1,5 @@
-// Faults planted in the queue on purpose, to see whether the ordering table finds them. Each returns the way to take it out.
+// Deliberate faults in the queue, to check whether the ordering table finds them. Each returns a function that removes
+// it.
 import { SessionActor } from "./session-actor.ts";
 import { SessionQueue } from "./session-queue.ts";
 import { SessionTable } from "./session-table.ts";
@@ -22,7 +23,7 @@ const asking = (faulty: (this: SessionQueue, ...given: Parameters<Ask>) => unkno
 
 const heldBack = new WeakMap<SessionQueue, () => void>();
 
-/** What each fault does. */
+/** The effect of each fault. */
 export const queueFaults: ReadonlyMap<string, () => () => void> = new Map([
 	[
 		"a request does not wait for those before it",

@@ -1,5 +1,5 @@
-// Deletions of sessions that race with all other requests. Once the last one has ended, the store keeps nothing of the
-// sessions but cancelled runs.
+// Deletions of sessions that race with all other requests. After the last one, the store keeps nothing of the sessions
+// but cancelled runs.
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
@@ -11,7 +11,7 @@ import { tool } from "../tools/index.ts";
 
 const keys = ["a", "b", "c"];
 
-/** Has random requests race, deletes all sessions, and returns what is left of them. */
+/** Makes random requests race, deletes all sessions, and returns what is left of them. */
 export async function raceDeletions(seed: number): Promise<ReturnType<typeof leftInStore>> {
 	let state = seed * 7_919;
 	const random = (below: number): number => {

@@ -1,4 +1,4 @@
-// A file that the provider refuses costs the turn it came with, and no later one.
+// A file that the provider refuses fails only the turn that contains it.
 import { type AssistantMessage, type LLMRequest, type Message, UPPError } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { memoryJournal } from "../host/memory-journal.ts";
@@ -8,7 +8,7 @@ import { play } from "./sessions.fixture.ts";
 const pdf = { type: "file", data: "JVBERg==", mediaType: "application/pdf", filename: "a.pdf" } as const;
 const png = { type: "image", source: { type: "base64", data: "AQI=" }, mimeType: "image/png" } as const;
 
-/** Refuses every request that holds a file, as a provider does whose model takes none. */
+/** Refuses every request that contains a file, like a provider whose model accepts none. */
 function withoutEyes({ messages }: LLMRequest): string {
 	if (/"(document|image)"/.test(JSON.stringify(messages)))
 		throw new UPPError("Unsupported content part type: file", "INVALID_REQUEST", "acme", "llm", 400);

@@ -9,7 +9,7 @@ import { memoryJournal } from "../host/memory-journal.ts";
 import type { Clock } from "../host/ports.ts";
 import { play, settled } from "./sessions.fixture.ts";
 
-/** An agent whose model answers each message with `re: <message>`, once `gates` lets it. */
+/** An agent whose model answers each message with `re: <message>`, once `gates` allows it. */
 function echo(
 	journal: Journal,
 	gates: Readonly<Record<string, Promise<unknown>>> = {},
@@ -45,7 +45,7 @@ async function answers(journal: Journal): Promise<readonly string[]> {
 	return (await facts(journal, "assistant")).map(({ message }) => message.text);
 }
 
-/** A journal in which a worker died amid a run whose input was "one"; the other worker's journal. */
+/** A journal in which a worker died during a run with the input "one"; returns the other worker's journal. */
 async function withOpenRun(): Promise<Journal> {
 	const dead = memoryJournal();
 	const model = scriptedModel([{ gate: new Promise(() => {}), text: "never" }]);
@@ -233,7 +233,7 @@ describe("a store that refuses a turn", () => {
 	});
 });
 
-/** A journal that takes its time; `holds` may keep an answer back after the append is committed. */
+/** A slow journal; `holds` may delay a response after the append is committed. */
 function unhurried(
 	journal: Journal,
 	holds: (facts: readonly Fact[]) => Promise<unknown> | undefined = () => undefined,

@@ -8,7 +8,7 @@ import { AgentRun } from "./agent-run.ts";
 import { drain } from "./drain.ts";
 import { echo, eventsOf, gate, never, play, settled, shown } from "./sessions.fixture.ts";
 
-/** A model of the AI SDK that says "Yes."; the prompts it got. */
+/** An AI SDK model that answers "Yes."; records its prompts. */
 function languageModel() {
 	const prompts: { role: string; content: unknown }[][] = [];
 	const usage = {
@@ -42,7 +42,7 @@ function languageModel() {
 	return { model: model as never, prompts };
 }
 
-/** A journal that writes down the names of the methods that are called. */
+/** A journal that records the names of the called methods. */
 function observed(journal: MemoryJournal): { journal: MemoryJournal; called: string[] } {
 	const called: string[] = [];
 	const get = (target: MemoryJournal, name: string | symbol): unknown => {

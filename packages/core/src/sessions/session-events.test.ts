@@ -201,7 +201,7 @@ describe("the events of a turn", () => {
 
 const job = ["subagent", "task_id"] as const;
 
-/** All that events may carry beside their type. */
+/** All members that events may have in addition to their type. */
 const carried: Record<AgentEvent["type"], readonly string[]> = {
 	"user-text": ["text"],
 	"user-message": ["content"],

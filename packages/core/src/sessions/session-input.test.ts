@@ -7,7 +7,7 @@ import type { InputPart } from "../facts/input-part.ts";
 import { drain } from "./drain.ts";
 import { echo, eventsOf, play, settled, shown, upTo } from "./sessions.fixture.ts";
 
-/** What the user's messages of a conversation hold. */
+/** The contents of the user messages of a conversation. */
 function contentsOf(messages: readonly Message[] = []): (readonly UserContent[])[] {
 	const users = messages.filter(({ type }) => type === "user");
 	return users.map((message) => (message as unknown as { content: readonly UserContent[] }).content);
@@ -20,7 +20,7 @@ async function sent(input: SendInput) {
 	return { emitted, content: contentsOf(model.requests[0]?.messages) };
 }
 
-/** A list in which nothing was ever put between these and the place after them. */
+/** A list with these elements, a hole, and the first element again. */
 function sparse(...given: readonly unknown[]): readonly unknown[] {
 	const list: unknown[] = [...given];
 	list[given.length + 1] = given[0];
@@ -181,7 +181,7 @@ describe("an input", () => {
 		expect(again.emitted).toEqual(emitted);
 		const { session, journal } = play(echo);
 		await drain(await session.send({ type: "user-message", content }));
-		// As it is read from the journal, too.
+		// The event read from the journal is equal, too.
 		expect(runEventsOf(await journal.read("s"))[0]).toEqual(emitted);
 	});
 

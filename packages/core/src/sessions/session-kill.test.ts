@@ -106,7 +106,7 @@ describe("kill", () => {
 			const working = gate();
 			const look = anyTool("look", () => {
 				working.open();
-				return never; // and looks at no signal
+				return never; // and ignores all signals
 			});
 			const { model, asked } = deafModel();
 			const { session } = play([callLook], { tools: [look], ...(at === "model" ? { model } : {}) });
@@ -199,7 +199,7 @@ describe("delete", () => {
 			const held = gate();
 			const late = async <T>(value: T): Promise<T> => {
 				working.open();
-				await held.promise; // whatever the signal says
+				await held.promise; // regardless of the signal
 				return value;
 			};
 			const model = modelOf({ complete: () => late(answer(new AssistantMessage("late"))) });

@@ -1,4 +1,4 @@
-// The order of requests to one session: bursts that nobody awaits, over a store that takes its time.
+// The order of requests to one session: bursts of un-awaited calls over a slow store.
 import { scriptedModel } from "@holdfast/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { echo, gate, play, settled } from "./sessions.fixture.ts";
 
-/** A store whose answers take a number of promises that `draw` chooses. */
+/** A store whose responses take a number of promises that `draw` chooses. */
 function slow(inner: MemoryJournal, draw: () => number): Journal {
 	const wait = async (): Promise<void> => {
 		for (let left = draw(); left > 0; left--) await null;
@@ -39,7 +39,7 @@ function slow(inner: MemoryJournal, draw: () => number): Journal {
 	};
 }
 
-/** What was said to the session "s", in the order in which runs took it in. */
+/** The inputs of the session "s" in the order in which runs accepted them. */
 function said(journal: MemoryJournal): readonly string[] {
 	return journal
 		.read("s")

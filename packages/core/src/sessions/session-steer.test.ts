@@ -21,7 +21,7 @@ import {
 	upTo,
 } from "./sessions.fixture.ts";
 
-/** What was said to the run while it ran, by its events. */
+/** The inputs that the run received while it ran, as its events show them. */
 function said(text: string, placement: string) {
 	return { type: "runtime-input", input: { type: "user-text", text }, placement };
 }
@@ -91,7 +91,7 @@ describe("steering", () => {
 		const timers = new Set<() => void>();
 		let ends = 0;
 		let refused = 0;
-		/** Holds the end of the first run, and refuses the beginning of the second once. */
+		/** Delays the end of the first run, and refuses the beginning of the second once. */
 		const hinder = (lease: Lease): void => {
 			const append = lease.append.bind(lease);
 			lease.append = (batch) => {

@@ -37,7 +37,7 @@ test("a session with an overlay for its next turn keeps it, however many others 
 	expect(shown(model).at(-1)).toEqual(["user: one", "assistant: re: one", "user: beside", "user: two"]);
 });
 
-/** A journal over the sessions of another, and the places of the entries that were read from it. */
+/** A journal over the sessions of another, and the positions of the entries that were read from it. */
 function readingOf(inner: MemoryJournal): { readonly journal: Journal; readonly read: number[] } {
 	const read: number[] = [];
 	const other = inner.worker("other");

@@ -13,7 +13,7 @@ const parameters = {
 	properties: { city: { type: "string" } },
 	required: ["city"],
 } as const;
-/** A tool that somebody else has the function of. */
+/** A remote tool. */
 const locate: AnyTool = { name: "locate", description: "Where the user is.", parameters };
 const asks = (id: string, city = "Rome") => ({ name: "locate", id, arguments: { city } });
 const two = [{ toolCalls: [asks("a"), asks("b")] }, "done"];

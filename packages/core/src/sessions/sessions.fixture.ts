@@ -1,4 +1,4 @@
-// What the tests of sessions share: agents that follow scripts, events read step by step, and what a model was shown.
+// Shared by the tests of sessions: agents that follow scripts, events read step by step, and the requests of a model.
 
 import { type Script, type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";
@@ -15,7 +15,7 @@ import type { Session } from "./session.ts";
 /** A promise that never settles. */
 export const never: Promise<never> = new Promise(() => {});
 
-/** A promise that is opened from outside. */
+/** A promise that the test resolves. */
 export function gate(): { readonly promise: Promise<void>; open(): void } {
 	const { promise, resolve } = Promise.withResolvers<void>();
 	return { promise, open: () => resolve() };
@@ -27,7 +27,7 @@ export interface Played {
 	readonly session: Session;
 	readonly model: ScriptedModel;
 	readonly journal: MemoryJournal;
-	/** Also of events that nobody has asked for yet. */
+	/** Includes events that were not requested yet. */
 	readonly happened: string[];
 }
 
@@ -47,7 +47,7 @@ export function play(script: Script, options: Partial<AgentOptions> = {}, journa
 export const echo: Script = ({ messages }) =>
 	`re: ${(messages.at(-1) as { text?: string } | undefined)?.text}`;
 
-/** All events of a run. */
+/** Returns all events of a run. */
 export async function eventsOf(run: AgentRun): Promise<AgentEvent[]> {
 	const events: AgentEvent[] = [];
 	for await (const event of run.events()) events.push(event);
