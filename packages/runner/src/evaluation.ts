@@ -1,4 +1,4 @@
-// Entry `@holdfast/runner/evaluation`: scenarios with scorers, their figures, and whether these got worse.
+// Entry point `@holdfast/runner/evaluation`: scenarios with scorers, their metrics, and regressions.
 export { compareReports, type Regression, readReport, type Tolerance } from "./evaluation/compare-reports.ts";
 export {
 	type EvaluateOptions,

@@ -1,4 +1,4 @@
-// Entry `@holdfast/runner/harness`: models and expectations for tests of agents.
+// Entry point `@holdfast/runner/harness`: models and expectations for tests of agents.
 export {
 	type ExpectedAction,
 	expectActions,

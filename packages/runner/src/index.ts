@@ -1,4 +1,4 @@
-// The main entry: accountable agents, which plan, act and reflect under a policy.
+// The main entry point: accountable agents that plan, act and reflect under a policy.
 
 export type { Metrics, ModelMetrics, ToolMetrics } from "./agent/index.ts";
 export {

@@ -1,4 +1,4 @@
-// Entry `@holdfast/runner/prompts`: versioned templates of prompts.
+// Entry point `@holdfast/runner/prompts`: versioned templates of prompts.
 
 export type { PromptEngine, PromptStore, PromptTemplate, RenderedPrompt } from "./contract/prompt-store.ts";
 export {

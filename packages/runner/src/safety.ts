@@ -1,3 +1,3 @@
-// Entry `@holdfast/runner/safety`: policy, redaction and audit.
+// Entry point `@holdfast/runner/safety`: policy, redaction and audit.
 export { createRedactor, type Redactor, type RedactorOptions } from "@holdfast/redaction";
 export { type WritePolicyOptions, writePolicy } from "./safety/index.ts";

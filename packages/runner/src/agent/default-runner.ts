@@ -7,7 +7,7 @@ import { Session } from "./session.ts";
 export class DefaultRunner implements Runner {
 	readonly #running = new Map<string, Session>();
 
-	/** Rejects with `SESSION_NOT_FOUND` for a session of another agent. */
+	/** Rejects with `SESSION_NOT_FOUND` for a session that no agent created. */
 	async run(session: RunnerSession): Promise<AgentResult> {
 		if (!(session instanceof Session)) throw notFound(session?.id);
 		this.#running.set(session.id, session);

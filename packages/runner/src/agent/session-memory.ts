@@ -13,7 +13,7 @@ export interface WatchedStores {
 }
 
 /**
- * Creates stores whose writes pass policy. Keys are masked, for reads as well. `idempotencyKey` is that of the writing
+ * Creates stores whose writes pass policy. Secrets in keys are masked, for reads as well. `idempotencyKey` is that of the writing
  * call. `memoryOf` is called on first use.
  */
 export function watchedStores(

@@ -8,18 +8,18 @@ import type { ResultError, RunnerStep } from "./plan-step.ts";
 export const topics = {
 	/** The start of a run: a `BeginAnswer`. */
 	begin: "runner.begin",
-	/** The next step, asked of the planner: a `PlanAnswer`. */
+	/** The next step, from the planner: a `PlanAnswer`. */
 	plan: "runner.plan",
 	/** The reflection on a result: a `ReflectAnswer`. */
 	reflect: "runner.reflect",
-	/** Notes of policy that share an append with what they are about: an `AuditRecord` each. */
+	/** Policy notes that share an append with their subject: an `AuditRecord` each. */
 	audit: "runner.audit",
 } as const;
 
-/** The tool that writes what a reflection decided to memory, under the name no tool of an agent has. */
+/** The tool that writes a reflection's decisions to memory, under a name that no tool of an agent can have. */
 export const memoryTool = "runner.remember";
 
-/** The tool that carries out steps by an injected executor. */
+/** The tool that runs steps with an injected executor. */
 export const executorTool = "runner.execute";
 
 /** The first decision of a run. */
@@ -33,13 +33,13 @@ export interface BeginAnswer {
 	readonly memory: readonly unknown[];
 	readonly seed: number;
 	readonly deterministic?: true;
-	/** Set where the run cannot begin. */
+	/** Set if the run cannot start. */
 	readonly error?: ResultError;
 }
 
 /** The policy's verdict on a step. */
 export interface StepVerdict {
-	/** `refused`: not by policy, and at no cost to the budget. */
+	/** `refused`: not by policy, and without reducing the budget. */
 	readonly action: "blocked" | "modified" | "ask" | "refused";
 	readonly rule: string;
 	readonly code: string;
@@ -48,26 +48,26 @@ export interface StepVerdict {
 
 /** A planner's decision, and its cost. */
 export interface PlanAnswer {
-	/** Absent where planning failed. Policy may have changed its input. */
+	/** Absent if planning failed. Policy may have changed its input. */
 	readonly step?: RunnerStep;
 	readonly error?: ResultError;
-	/** The calls of models it took. */
+	/** The model calls it made. */
 	readonly calls: readonly ModelCall[];
 	readonly templates: readonly { readonly id: string; readonly version: string }[];
 	readonly retries?: number;
 	readonly lastRetryError?: string;
-	/** Set where policy stepped in, or where there is no such tool. */
+	/** Set if policy intervened, or if there is no such tool. */
 	readonly verdict?: StepVerdict;
 	/** Milliseconds that planning took. */
 	readonly duration: number;
 	readonly warnings?: readonly string[];
 }
 
-/** A write that a reflection decided on. */
+/** A memory write that a reflection decided on. */
 export interface PlannedWrite {
 	/** The stream. */
 	readonly key: string;
-	/** The same for every attempt at it. */
+	/** The same for every attempt at the write. */
 	readonly id: string;
 	readonly entry: unknown;
 }
@@ -77,9 +77,9 @@ export interface ReflectAnswer {
 	readonly goalMet?: true;
 	/** For the scratchpad. */
 	readonly note?: string;
-	/** Written before the next step is planned. Policy may have changed or dropped some. */
+	/** Written before the next step is planned. Policy may have changed or dropped some writes. */
 	readonly writes: readonly PlannedWrite[];
-	/** The memory is the run's own: what is written is in it as soon as this is on record, and no call is needed. */
+	/** Set if the memory is the run's own: it contains the writes as soon as this is recorded, without a call. */
 	readonly isKept?: true;
 	readonly error?: ResultError;
 	readonly calls: readonly ModelCall[];
@@ -97,7 +97,7 @@ export interface CallAnswer {
 	readonly attempts: number;
 	/** The errors of failed attempts. */
 	readonly failures: readonly ResultError[];
-	/** Changes that the tool made by the memory it was given. */
+	/** Changes that the tool made through the memory it received. */
 	readonly changes: readonly MemoryChange[];
 	readonly attachments?: Readonly<Record<string, string>>;
 	/** The run ends with the error. */

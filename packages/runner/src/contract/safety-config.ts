@@ -1,6 +1,6 @@
 // The questions to policy, its answers, and their record.
 
-/** The place of policy between a decision and its effect. */
+/** The point between a decision and its effect at which policy runs. */
 export type EnforcementPoint =
 	| "planner-output"
 	| "tool-input"
@@ -15,13 +15,13 @@ export interface PolicyQuestion {
 	readonly point: EnforcementPoint;
 	readonly agentId: string;
 	readonly sessionId?: string;
-	/** The tool, stream, collection or template it is about. */
+	/** The tool, stream, collection or template that the question is about. */
 	readonly target?: string;
-	/** The step, message or value that would be run, sent or written. */
+	/** The step, message or value to run, send or write. */
 	readonly subject: unknown;
 }
 
-/** What policy answers. `ask` leaves it to a person: the run waits for an approval. */
+/** A policy decision. `ask` leaves it to a person: the run waits for an approval. */
 export type PolicyDecision =
 	| { readonly action: "allow" }
 	| { readonly action: "block"; readonly rule: string; readonly code?: string; readonly reason?: string }
@@ -37,7 +37,7 @@ export interface PolicyEngine {
 	): PolicyDecision | Promise<PolicyDecision>;
 }
 
-/** One intervention of policy, on record. */
+/** One recorded intervention of policy. */
 export interface AuditRecord {
 	readonly id: string;
 	/** ISO 8601, UTC. */
@@ -51,7 +51,7 @@ export interface AuditRecord {
 	readonly subject?: unknown;
 }
 
-/** Takes audit records. One that rejects keeps the action from being carried out. */
+/** Receives audit records. If it rejects, the action is not executed. */
 export interface AuditSink {
 	write(record: AuditRecord): void | Promise<void>;
 }

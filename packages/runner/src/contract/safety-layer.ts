@@ -4,7 +4,7 @@ import type { Interceptor } from "holdfast/middleware";
 import type { ChatMessage } from "./llm-client.ts";
 import type { EnforcementPoint } from "./safety-config.ts";
 
-/** A run, as audit records name it. */
+/** A run in the form that audit records identify it. */
 export interface RunIdentity {
 	readonly agentId: string;
 	readonly sessionId?: string;
@@ -12,13 +12,19 @@ export interface RunIdentity {
 
 /** Rules of one agent, shared by all of its sessions. */
 export interface SafetyLayer {
-	/** Its part of the one list of policy: every fact is masked, then plans and reflections are checked, before they are committed. */
+	/**
+	 * Its part of the policy list: every fact is masked, then plans and reflections are checked, before they are
+	 * committed.
+	 */
 	readonly interceptors: readonly Interceptor[];
-	/** Whether the planner is shown a tool. */
+	/** Whether the planner may see a tool. */
 	allows(toolId: string): boolean;
-	/** Whether one more attempt at a tool is within its rate; throws `RATE_LIMITED` with an audit record where it is not. */
+	/**
+	 * Checks whether one more attempt at a tool is within its rate limit; throws `RATE_LIMITED` with an audit record if
+	 * not.
+	 */
 	checkAttempt(toolId: string, run: RunIdentity): MaybePromise<void>;
-	/** The prompt to send; throws `CONTENT_BLOCKED` where it may not be sent. */
+	/** Returns the prompt to send; throws `CONTENT_BLOCKED` if it may not be sent. */
 	checkPrompt(messages: readonly ChatMessage[], run: RunIdentity): MaybePromise<readonly ChatMessage[]>;
 	/** Returns the value to write instead, or undefined to write nothing. Throws if policy fails. */
 	checkWrite(
@@ -27,6 +33,6 @@ export interface SafetyLayer {
 		value: unknown,
 		run: RunIdentity,
 	): MaybePromise<{ readonly value: unknown } | undefined>;
-	/** Whether the caller may; throws `RBAC_DENIED`. Synchronous: constructors ask. */
+	/** Checks the caller's permission; throws `RBAC_DENIED`. Synchronous, because constructors call it. */
 	checkPermission(permission: "tool:register" | "agent:create", target: string): void;
 }

@@ -8,17 +8,17 @@ export interface RunnerToolContext {
 	readonly sessionId: string;
 	/** Fires when the run is aborted, or the tool's time has expired. */
 	readonly signal: AbortSignal;
-	/** A number from 0 up to 1; of the session's own seed where the run is deterministic. */
+	/** Returns a number from 0 up to 1, from the session's own seed if the run is deterministic. */
 	readonly rng: () => number;
 	/** Milliseconds since the epoch. */
 	readonly clock: { now(): number };
 	/** The memory of the session. */
 	readonly memory: MemoryClient;
-	/** The database of the agent, where it has one. */
+	/** The database of the agent, if it has one. */
 	readonly database?: DatabaseClient;
-	/** From 1. */
+	/** The iteration, starting at 1. */
 	readonly step: number;
-	/** The attempt at this call, from 1. */
+	/** The attempt at this call, starting at 1. */
 	readonly attempt: number;
 	/** The same for every attempt at this call, across restarts. */
 	readonly idempotencyKey: string;
@@ -36,18 +36,18 @@ export interface ToolOutput {
 /** Metadata of a tool's output. */
 export interface ToolMeta {
 	readonly code?: string;
-	/** Whether trying again may help. */
+	/** Whether a retry may help. */
 	readonly retriable?: boolean;
-	/** Names and texts that are given on in the result of the run. */
+	/** Names and texts that are passed on in the result of the run. */
 	readonly attachments?: Readonly<Record<string, string>>;
 	readonly [name: string]: unknown;
 }
 
-/** How often a failing tool is tried, and how long is waited between. */
+/** How often a failing tool is tried, and the delays in between. */
 export interface ToolRetryOptions {
 	/** Default: 3. */
 	readonly maxAttempts?: number;
-	/** Milliseconds before the second attempt, doubled each time. Default: 200. */
+	/** Milliseconds before the second attempt, doubled for each further one. Default: 200. */
 	readonly baseDelayMs?: number;
 	/** Default: 30000. */
 	readonly maxDelayMs?: number;
@@ -60,21 +60,21 @@ export interface RunnerTool {
 	readonly description?: string;
 	/** JSON Schema of the input. Default: anything. */
 	readonly schema?: Readonly<Record<string, unknown>> | boolean;
-	/** `false`: it runs only where its id is in `enableTools`. Default: true. */
+	/** If `false`, the tool only runs if its id is in `enableTools`. Default: true. */
 	readonly safeByDefault?: boolean;
 	/** The permission that the tool requires before it runs. */
 	readonly requires?: "network" | "shell";
-	/** Milliseconds. Default: 30000. */
+	/** Time limit in milliseconds. Default: 30000. */
 	readonly timeoutMs?: number;
-	/** Whether a call may be made twice without harm. Default: false. */
+	/** Whether repeating a call is harmless. Default: false. */
 	readonly idempotent?: boolean;
 	readonly retry?: ToolRetryOptions;
-	/** Whether an error that it threw may be gone when it is tried again. */
+	/** Classifies an error that it threw: whether a retry may help. */
 	classify?(error: unknown): "retriable" | "fatal";
 	run(input: unknown, context: RunnerToolContext): unknown;
 }
 
-/** Runs steps in place of the built-in executor; it gets only what policy allowed. */
+/** Runs steps instead of the built-in executor; it receives only steps that policy allowed. */
 export interface ToolExecutor {
 	execute(step: RunnerStep, context: RunnerToolContext): Promise<ActionResult>;
 }

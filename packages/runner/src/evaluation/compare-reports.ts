@@ -1,8 +1,8 @@
-// Whether something got worse: the figures of an evaluation held against those of an earlier one.
+// Finds regressions: compares the metrics of an evaluation with those of an earlier one.
 import { HoldfastError } from "@holdfast/upp";
 import type { EvaluationReport, ScenarioReport } from "./evaluate.ts";
 
-/** A figure that got worse. */
+/** A metric that got worse. */
 export interface Regression {
 	readonly scenario: string;
 	/** A member of `ScenarioReport`, or `scores.NAME`, or `missing` for a scenario that no longer exists. */
@@ -11,15 +11,15 @@ export interface Regression {
 	readonly after: number;
 }
 
-/** How much worse a figure may be, as a part of what it was: 0.1 is a tenth. */
+/** How much worse a metric may be, relative to its earlier value: 0.1 is a tenth. */
 export interface Tolerance {
-	/** Of all figures that have none of their own. Default: 0.1. */
+	/** For all metrics without their own tolerance. Default: 0.1. */
 	readonly all?: number;
-	/** Of single ones, by name. */
+	/** For individual metrics, by name. */
 	readonly of?: Readonly<Record<string, number>>;
 }
 
-/** Metrics of which less is better. */
+/** Metrics for which lower is better. */
 const costs = ["meanSteps", "p50", "p95", "toolErrors", "tokens"] as const;
 
 /** Lists the regressions beyond the tolerance, in the order of the scenarios. */
@@ -56,7 +56,7 @@ export function compareReports(
 }
 
 /**
- * Reads a report that was kept as JSON.
+ * Reads a report that was stored as JSON.
  * @throws HoldfastError `BASELINE_INVALID`.
  */
 export function readReport(text: string): EvaluationReport {

@@ -1,4 +1,4 @@
-// Runs scenarios, each several times, and adds up what came of them.
+// Runs scenarios, each several times, and aggregates the outcomes.
 
 import { checkOptionNames, HoldfastError, messageOf, optionNames } from "@holdfast/upp";
 import type { AgentResult, RunOptions } from "../contract/index.ts";
@@ -11,11 +11,11 @@ const evaluateNames = optionNames<EvaluateOptions>({
 	signal: true,
 });
 
-/** How scenarios are run. */
+/** Options for running scenarios. */
 export interface EvaluateOptions {
 	/** Runs of each scenario, from 1. Default: 1. */
 	readonly repetitions?: number;
-	/** Runs at a time, from 1. Default: 1. */
+	/** Maximum number of concurrent runs, at least 1. Default: 1. */
 	readonly concurrency?: number;
 	/** Called after each run. */
 	onRun?(progress: EvaluationProgress): void;
@@ -23,7 +23,7 @@ export interface EvaluateOptions {
 	readonly signal?: AbortSignal;
 }
 
-/** A run has ended. */
+/** Reported when a run has ended. */
 export interface EvaluationProgress {
 	readonly scenario: string;
 	readonly done: number;
@@ -32,27 +32,27 @@ export interface EvaluationProgress {
 	readonly error?: string;
 }
 
-/** Figures of one scenario. */
+/** Metrics of one scenario. */
 export interface ScenarioReport {
 	readonly name: string;
 	readonly runs: number;
 	/** From 0 to 1. */
 	readonly successRate: number;
 	readonly meanSteps: number;
-	/** Milliseconds. */
+	/** In milliseconds. */
 	readonly p50: number;
 	readonly p95: number;
-	/** Failed attempts at tools, a run. */
+	/** Failed tool attempts per run. */
 	readonly toolErrors: number;
-	/** Tokens, a run. */
+	/** Tokens per run. */
 	readonly tokens: number;
 	/** Mean of each scorer, from 0 to 1. */
 	readonly scores: Readonly<Record<string, number>>;
-	/** Errors of runs or scorers, each once. */
+	/** Errors of runs or scorers, without duplicates. */
 	readonly errors: readonly string[];
 }
 
-/** Figures of all scenarios. */
+/** Metrics of all scenarios. */
 export interface EvaluationReport {
 	readonly scenarios: readonly ScenarioReport[];
 }
@@ -64,9 +64,9 @@ interface Run {
 }
 
 /**
- * Runs scenarios and gives their figures. A run that throws is one without success; a scorer that throws scores 0.
+ * Runs scenarios and returns their metrics. A run that throws counts as unsuccessful; a scorer that throws scores 0.
  *
- * Rejects with `EVALUATION_INVALID` for no scenarios, names used twice, or limits that are no whole numbers from 1.
+ * Rejects with `EVALUATION_INVALID` for no scenarios, duplicate names, or limits that are not whole numbers from 1.
  */
 export async function evaluate(
 	scenarios: readonly Scenario[],

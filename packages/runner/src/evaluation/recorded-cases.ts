@@ -8,7 +8,9 @@ export interface RecordedCase {
 	readonly output: string;
 }
 
-/** The completed turns of a session that said something, in order: inputs for scenarios, and what is expected of them. */
+/**
+ * Returns the completed turns of a session that have text, in order: inputs for scenarios, with their expected outputs.
+ */
 export async function recordedCases(host: Host, sessionKey: string): Promise<readonly RecordedCase[]> {
 	const cases: RecordedCase[] = [];
 	let input: string | undefined;

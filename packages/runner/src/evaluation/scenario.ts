@@ -10,11 +10,11 @@ export interface Outcome {
 	readonly success: boolean;
 	readonly output: unknown;
 	readonly steps: number;
-	/** Milliseconds. */
+	/** In milliseconds. */
 	readonly durationMs: number;
 	readonly toolErrors: number;
 	readonly tokens: number;
-	/** Of an agent of this package. */
+	/** Set for an agent of this package. */
 	readonly result?: AgentResult;
 }
 
@@ -23,7 +23,7 @@ export interface ScoredRun extends Outcome {
 	readonly input: unknown;
 }
 
-/** How good a run was: from 0 to 1, or whether it was good. */
+/** Rates a run: from 0 to 1, or whether it was good. */
 export interface Scorer {
 	readonly name: string;
 	score(run: ScoredRun): number | boolean | Promise<number | boolean>;
@@ -40,18 +40,18 @@ export interface Scenario {
 	/** Unique within an evaluation. */
 	readonly name: string;
 	readonly agent: Subject;
-	/** The task. Default: the agent's own, or an empty text. */
+	/** The task. Default: the agent's own, or an empty string. */
 	readonly input?: unknown;
-	/** Default: none; then success alone counts. */
+	/** Default: none; then only success counts. */
 	readonly scorers?: readonly Scorer[];
 }
 
-/** The output equals this. */
+/** Scores whether the output equals this value. */
 export function exact(expected: unknown): Scorer {
 	return { name: "exact", score: ({ output }) => canonical(output) === canonical(expected) };
 }
 
-/** The output, as text, contains this text or matches this pattern. */
+/** Scores whether the output, as text, contains this string or matches this pattern. */
 export function contains(expected: string | RegExp): Scorer {
 	return {
 		name: "contains",
@@ -67,7 +67,7 @@ export function scoredBy(name: string, score: Scorer["score"]): Scorer {
 	return { name, score };
 }
 
-/** The criteria of a judge, and the client that it asks. */
+/** The criteria of a judge, and the client that it uses. */
 export interface JudgeOptions {
 	readonly client: LLMClient;
 	/** The quality criteria, in words. */
@@ -76,7 +76,7 @@ export interface JudgeOptions {
 	readonly name?: string;
 }
 
-/** Scores the output with a model. A reply without a number from 0 to 1 is an error of the run's score. */
+/** Scores the output with a model. A reply without a number from 0 to 1 is a scorer error of the run. */
 export function judge(options: JudgeOptions): Scorer {
 	checkOptionNames(options, judgeNames, { of: "judge()" });
 	const { client, criteria, name = "judge" } = options;

@@ -1,9 +1,9 @@
-// A scorer that holds outputs against a schema.
+// A scorer that validates outputs against a schema.
 import { compileSchema } from "holdfast/execution";
 import type { Scorer } from "./scenario.ts";
 
 /**
- * The output meets this JSON Schema.
+ * Scores whether the output matches this JSON Schema.
  * @throws HoldfastError `invalid_schema`.
  */
 export function matchesSchema(schema: Readonly<Record<string, unknown>>): Scorer {

@@ -1,4 +1,4 @@
-// The events of a replay held against those of the record, ids and times aside.
+// Compares the events of a replay with those of the record, ignoring ids and times.
 import { HoldfastError } from "@holdfast/upp";
 import type { RunnerEvent } from "../contract/index.ts";
 import { canonical } from "./hash-chain.ts";
@@ -18,12 +18,12 @@ export class EventComparer {
 		this.#expected = expected;
 	}
 
-	/** The next event of the record; undefined after the last, and from the first that differs. */
+	/** The next event of the record; undefined after the last one, and from the first difference on. */
 	get expected(): RunnerEvent | undefined {
 		return this.#difference === undefined ? this.#expected[this.#next] : undefined;
 	}
 
-	/** Holds the next event against the record; false from the first that differs. */
+	/** Compares the next event with the record; returns false from the first difference on. */
 	take(actual: RunnerEvent): boolean {
 		if (this.#difference !== undefined) return false;
 		const expected = this.#expected[this.#next++];

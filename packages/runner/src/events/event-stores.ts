@@ -1,4 +1,4 @@
-// Stores of events: in memory, in a file, in a database. None has a way to change or remove an event.
+// Event stores: in memory, in a file, in a database. None has a method to change or remove an event.
 import { appendFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseClient } from "@holdfast/memory";
@@ -18,16 +18,16 @@ const eventStoreNames = optionNames<EventStoreOptions>({
 export interface EventStoreOptions {
 	/**
 	 * A secret of at least 32 bytes, stored outside the event store. Each event gets an authentication code, so records
-	 * cannot be rewritten with new hashes without the key. By default events carry hashes only.
+	 * cannot be rewritten with new hashes without the key. By default, events only have hashes.
 	 */
 	readonly key?: string | Uint8Array;
-	/** Keys of before, which still verify. */
+	/** Former keys, which are still valid for verification. */
 	readonly previousKeys?: readonly (string | Uint8Array)[];
 	/** How `verify` treats events without a code, such as those written before the key was set. Default: `refuse`. */
 	readonly unkeyed?: "refuse" | "accept";
 	/**
-	 * Receives the end of each record, after a fixed number of events and when the run ends. Keep anchors outside the
-	 * reach of anyone who can change the store. If it throws, the next event tries again. If it throws at the end, the
+	 * Receives the end of each record, after a fixed number of events and when the run ends. Store anchors where anyone
+	 * who can change the store cannot reach them. If it throws, the next event tries again. If it throws at the end, the
 	 * run gets a warning and its record is marked as incomplete.
 	 */
 	readonly anchor?: (anchor: RecordAnchor) => void | Promise<void>;
@@ -58,13 +58,13 @@ interface ChainKeeper {
 	isIncomplete(runId: string): Promise<boolean>;
 }
 
-/** Appends of a run are made one after the other, each after the hash of the last. */
+/** Appends of a run are made one after the other, each after the hash of the previous one. */
 function chainStore(keeper: ChainKeeper, options: EventStoreOptions): EventStore {
 	const keys = readKeys(options);
 	const { anchor, anchorEvery = anchorEveryDefault } = options;
 	if (!Number.isSafeInteger(anchorEvery) || anchorEvery < 1)
 		throw invalid("`anchorEvery` must be a whole number from 1");
-	/** Ends of the chains that are being appended to. */
+	/** The ends of chains with appends in progress. */
 	const ends = new Map<string, Promise<string>>();
 	/** Runs whose last anchor could not be written. */
 	const owing = new Set<string>();
@@ -78,7 +78,7 @@ function chainStore(keeper: ChainKeeper, options: EventStoreOptions): EventStore
 				await anchor({ runId, seq, hash, time });
 				owing.delete(runId);
 			} catch (error) {
-				// The next event tries again; the last one has no next.
+				// The next event tries again; after the last one there is no next.
 				owing.add(runId);
 				if (isEnd) throw error;
 			}
@@ -102,7 +102,7 @@ function chainStore(keeper: ChainKeeper, options: EventStoreOptions): EventStore
 	};
 }
 
-/** Keeps events as long as the process lives. */
+/** Keeps events for the lifetime of the process. */
 export function memoryEventStore(options: EventStoreOptions = {}): EventStore {
 	checkOptionNames(options, eventStoreNames, { of: "memoryEventStore()" });
 	const runs = new Map<string, string[]>();
@@ -122,7 +122,7 @@ export function memoryEventStore(options: EventStoreOptions = {}): EventStore {
 	);
 }
 
-/** Keeps the events of each run in a file of a folder, one JSON object a line. */
+/** Keeps the events of each run in a file of a folder, one JSON object per line. */
 export function fileEventStore(folder: string, options: EventStoreOptions = {}): EventStore {
 	checkOptionNames(options, eventStoreNames, { of: "fileEventStore()" });
 	const file = (runId: string, ending: string): string =>
@@ -157,8 +157,8 @@ async function readOr<Missing>(path: string, missing: Missing): Promise<string |
 }
 
 /**
- * A line that cannot be read is an event that was altered. So is one that is not written as this store writes: a member that
- * comes twice has a value that other readers may see, and the hash does not cover.
+ * A line that cannot be read is an event that was altered. So is a line in a form that this store does not write: a
+ * duplicate member has a value that other readers may see and the hash does not cover.
  */
 function parsed(line: string): StoredEvent {
 	try {
@@ -168,7 +168,7 @@ function parsed(line: string): StoredEvent {
 	return { seq: 0 } as StoredEvent;
 }
 
-/** Keeps events in a collection of a database. */
+/** Stores events in a collection of a database. */
 export function databaseEventStore(
 	database: DatabaseClient,
 	collection: string = "runner-events",

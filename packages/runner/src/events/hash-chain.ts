@@ -1,19 +1,19 @@
-// Stored events: each contains the hash of its predecessor, so changing one requires changing all later ones; with a key
-// outside the store, that is impossible without the key.
+// Stored events: each contains the hash of its predecessor, so changing one requires changing all later ones. If there is
+// a key outside the store, that is impossible without the key.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { RecordAnchor, RecordVerdict, RunnerEvent, StoredEvent } from "../contract/index.ts";
 
 /** The predecessor hash of the first event. */
 export const noHash: string = "0".repeat(64);
 
-/** Keys of a store: the first makes codes, all check them. */
+/** Keys of a store: the first creates codes, all of them verify. */
 export interface ChainKeys {
 	readonly keys: readonly (string | Uint8Array)[];
-	/** Whether events from before the first key may have no code. */
+	/** Whether events that precede the first key may have no code. */
 	readonly acceptsUnkeyed: boolean;
 }
 
-/** An event after another. */
+/** Returns an event chained to its predecessor. */
 export function chained(event: RunnerEvent, previousHash: string, { keys: [key] }: ChainKeys): StoredEvent {
 	const hash = hashOf(event, previousHash);
 	return { ...event, previousHash, hash, ...(key === undefined ? {} : { mac: codeOf(hash, key) }) };
@@ -44,8 +44,8 @@ export function canonical(value: unknown): string {
 }
 
 /**
- * Checks whether events are unchanged since they were appended for this run; else returns the first `seq` that is not.
- * The events of an ended run must include its end. Once an event carries a code, all later ones must.
+ * Verifies that events are unchanged since they were appended for this run; else returns the first `seq` that is not. The
+ * events of an ended run must include its end. Once an event has a code, all later ones must.
  */
 export function verifyChain(
 	runId: string,

@@ -1,4 +1,5 @@
-// A run as its events recorded it: what its models and tools gave, so that it can be run again without either.
+// A run in the form that its events recorded: the results of its models and tools, so that it can be replayed without
+// either.
 import { HoldfastError } from "@holdfast/upp";
 import type {
 	BeginAnswer,
@@ -18,20 +19,20 @@ export interface RecordedCall {
 	readonly heard: readonly ({ readonly text: string } | { readonly error: ResultError })[];
 }
 
-/** A run that was recorded whole. */
+/** A run that was recorded completely. */
 export interface RecordedRun {
 	readonly events: readonly StoredEvent[];
 	readonly begin: BeginAnswer | undefined;
 	/** In the order in which they were made. */
 	readonly calls: readonly RecordedCall[];
-	/** By iteration; a text where the call was not carried out. */
+	/** By iteration; a string if the call did not run. */
 	readonly answers: ReadonlyMap<number, CallAnswer | string>;
 	readonly verdicts: ReadonlyMap<number, StepVerdict>;
-	/** Steps as they came out of policy, by iteration. */
+	/** Steps after policy, by iteration. */
 	readonly planned: ReadonlyMap<number, RunnerStep>;
 	/** The written results, by iteration. */
 	readonly written: ReadonlyMap<number, unknown>;
-	/** Iterations whose result policy let be written, and the memory did not take. */
+	/** Iterations whose result policy allowed to be written, but the memory rejected. */
 	readonly unwritten: ReadonlySet<number>;
 	/** The errors of failed reflections, by iteration. */
 	readonly unreflected: ReadonlyMap<number, ResultError>;
@@ -40,8 +41,8 @@ export interface RecordedRun {
 /**
  * Reads a record.
  *
- * Rejects with `RUN_NOT_FOUND`, `RECORD_INCOMPLETE` where an event could not be appended or the run was resumed, `RECORD_ALTERED` where an event is
- * not as it was appended.
+ * Rejects with `RUN_NOT_FOUND`; with `RECORD_INCOMPLETE` if an event could not be appended or the run was resumed; with
+ * `RECORD_ALTERED` if an event differs from the one appended.
  */
 export async function readRecordedRun(store: EventStore, runId: string): Promise<RecordedRun> {
 	const events = await store.read(runId);
@@ -91,7 +92,7 @@ function recordedRun(events: readonly StoredEvent[]): RecordedRun {
 			reflected = data.step;
 			if (data.error !== undefined) unreflected.set(data.step as never, data.error as never);
 		}
-		// Before it, they are what the tool wrote itself.
+		// Before the reflection, they are writes of the tool itself.
 		else if (type === "memory" && data.step === reflected) written.set(data.step as never, data.value);
 	}
 	return { events, begin, calls, answers, verdicts, planned, written, unwritten, unreflected };

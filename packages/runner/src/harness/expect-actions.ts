@@ -2,12 +2,12 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { ActionResult, AgentResult } from "../contract/index.ts";
 
-/** An action that is expected: the members that are given must be equal. */
+/** An expected action: the given members must be equal. */
 export type ExpectedAction = Partial<Pick<ActionResult, "type" | "toolId" | "input" | "output" | "ok">>;
 
 /**
- * Passes where the run did exactly these, in this order.
- * @throws HoldfastError `ACTIONS_DIFFER`, naming the first index that differs with what was expected and what was there.
+ * Passes if the run did exactly these actions, in this order.
+ * @throws HoldfastError `ACTIONS_DIFFER`, naming the first index that differs, with the expected and the actual action.
  */
 export function expectActions(
 	result: Pick<AgentResult, "actions">,
@@ -38,7 +38,7 @@ function textOf(value: unknown): string {
 	return value === undefined ? "nothing" : sorted(value);
 }
 
-/** Plain data as text with sorted keys. */
+/** Returns plain data as text with sorted keys. */
 export function sorted(value: unknown, indent?: number): string {
 	const order = (_: string, member: unknown): unknown =>
 		typeof member === "object" && member !== null && !Array.isArray(member)

@@ -1,4 +1,4 @@
-// A run as text for snapshots: sorted keys; ids and times by the order in which they appear.
+// Writes a run as text for snapshots: with sorted keys, and ids and times numbered by first appearance.
 import type { AgentResult } from "../contract/index.ts";
 import { sorted } from "./expect-actions.ts";
 
@@ -7,7 +7,7 @@ const isoTime = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
 /** Members that hold milliseconds. */
 const durations: ReadonlySet<string> = new Set(["duration", "durationMs", "latency"]);
 
-/** The text of a run: the same for runs that did the same. */
+/** Returns the text of a run: the same for runs with the same behavior. */
 export function snapshot(result: AgentResult): string {
 	const ids = new Map<string, string>();
 	const plain = JSON.parse(JSON.stringify(result), (name, value) => (durations.has(name) ? 0 : value));

@@ -11,16 +11,16 @@ import type {
 
 const stubNames = optionNames<StubOptions>({ info: true, usage: true });
 
-/** The answer of a stub: a text, its pieces, a step as JSON, a whole response, or an error to throw. */
+/** The answer of a stub: a string, its pieces, a step as JSON, a whole response, or an error to throw. */
 export type StubReply = string | readonly string[] | RunnerStep | ModelResponse | Error;
 
-/** A prompt as the stub got it. */
+/** A prompt that the stub received. */
 export interface StubPrompt {
 	readonly messages: readonly ChatMessage[];
 	readonly options: Omit<ModelCallOptions, "signal">;
 }
 
-/** A stub, and what it was asked. */
+/** A stub, and the prompts it received. */
 export interface StubClient extends LLMClient {
 	readonly prompts: readonly StubPrompt[];
 }
@@ -29,13 +29,13 @@ export interface StubClient extends LLMClient {
 export interface StubOptions {
 	/** The description of its model. Default: the name `stub`, with streaming. */
 	readonly info?: Partial<ModelInfo>;
-	/** Tokens that it reports of each call. Default: none. */
+	/** Tokens that it reports for each call. Default: none. */
 	readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
 }
 
 /**
- * A client that gives these replies in order, and is marked deterministic. A call past the last rejects with
- * `STUB_EXHAUSTED`.
+ * Returns a client that gives these replies in order, and is marked deterministic. A call after the last reply rejects
+ * with `STUB_EXHAUSTED`.
  */
 export function stubClient(script: readonly StubReply[], options: StubOptions = {}): StubClient {
 	checkOptionNames(options, stubNames, { of: "stubClient()" });

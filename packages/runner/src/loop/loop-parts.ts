@@ -1,4 +1,4 @@
-// The parts of the loop: everything that may take time or reach outside is passed in.
+// The parts of the loop: everything that may take time or access external resources is passed in.
 import type { MemoryClient } from "@holdfast/memory";
 import type { RequestedCall, Situation } from "holdfast/execution";
 import type {
@@ -16,16 +16,16 @@ import type {
 export interface LiveRun {
 	readonly runId: string;
 	readonly sessionId: string;
-	/** Random numbers for one planning, reflecting or call: with a seed the same ones, also after a crash. */
+	/** Returns random numbers for one planning, reflection or call: with a seed the same ones, even after a crash. */
 	random(purpose: string): () => number;
 	readonly clock: { now(): number };
 	/** The memory of the run. */
 	readonly memory: MemoryClient;
 	/** The options that the session was created with. */
 	options(): Promise<RunOptions>;
-	/** An iteration begins. */
+	/** An iteration starts. */
 	stepStarts(step: number): void;
-	/** A call of a model; what it streams is emitted. */
+	/** Calls a model; streamed text is emitted. */
 	callModel(request: ModelRequest, signal: AbortSignal): Promise<RoutedCall>;
 	renderPrompt(
 		id: string,
@@ -33,7 +33,7 @@ export interface LiveRun {
 	): Promise<{ readonly text: string; readonly version: string }>;
 }
 
-/** The tools that the engine knows. */
+/** The tools that are registered with the engine. */
 export type KnownTools = Situation["tools"];
 
 /** The loop's parts. */
@@ -46,17 +46,17 @@ export interface LoopParts {
 	readonly maxSteps?: number | undefined;
 	readonly storeReasoning: boolean;
 	readonly safetyBudget: number;
-	/** Where outputs go: to a client of the caller's by a call, to the run's own memory, or nowhere. */
+	/** Where outputs are written: to the caller's client with a call, to the run's own memory, or nowhere. */
 	readonly remembers: "by-call" | "with-run" | false;
 	/** Tools that the planner may choose from. */
 	tools(known: KnownTools): readonly Pick<RunnerTool, "id" | "description" | "schema">[];
-	/** The call of the engine's that carries a step out; undefined where no tool does. `ask`: a person has to allow it. */
+	/** Returns the engine's call that runs a step; undefined if no tool can. `ask`: a person has to approve it. */
 	callOf(
 		step: RunnerStep,
 		iteration: number,
 		ask: string | undefined,
 		known: KnownTools,
 	): RequestedCall | undefined;
-	/** The run in this process. */
+	/** Returns the run in this process. */
 	live(runId: string, sessionKey: string | undefined): LiveRun;
 }

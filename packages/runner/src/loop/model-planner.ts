@@ -1,4 +1,4 @@
-// A planner that asks a model: one system message holds the task and the allowed tools, and the conversation follows.
+// A planner that calls a model: one system message contains the task and the allowed tools, and the conversation follows.
 // Tool outputs appear only in messages of the role `tool`, so their text never becomes an instruction.
 import { checkOptionNames, isHoldfastError, optionNames } from "@holdfast/upp";
 import type { ChatMessage, ModelRequest, Planner, PlannerContext, PlannerState } from "../contract/index.ts";
@@ -15,24 +15,27 @@ const modelPlannerNames = optionNames<ModelPlannerOptions>({
 
 /** Options of `modelPlanner()`. */
 export interface ModelPlannerOptions {
-	/** How often an unreadable reply goes back to the model with what is wrong. Default: 1. */
+	/** How often an unreadable reply is returned to the model with an explanation. Default: 1. */
 	readonly maxPlanRepairs?: number;
 	/** Fields of every request to a provider: model, maxTokens, costCeiling. Default: none. */
 	readonly request?: Omit<ModelRequest, "messages" | "purpose" | "promptRef">;
 	/**
-	 * How it goes about a task: `plain`; `careful`, which looks before it changes anything and checks before it finishes;
-	 * `brief`, for few steps and short prompts; or a function that makes the text. The task, the tools and the form of an
-	 * answer follow it. Default: `plain`.
+	 * How it approaches a task: `plain`; `careful`, which looks before it changes anything and checks before it finishes;
+	 * `brief`, for few steps and short prompts; or a function that returns the text. The task, the tools and the answer
+	 * format follow the text. Default: `plain`.
 	 */
 	readonly manner?: PlannerManner;
-	/** A template of the agent's prompt store in place of the whole system message; gets `task` and `tools`. Default: none. */
+	/**
+	 * A template of the agent's prompt store that replaces the whole system message; receives `task` and `tools`.
+	 * Default: none.
+	 */
 	readonly promptTemplate?: string;
 }
 
 /**
- * A planner that asks a model for the next step as JSON.
+ * Returns a planner that asks a model for the next step as JSON.
  *
- * @throws HoldfastError `CONFIG_INVALID` for a `manner` that there is not.
+ * @throws HoldfastError `CONFIG_INVALID` for an unknown `manner`.
  */
 export function modelPlanner(options: ModelPlannerOptions = {}): Planner {
 	checkOptionNames(options, modelPlannerNames, { of: "modelPlanner()" });

@@ -1,12 +1,12 @@
-// A step in the reply of a model: plain JSON, JSON in a fence, or after prose.
+// Finds the step in a model's reply: plain JSON, JSON in a fence, or JSON after prose.
 import { HoldfastError } from "@holdfast/upp";
 import { invalid } from "./read-step.ts";
 
 const mostCharacters = 1_000_000;
 
 /**
- * The object in a reply; costs linear time.
- * @throws HoldfastError `PLAN_INVALID` without one.
+ * Returns the object in a reply; takes linear time.
+ * @throws HoldfastError `PLAN_INVALID` if there is none.
  */
 export function parseStep(text: string): unknown {
 	if (text.length > mostCharacters) throw invalid(`the reply has ${text.length} characters`);
@@ -21,7 +21,7 @@ export function parseStep(text: string): unknown {
 	throw new HoldfastError("PLAN_INVALID", `The reply is no JSON: ${first.why}.`);
 }
 
-/** Models write null for a member that they leave out. */
+/** Models write null for a member that they omit. */
 function withoutNulls(step: unknown): unknown {
 	if (typeof step !== "object" || step === null || Array.isArray(step)) return step;
 	return Object.fromEntries(Object.entries(step).filter(([, member]) => member !== null));

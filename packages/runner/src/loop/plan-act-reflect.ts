@@ -1,5 +1,6 @@
-// The loop as a decider: plan, act, reflect (keeps I1). Each answer is on record before it is used, and no answer is asked
-// for twice (keeps I3): planning and reflecting are questions, acting is a call of a tool, all else follows from the facts.
+// The loop as a decider: plan, act, reflect (keeps I1). Each answer is recorded before it is used, and none is requested
+// twice (keeps I3): planning and reflecting are questions, acting is a tool call, and everything else follows from the
+// facts.
 
 import { HoldfastError, isThenable, messageOf } from "@holdfast/upp";
 import {
@@ -30,8 +31,8 @@ import { readStep } from "./read-step.ts";
 import { runnerError } from "./runner-error.ts";
 
 /**
- * Plans, acts and reflects until a step of the type `finish`, or until the goal is met. What it comes to is said in the
- * session, too.
+ * Plans, acts and reflects until a step of the type `finish`, or until the goal is met. The result is also a message of
+ * the session.
  */
 export function planActReflectLoop(parts: LoopParts, policy?: readonly Interceptor[]): DecidingStrategy {
 	return strategy<Progress>({
@@ -58,12 +59,12 @@ function next(parts: LoopParts, progress: Progress, known: KnownTools): Action {
 	return planning(parts, progress, known);
 }
 
-/** The end of a run that came to something. */
+/** Returns the end of a successful run. */
 function finishing(value: unknown): Action {
 	return value === undefined || value === null ? { kind: "finish" } : { kind: "finish", text: textOf(value) };
 }
 
-/** Whether anything is made of results beyond what the fold does. */
+/** Whether results are processed beyond the fold. */
 function reflects({ reflector, goalMet, remembers }: LoopParts): boolean {
 	return remembers !== false || reflector !== undefined || goalMet !== undefined;
 }
@@ -136,13 +137,13 @@ function acting(parts: LoopParts, progress: Progress, step: RunnerStep, known: K
 	const ask = planned?.verdict?.action === "ask" ? planned.verdict.rule : undefined;
 	const call = parts.callOf(step, steps, ask, known);
 	if (call === undefined) {
-		// The run was resumed by an agent that has not this tool.
+		// The run was resumed by an agent without this tool.
 		const message = `The step needs the tool ${JSON.stringify(step.toolId)}, which this agent does not have.`;
 		return { kind: "finish", error: new HoldfastError("TOOL_NOT_FOUND", message) };
 	}
 	const act = { kind: "tools", tag: "act", step: "next", calls: [call] } as const;
 	if (!reflects(parts) || parts.reflector !== undefined || parts.goalMet !== undefined) return act;
-	// No question is open, so the reflection shares the result's append.
+	// No question is open, so the reflection shares the append of the result.
 	return {
 		...act,
 		concludes({ outcome, result, duration }) {
@@ -181,7 +182,7 @@ function reflecting(parts: LoopParts, progress: Progress, known: KnownTools): Ac
 	return { kind: "ask", topic: topics.reflect, question };
 }
 
-/** The default reflection on an output: it is written to memory. */
+/** Returns the default reflection on an output: it is written to memory. */
 function reflection({ remembers }: LoopParts, progress: Progress, output: unknown): ReflectAnswer {
 	const { begin, runId, steps } = progress;
 	const about = { calls: [], templates: [] };
@@ -216,7 +217,7 @@ function stepsExhausted(maxSteps: number): HoldfastError {
 	);
 }
 
-/** An error as data: with its own code if it is a HoldfastError, else with the given one. */
+/** Converts an error to data: with its own code if it is a HoldfastError, else with the given one. */
 function errorOf(thrown: unknown, code: string): ResultError {
 	const message = messageOf(thrown);
 	if (!(thrown instanceof HoldfastError)) return { message, code };

@@ -1,9 +1,9 @@
-// The services of a planner or reflector, with an account of their use.
+// The services of a planner or reflector, and a record of their use.
 import type { ModelCall, PlannerContext } from "../contract/index.ts";
 import type { LiveRun } from "./loop-parts.ts";
 import { runnerError } from "./runner-error.ts";
 
-/** The services that were used. They are recorded with the answer. */
+/** The used services. They are recorded with the answer. */
 export interface Used {
 	readonly calls: readonly ModelCall[];
 	readonly templates: readonly { readonly id: string; readonly version: string }[];
@@ -11,7 +11,7 @@ export interface Used {
 	readonly lastRetryError?: string;
 }
 
-/** A context of one question; its purpose is its own within the run. */
+/** Returns a context for one question; its purpose is unique within the run. */
 export function plannerContext(
 	live: LiveRun,
 	signal: AbortSignal,

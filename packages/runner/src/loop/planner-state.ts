@@ -1,4 +1,4 @@
-// A run as planners and reflectors see it. Lists are copied when they are looked at: who does not look pays nothing.
+// A run in the form that planners and reflectors see. Lists are copied only on access.
 import type { ActionResult, ChatMessage, PlannerState } from "../contract/index.ts";
 import type { KnownTools, LiveRun, LoopParts } from "./loop-parts.ts";
 import type { Progress } from "./progress.ts";
@@ -58,8 +58,8 @@ class SeenRun implements PlannerState {
 		this.sessionId = live.sessionId;
 		this.task = begin?.task ?? "";
 		this.step = steps + 1;
-		// Members of its own, not of the class, for who hands on a copy, `{ ...state }`. As getters of a literal they would
-		// take longer than all else here.
+		// Own members, not members of the class, for callers that pass on a copy, `{ ...state }`. Getters of a literal
+		// would take longer than everything else here.
 		Object.defineProperty(this, "transcript", SeenRun.#ofTranscript);
 		Object.defineProperty(this, "scratchpad", SeenRun.#ofScratchpad);
 		Object.defineProperty(this, "actions", SeenRun.#ofActions);

@@ -18,13 +18,13 @@ import {
 	topics,
 } from "../contract/index.ts";
 
-/** How often something was tried again, and what the last failure was. */
+/** How often something was retried, and the last failure. */
 export interface Retries {
 	readonly attempts: number;
 	readonly lastError?: string;
 }
 
-/** A run so far. */
+/** The state of a run so far. */
 export interface Progress {
 	readonly runId: string;
 	/** Milliseconds since the epoch. */
@@ -33,7 +33,7 @@ export interface Progress {
 	/** The user's first message: the task, if the run has no other. */
 	readonly input: string;
 	readonly begin: BeginAnswer | undefined;
-	/** Iterations of planning. */
+	/** Number of planning iterations. */
 	readonly steps: number;
 	/** Steps that policy blocked. */
 	readonly blocks: number;
@@ -47,15 +47,15 @@ export interface Progress {
 	/** Errors and policy blocks, one line each, in order. */
 	readonly traces: List<string>;
 	readonly retries: Retries;
-	/** Milliseconds that each call took, with its tool. */
+	/** Milliseconds of each call, with its tool. */
 	readonly latency: List<readonly [toolId: string, milliseconds: number]>;
-	/** Of each call that gave some. */
+	/** Attachments of each call that returned some. */
 	readonly attachments: List<Readonly<Record<string, string>>>;
 	/** The latest plan. */
 	readonly planned: PlanAnswer | undefined;
 	/** The reflection on the latest result. */
 	readonly reflected: ReflectAnswer | undefined;
-	/** Whether the last step was carried out and not looked at yet. */
+	/** Whether the last step was executed and not yet reflected on. */
 	readonly phase: "begin" | "plan" | "act" | "reflect" | "remember" | "over";
 	/** The error that will end the run. */
 	readonly failure: ResultError | undefined;
@@ -63,7 +63,7 @@ export interface Progress {
 	readonly result:
 		| {
 				readonly value: unknown;
-				/** A message has arrived since then, so the run plans once more. */
+				/** A message has arrived since, so the run plans once more. */
 				readonly isSteered?: true;
 		  }
 		| undefined;
@@ -96,7 +96,7 @@ export const noProgress: Progress = {
 	outcome: undefined,
 };
 
-/** A run after one more fact. */
+/** Returns a run after one more fact. */
 export function progressAfter(progress: Progress, { at, runId, fact }: Entry): Progress {
 	switch (fact.kind) {
 		case "run.started":
@@ -194,7 +194,7 @@ function afterPlan(given: Progress, planned: PlanAnswer): Progress {
 	}
 }
 
-/** A step that was not carried out is reported to the planner; where policy blocked it, the budget is one less. */
+/** A step that did not run is reported to the planner; if policy blocked it, the budget decreases by one. */
 function blocked(progress: Progress, step: RunnerStep, { verdict, duration }: PlanAnswer): Progress {
 	const { code = "SAFETY_VIOLATION", message = "", rule = "" } = verdict ?? {};
 	const error: ResultError = { code, message, info: { rule } };
@@ -243,7 +243,7 @@ export function callAnswer(outcome: string, result: unknown, duration: number): 
 	return outcome === "done" ? answerOf(result, duration) : unknownAnswer(outcome, result, duration);
 }
 
-/** The answer of one of the loop's tools; any other tool of the agent returns an output only. */
+/** Returns the answer of one of the loop's tools; any other tool of the agent only returns an output. */
 function answerOf(result: unknown, duration: number): CallAnswer {
 	const { attempts, latency, failures } = (result ?? {}) as Partial<CallAnswer>;
 	if (typeof attempts === "number" && typeof latency === "number" && Array.isArray(failures))
@@ -251,7 +251,7 @@ function answerOf(result: unknown, duration: number): CallAnswer {
 	return { ok: true, output: result, latency: duration, attempts: 1, failures: [], changes: [] };
 }
 
-/** The answer of a call that a crash cut off, or that was not approved. */
+/** Returns the answer of a call that a crash cut off, or that was not approved. */
 function unknownAnswer(outcome: string, result: unknown, duration: number): CallAnswer {
 	const code = outcome === "unknown" ? "TOOL_OUTCOME_UNKNOWN" : "TOOL_NOT_RUN";
 	const error: ResultError = { code, message: textOf(result) };
@@ -274,7 +274,7 @@ function afterReflection(progress: Progress, reflected: ReflectAnswer): Progress
 	};
 }
 
-/** With its goal met a run ends with the last output. */
+/** If its goal is met, a run ends with the last output. */
 function goalOf({ actions }: Progress, { goalMet }: ReflectAnswer): Partial<Progress> {
 	return goalMet === true ? { result: { value: actions.at(-1)?.output } } : {};
 }
@@ -311,7 +311,7 @@ function moreRetries(before: Retries, more: number, lastError: string | undefine
 	return last === undefined ? { attempts } : { attempts, lastError: last };
 }
 
-/** The parts of a step that the list of actions shows. */
+/** Returns the parts of a step that the list of actions shows. */
 function shown({ type, toolId, input }: RunnerStep): Pick<ActionResult, "type" | "toolId" | "input"> {
 	return {
 		type,
@@ -320,7 +320,7 @@ function shown({ type, toolId, input }: RunnerStep): Pick<ActionResult, "type" |
 	};
 }
 
-/** A failure as the planner sees it: the error, and any output of the tool. */
+/** Returns a failure in the form that the planner sees: the error, and any output of the tool. */
 function failureOf(error: ResultError | undefined, output: unknown): unknown {
 	if (error === undefined || output === undefined) return error ?? output;
 	return { error, output };

@@ -5,7 +5,7 @@ import { plainOf, type RunnerStep } from "../contract/index.ts";
 const types: ReadonlySet<string> = new Set(["tool", "message", "finish", "internal"]);
 
 /**
- * A step in its recorded form: a copy of the fields that belong to its type.
+ * Returns a step in its recorded form: a copy of the fields that belong to its type.
  * @throws HoldfastError `PLAN_INVALID`.
  */
 export function readStep(given: unknown, storeReasoning: boolean): RunnerStep {
@@ -25,7 +25,7 @@ export function readStep(given: unknown, storeReasoning: boolean): RunnerStep {
 	};
 }
 
-/** A copy that the journal can hold. */
+/** Returns a copy that the journal can store. */
 function plain(input: unknown): unknown {
 	const copy = plainOf(input);
 	if (!copy.ok) throw invalid(`its \`input\` is no plain data: ${copy.why}`);

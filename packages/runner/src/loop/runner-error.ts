@@ -1,8 +1,8 @@
-// Errors of a run as data and back.
+// Converts errors of a run to data and back.
 import { HoldfastError } from "@holdfast/upp";
 import type { ResultError } from "../contract/index.ts";
 
-/** The error that ends a run. */
+/** Returns the error that ends a run. */
 export function runnerError(given: ResultError): HoldfastError {
 	const { message, info } = given;
 	const failure = { code: "RUN_FAILED", ...given };

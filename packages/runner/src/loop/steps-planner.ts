@@ -3,8 +3,8 @@ import { HoldfastError } from "@holdfast/upp";
 import type { Planner, PlannerContext, PlannerState, RunnerStep } from "../contract/index.ts";
 
 /**
- * Plans the given steps in order, or calls a function with the state. It has no position of its own: the run provides it,
- * so that many runs can share one planner, and a resumed run continues at its step.
+ * Plans the given steps in order, or calls a function with the state. The position comes from the run, so many runs can
+ * share one planner, and a resumed run continues at its step.
  *
  * After the last step it throws `PLAN_EXHAUSTED`.
  */

@@ -1,4 +1,4 @@
-// Clients of well-known services: the providers of the AI SDK, loaded when they are first used.
+// Clients of well-known services: the providers of the AI SDK, loaded on first use.
 import { checkOptionNames, HoldfastError, type LanguageModel, optionNames } from "@holdfast/upp";
 import type { LLMClient, ModelInfo } from "../contract/index.ts";
 import { modelClient } from "./model-client.ts";
@@ -20,9 +20,9 @@ const localClientNames = optionNames<AdapterOptions & { readonly baseUrl: string
 
 /** Options of every adapter. */
 export interface AdapterOptions {
-	/** The model, by the name that the service has for it. */
+	/** Name of the model at the service. */
 	readonly model: string;
-	/** Where the service is. Default: the service's own address. */
+	/** Base URL of the service. Default: the service's own. */
 	readonly baseUrl?: string;
 	/** Sends the requests. Default: the global `fetch`. */
 	readonly fetch?: typeof fetch;
@@ -30,7 +30,7 @@ export interface AdapterOptions {
 	readonly info?: Partial<ModelInfo>;
 }
 
-/** Options of a service that wants a key. */
+/** Options of a service that requires a key. */
 export interface KeyedAdapterOptions extends AdapterOptions {
 	readonly apiKey: string;
 }
@@ -56,7 +56,7 @@ export function anthropicClient(given: KeyedAdapterOptions): LLMClient {
 	});
 }
 
-/** Speaks to a service that is compatible with OpenAI's, without a key. Needs `@ai-sdk/openai-compatible`. */
+/** Uses a service that is compatible with OpenAI's, without a key. Needs `@ai-sdk/openai-compatible`. */
 export function localClient(options: AdapterOptions & { readonly baseUrl: string }): LLMClient {
 	checkOptionNames(options, localClientNames, { of: "localClient()" });
 	return lazyClient(options, undefined, async () => {
@@ -79,7 +79,7 @@ function settings({ baseUrl, fetch }: AdapterOptions): { baseURL?: string; fetch
 	};
 }
 
-// Each import is inside a `try`, by which bundlers know that the package may be absent.
+// Each import is inside a `try`, which tells bundlers that the package may be missing.
 async function loadOpenAI(): Promise<typeof import("@ai-sdk/openai")> {
 	try {
 		return await import("@ai-sdk/openai");
@@ -110,7 +110,7 @@ function missing(name: string, cause: unknown): HoldfastError {
 	});
 }
 
-/** A client whose package is loaded with its first call. Nothing that it throws contains the key. */
+/** Returns a client whose package is loaded on the first call. Its errors never contain the key. */
 function lazyClient(
 	{ model, info }: AdapterOptions,
 	key: string | undefined,
@@ -151,7 +151,7 @@ function lazyClient(
 	};
 }
 
-/** An error as others may see it: the key is in none of its texts, and what it was caused by stays here. */
+/** Returns an error without the key in any of its texts, and without its cause. */
 function withoutKey(error: unknown, key: string | undefined): unknown {
 	const given = error as { message?: unknown; code?: unknown; retryable?: unknown; retryAfterMs?: unknown };
 	if (key === undefined || key === "" || typeof given?.message !== "string") return error;

@@ -1,4 +1,4 @@
-// One call of one client: streamed where it can be, within its time, and read before it is believed.
+// One call of one client: streamed if possible, with a time limit, and validated before it is used.
 
 import { HoldfastError } from "@holdfast/upp";
 import type { Timers } from "holdfast/host";
@@ -17,15 +17,15 @@ export interface ClientCall {
 	readonly options: ModelCallOptions;
 	/** Fires when the run is aborted. */
 	readonly signal: AbortSignal;
-	/** Milliseconds. Default: no limit. */
+	/** Time limit in milliseconds. Default: no limit. */
 	readonly timeoutMs?: number | undefined;
 	readonly timers: Timers;
 	readonly streams: boolean;
-	/** Hears each piece, while the call is under way. */
+	/** Receives each piece during the call. */
 	onTokens(text: string): void;
 }
 
-/** Rejects with what the client threw, with `MODEL_TIMEOUT`, or with the reason of the signal. */
+/** Rejects with the client's error, with `MODEL_TIMEOUT`, or with the reason of the signal. */
 export async function callClient(call: ClientCall): Promise<ModelResponse> {
 	const { signal, timeoutMs, timers } = call;
 	signal.throwIfAborted();

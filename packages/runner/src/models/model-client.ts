@@ -26,7 +26,7 @@ import type {
 
 const modelClientNames = optionNames<ModelClientOptions>({ info: true, deterministic: true });
 
-/** Options of a client made of a model. */
+/** Options of a client that is created from a model. */
 export interface ModelClientOptions {
 	/** The description of the client's model. Default: its name, with streaming. */
 	readonly info?: Partial<ModelInfo>;
@@ -35,7 +35,7 @@ export interface ModelClientOptions {
 }
 
 /**
- * A client that asks a model.
+ * Returns a client that calls a model.
  * @throws HoldfastError `invalid_model`, `provider_not_called`, `no_language_model`.
  */
 export function modelClient(
@@ -113,7 +113,7 @@ export function modelClient(
 	};
 }
 
-/** Parameters under the names that models know. */
+/** Returns the parameters under the names of the model layer. */
 function paramsOf({ maxTokens, temperature, seed }: ModelCallOptions): Record<string, unknown> {
 	return {
 		...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
@@ -122,7 +122,7 @@ function paramsOf({ maxTokens, temperature, seed }: ModelCallOptions): Record<st
 	};
 }
 
-/** The text of an answer. A model that called a tool it saw in the history meant to plan that. */
+/** Returns the text of an answer. If the model called a tool that it saw in the history, it meant to plan that call. */
 function textOf(message: AssistantMessage): string {
 	const [call] = message.toolCalls ?? [];
 	if (message.text !== "" || call === undefined) return message.text;
@@ -136,7 +136,7 @@ interface ReadMessages {
 	readonly tools: readonly ModelTool[];
 }
 
-/** A prompt as the model layer has it: a text is one message of the user. */
+/** Converts a prompt to the form of the model layer: a string is one user message. */
 function readMessages(prompt: string | readonly ChatMessage[]): ReadMessages {
 	const given: readonly ChatMessage[] =
 		typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt;

@@ -6,14 +6,14 @@ import type { ResultError } from "../contract/index.ts";
 export interface ModelFailure {
 	readonly error: ResultError;
 	readonly retriable: boolean;
-	/** Milliseconds that the provider asks to be left alone. */
+	/** Milliseconds that the provider asks clients to wait. */
 	readonly retryAfterMs?: number;
 }
 
-/** Codes of the model layer that mean that nothing answered. */
+/** Codes of the model layer for which no provider answered. */
 const unavailable: ReadonlySet<string> = new Set(["NETWORK_ERROR"]);
 
-/** Reads what a client threw. */
+/** Reads an error that a client threw. */
 export function readFailure(thrown: unknown): ModelFailure {
 	const given = (typeof thrown === "object" && thrown !== null ? thrown : {}) as Record<string, unknown>;
 	const { code, retriable, retryable, retryAfterMs } = given;

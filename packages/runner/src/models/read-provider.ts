@@ -1,4 +1,4 @@
-// Normalises the given providers: clients, AI SDK models, and either with declared capabilities.
+// Normalizes the given providers: clients, AI SDK models, and either with declared capabilities.
 import { HoldfastError, messageOf } from "@holdfast/upp";
 import type {
 	AgentConfig,
@@ -10,7 +10,7 @@ import type {
 } from "../contract/index.ts";
 import { modelClient } from "./model-client.ts";
 
-/** A provider as the router sees it. A capability that it does not advertise is undefined. */
+/** A provider in the form that the router uses. A capability that it does not advertise is undefined. */
 export class KnownProvider {
 	readonly id: string;
 	readonly priority: number;
@@ -18,7 +18,7 @@ export class KnownProvider {
 	readonly price: TokenPrice | undefined;
 	/** The given value, for scores. */
 	readonly given: ModelProvider;
-	/** Milliseconds since the epoch before which it wants no call. */
+	/** Time before which it accepts no call, in milliseconds since the epoch. */
 	notBefore = 0;
 	#info: Promise<ModelInfo | undefined> | undefined;
 
@@ -30,7 +30,7 @@ export class KnownProvider {
 		this.given = given;
 	}
 
-	/** The client's description of its model, requested once; a failed request is repeated. */
+	/** Returns the client's description of its model, requested once; a failed request is repeated. */
 	info(): Promise<ModelInfo | undefined> {
 		this.#info ??= this.#ask();
 		return this.#info;
@@ -112,7 +112,7 @@ function isProvider(given: object): given is ModelProvider {
 	return "client" in given;
 }
 
-/** A client, or why it is not one. */
+/** Returns a client, or why the value is not one. */
 function clientOf(given: unknown): LLMClient | string {
 	if (typeof (given as { call?: unknown } | null)?.call === "function" && typeof given === "object")
 		return given as LLMClient;

@@ -1,5 +1,5 @@
-// One list of providers, from which each call of a model gets one that can do it; when it fails in a way that may pass, the
-// next one is called.
+// One list of providers, from which each model call gets a capable one; if that fails with a transient error, the next
+// one is called.
 import type { Timers } from "holdfast/host";
 import type {
 	AgentConfig,
@@ -16,13 +16,13 @@ import { type ModelFailure, readFailure } from "./model-error.ts";
 import { type KnownProvider, readProviders } from "./read-provider.ts";
 import { costOf, estimateTokens, selectProviders } from "./select.ts";
 
-/** The longest that a provider which asks to be left alone is waited for, in milliseconds. */
+/** The longest wait for a provider that asks clients to wait, in milliseconds. */
 const longestWait = 30_000;
 
 /** Options of a router. */
 export interface RouterOptions {
 	readonly score?: ScoreProvider | undefined;
-	/** Milliseconds a call may take. Default: no limit. */
+	/** Time limit of a call in milliseconds. Default: no limit. */
 	readonly timeoutMs?: number | undefined;
 	readonly timers: Timers;
 	readonly clock: { now(): number };
@@ -31,7 +31,7 @@ export interface RouterOptions {
 /** The context of one call. */
 export interface RoutingContext {
 	readonly signal: AbortSignal;
-	/** Hears each piece of a streamed answer, or the whole of one that was not. */
+	/** Receives each piece of a streamed answer, or a whole answer that was not streamed. */
 	onTokens(text: string): void;
 	/** Called for each failed call. */
 	failed(error: ResultError): void;
@@ -39,17 +39,17 @@ export interface RoutingContext {
 
 /** The providers of an agent. */
 export interface ModelRouter {
-	/** How many there are. */
+	/** The number of providers. */
 	readonly size: number;
-	/** Whether every client is marked so. */
+	/** Whether every client is marked as deterministic. */
 	readonly deterministic: boolean;
-	/** Rejects only where the run was aborted. */
+	/** Rejects only if the run was aborted. */
 	call(request: ModelRequest, context: RoutingContext): Promise<RoutedCall>;
-	/** Initialises every client that wants it. */
+	/** Initializes every client that requires it. */
 	start(): Promise<void>;
 	/** Never rejects. */
 	check(): Promise<readonly HealthCheck[]>;
-	/** Closes every client once, also where one throws. Never rejects. */
+	/** Closes every client once, even if one throws. Never rejects. */
 	close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ async function route(
 	return { calls, retries: calls.length - 1, error: allFailed(failures) };
 }
 
-/** A provider that asked for time gets it, within reason. */
+/** Waits as long as a provider asks, up to the limit. */
 async function leftAlone(
 	provider: KnownProvider,
 	{ clock, timers }: RouterOptions,

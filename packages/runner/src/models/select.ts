@@ -1,4 +1,4 @@
-// Which providers can do a call, and in which order they are tried.
+// Determines which providers can serve a call, and in which order they are tried.
 import type { ChatMessage, ModelRequest, ScoreProvider } from "../contract/index.ts";
 import type { KnownProvider } from "./read-provider.ts";
 
@@ -8,7 +8,7 @@ export interface Unmet {
 	readonly unmet: "model" | "modality" | "maxTokens" | "cost" | "score";
 }
 
-/** Providers to try, in order, and what the others lack. */
+/** Providers to try, in order, and the missing capabilities of the others. */
 export interface Selection {
 	readonly candidates: readonly KnownProvider[];
 	readonly unmet: readonly Unmet[];
@@ -35,7 +35,7 @@ export async function selectProviders(
 	return { candidates, unmet };
 }
 
-/** Finds the capability that a provider lacks. A capability that is not advertised counts as missing. */
+/** Finds a capability that a provider lacks. A capability that is not advertised counts as missing. */
 async function lackOf(provider: KnownProvider, request: ModelRequest): Promise<Unmet["unmet"] | undefined> {
 	const { given, price } = provider;
 	const info = await provider.info();
@@ -59,7 +59,7 @@ function hasImage(messages: readonly ChatMessage[]): boolean {
 	);
 }
 
-/** US dollars. */
+/** Returns US dollars. */
 export function costOf(
 	price: { readonly input: number; readonly output: number },
 	{ inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
@@ -67,7 +67,7 @@ export function costOf(
 	return (inputTokens * price.input + outputTokens * price.output) / 1_000_000;
 }
 
-/** About how many tokens a text or a prompt has. */
+/** Estimates the number of tokens of a text or a prompt. */
 export function estimateTokens(given: string | readonly ChatMessage[]): number {
 	if (typeof given === "string") return Math.ceil(given.length / 4);
 	let characters = 0;

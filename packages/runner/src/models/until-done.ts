@@ -2,7 +2,7 @@
 
 const mark = "data: [DONE]";
 
-/** A `fetch` whose streamed answers end at their mark. */
+/** Returns a `fetch` whose streamed responses end at their mark. */
 export function untilDone(inner: typeof fetch = fetch): typeof fetch {
 	return async (input, init) => {
 		const response = await inner(input, init);
@@ -16,7 +16,7 @@ export function untilDone(inner: typeof fetch = fetch): typeof fetch {
 function cutAtMark(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
 	const decoder = new TextDecoder();
 	const encoder = new TextEncoder();
-	/** The beginning of a line that may be the mark. */
+	/** The start of a line that may be the mark. */
 	let line = "";
 	return new TransformStream({
 		transform(chunk, controller) {

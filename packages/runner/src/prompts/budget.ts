@@ -4,19 +4,22 @@ import { HoldfastError, readDuration } from "@holdfast/upp";
 
 /** Limits of templates. */
 export interface PromptLimits {
-	/** Characters of a template. Default: 100,000. A longer one is not valid. */
+	/** Maximum length of a template in characters. Default: 100,000. A longer one is invalid. */
 	readonly templateLength?: number;
-	/** Blocks inside of blocks. Default: 50. A template with more is not valid. */
+	/** Maximum nesting of blocks. Default: 50. A template with deeper nesting is invalid. */
 	readonly depth?: number;
-	/** Parts of the template rendered, iterations counted each time, and values in the parameters. Default: 250,000. */
+	/**
+	 * Maximum number of rendered parts of the template, counting each iteration, and of values in the parameters.
+	 * Default: 250,000.
+	 */
 	readonly steps?: number;
-	/** Characters of the rendered text, texts that are only computed included. Default: 1,000,000. */
+	/** Maximum length of the rendered text in characters, including texts that are only computed. Default: 1,000,000. */
 	readonly outputLength?: number;
-	/** Milliseconds after which a Liquid template is not rendered further. Default: 2,000. */
+	/** Milliseconds after which rendering of a Liquid template stops. Default: 2,000. */
 	readonly renderMs?: number;
 }
 
-/** Limits with their defaults. */
+/** Returns the limits with their defaults. */
 export function readLimits(limits: PromptLimits = {}): Required<PromptLimits> {
 	return {
 		templateLength: 100_000,
@@ -38,13 +41,13 @@ export class Budget {
 		this.limits = limits;
 	}
 
-	/** @throws PROMPT_LIMIT where too much was done. */
+	/** @throws PROMPT_LIMIT if there were too many steps. */
 	step(count: number = 1): void {
 		this.#steps += count;
 		if (this.#steps > this.limits.steps) throw limitExceeded(`takes more than ${this.limits.steps} steps`);
 	}
 
-	/** Charges a text and gives it back. @throws PROMPT_LIMIT where too much was written. */
+	/** Charges a text and returns it. @throws PROMPT_LIMIT if too much was written. */
 	write(text: string): string {
 		this.#written += text.length;
 		if (this.#written > this.limits.outputLength)

@@ -1,15 +1,15 @@
-// Texts that were read. The last ones are kept, so that a template that is rendered in every step is read once.
+// A cache of parsed texts, so that a template that is rendered in every step is parsed once.
 import type { PromptEngine } from "../contract/index.ts";
 import type { PromptLimits } from "./budget.ts";
 import { isPromptEngine, loadEngine } from "./engines.ts";
 import type { CompileOutcome } from "./template-engine.ts";
 
-/** Characters of all kept texts together. */
+/** Maximum number of characters of all cached texts together. */
 const keptLength = 200_000;
 
 export class Compiler {
 	readonly #limits: Required<PromptLimits>;
-	/** The one used last is last. */
+	/** Most recently used last. */
 	readonly #kept = new Map<string, CompileOutcome>();
 	#length = 0;
 
@@ -17,7 +17,7 @@ export class Compiler {
 		this.#limits = limits;
 	}
 
-	/** @throws PROMPT_ENGINE_MISSING; what is wrong with the text is in what it gives. */
+	/** @throws PROMPT_ENGINE_MISSING; problems of the text are part of the return value. */
 	async compile(text: unknown, engine: PromptEngine): Promise<CompileOutcome> {
 		if (!isPromptEngine(engine)) return { problems: [`there is no engine ${JSON.stringify(engine)}`] };
 		if (typeof text !== "string") return { problems: ["the template is not a text"] };

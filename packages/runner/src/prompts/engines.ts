@@ -16,12 +16,12 @@ export function isPromptEngine(name: unknown): name is PromptEngine {
 	return typeof name === "string" && Object.hasOwn(engines, name);
 }
 
-/** @throws PROMPT_ENGINE_MISSING when the engine's library is not installed. */
+/** @throws PROMPT_ENGINE_MISSING if the engine's library is not installed. */
 export function loadEngine(name: PromptEngine): Promise<TemplateEngine> {
 	return engines[name]();
 }
 
-// Each import of a library is inside a `try`, by which bundlers know that the package may be absent.
+// Each import of a library is inside a `try`, which tells bundlers that the package may be missing.
 async function loadLiquid(): Promise<TemplateEngine> {
 	const { liquidEngine } = await import("./liquid.ts");
 	try {

@@ -1,11 +1,11 @@
-// The part of Handlebars' tree that templates of prompts may use, and what is wrong with the rest.
+// The part of Handlebars' syntax tree that prompt templates may use, and the problems of the rest.
 import { problemIn, tooDeep } from "./template-engine.ts";
 
 /** The used part of a node in the parser's tree. The parser's own types do not resolve in an ES module. */
 export interface SyntaxNode {
 	readonly type: string;
 	readonly loc: { readonly start: { readonly line: number; readonly column: number } };
-	/** A text, or what an option is set to. */
+	/** A text, or the value of an option. */
 	readonly value?: unknown;
 	readonly key?: string;
 	readonly path?: SyntaxNode;
@@ -19,7 +19,7 @@ export interface SyntaxNode {
 	readonly original?: unknown;
 }
 
-/** A tree, or the tree inside of a block. */
+/** A tree, or the tree inside a block. */
 export interface SyntaxTree {
 	readonly body: readonly SyntaxNode[];
 	readonly blockParams?: readonly string[];
@@ -32,7 +32,7 @@ export type Expression =
 			readonly kind: "path";
 			/** Names, from the context. */
 			readonly names: readonly string[];
-			/** Contexts to leave first. */
+			/** Number of contexts to leave first. */
 			readonly ups: number;
 			/** Whether the first name is one such as `@index`. */
 			readonly isData: boolean;
@@ -46,7 +46,7 @@ export type Part =
 	| { readonly kind: "value"; readonly value: Expression }
 	| {
 			readonly kind: "block";
-			/** `section` is a block that names a value alone. */
+			/** `section` is a block that only names a value. */
 			readonly helper: BlockHelper | "section";
 			readonly value: Expression;
 			readonly includesZero: boolean;
@@ -66,7 +66,7 @@ const isValueHelper = (name: string): name is ValueHelper =>
 	(valueHelpers as readonly string[]).includes(name);
 const known = [...blockHelpers, ...valueHelpers].join(", ");
 
-/** Reads a tree; what it cannot be used with goes to `problems`. */
+/** Reads a tree; parts that cannot be used are reported in `problems`. */
 export class TemplateReader {
 	readonly problems: string[] = [];
 	readonly #depth: number;
@@ -98,7 +98,7 @@ export class TemplateReader {
 	}
 
 	#block(block: SyntaxNode, depth: number): readonly Part[] {
-		// An `else if` is a block inside of a block: long chains count as well, since rendering descends them.
+		// An `else if` is a block inside a block: long chains count as well, because rendering descends them.
 		if (depth === this.#depth) return this.#refuse(block, tooDeep(this.#depth));
 		const name = nameOf(block.path);
 		const pairs = block.hash?.pairs ?? [];
@@ -129,7 +129,7 @@ export class TemplateReader {
 		];
 	}
 
-	/** A tag or a parenthesis: a helper with values, or a value alone. */
+	/** Reads a tag or a parenthesis: a helper with values, or a single value. */
 	#call(node: SyntaxNode): Expression {
 		const name = nameOf(node.path);
 		const params = node.params ?? [];

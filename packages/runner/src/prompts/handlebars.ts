@@ -1,5 +1,5 @@
-// Engine `handlebars`: the library's parser reads, this file renders. No code is made of a template, so it also works where
-// none may be, and nothing in a template can reach what is not in the parameters.
+// Engine `handlebars`: the library parses, this file renders. No code is generated from a template, so it also works
+// where code generation is forbidden, and a template can access only the parameters.
 import { parse } from "@handlebars/parser";
 import { type Expression, type Part, type SyntaxTree, TemplateReader } from "./handlebars-template.ts";
 import { fieldOf, isEmpty, type PlainObject, type PlainValue, textOf } from "./plain-params.ts";
@@ -34,7 +34,7 @@ function compile(text: string, { depth }: { readonly depth: number }): CompileOu
 	};
 }
 
-/** Open blocks and parentheses that the parser is given at most: it takes the square of their number. */
+/** Maximum number of open blocks and parentheses for the parser, whose time is quadratic in it. */
 const maximalOpen = 300;
 
 /**
@@ -42,7 +42,7 @@ const maximalOpen = 300;
  * templates.
  */
 function costlyNesting(text: string): string | undefined {
-	/** For each open block, the tags that wait for its end: itself, and each `else`. */
+	/** For each open block, the tags that wait for its end: the block itself, and each `else`. */
 	const open: number[] = [];
 	let waiting = 0;
 	for (const { sigil, name, inner, offset } of scanTags(text).tags) {
@@ -80,12 +80,12 @@ interface SyntaxProblem {
 	readonly hash?: {
 		readonly token?: string | null;
 		readonly line?: number;
-		/** The token before. */
+		/** The preceding token. */
 		readonly loc?: { readonly last_line: number; readonly last_column: number };
 	};
 }
 
-/** Paths that begin at the parameters: those outside of blocks that change the context. */
+/** Yields paths that start at the parameters: those outside of blocks that change the context. */
 function* referencesOf(template: readonly Part[]): Generator<string> {
 	for (const part of template) {
 		if (part.kind === "text") continue;
@@ -107,9 +107,9 @@ interface Scope {
 	readonly value: PlainValue;
 	/** `@index`, `@key`, `@first`, `@last`, `@root`. */
 	readonly data: PlainObject;
-	/** Names that a block gives: `as |item index|`. */
+	/** Names that a block defines: `as |item index|`. */
 	readonly named?: PlainObject | undefined;
-	/** The context around, for `../`. */
+	/** The surrounding context, for `../`. */
 	readonly outer?: Scope | undefined;
 }
 
@@ -166,7 +166,7 @@ function renderEach(
 	return text;
 }
 
-/** A context inside of another. */
+/** Returns a context inside another. */
 function inside(
 	outer: Scope,
 	value: PlainValue,

@@ -29,7 +29,7 @@ const reserved: ReadonlySet<unknown> = new Set(["constructor", "__proto__"]);
 /** The library's own limit counts characters and list elements that filters create. */
 const filterShare = 4;
 
-/** Writes what a template or a `capture` gives. */
+/** Writes the output of a template or a `capture`. */
 class BudgetEmitter implements Emitter {
 	buffer = "";
 	readonly #budget: Budget;
@@ -56,7 +56,7 @@ function boundedText(value: unknown, budget: Budget): string {
 	return textOf(value);
 }
 
-/** Tags that a text has at most: the library's reader takes a tenth of a millisecond for each. */
+/** Maximum number of tags in a text: the library's parser takes a tenth of a millisecond for each. */
 const maximalTags = 5_000;
 
 function isDeeper(templates: readonly Template[], depth: number): boolean {
@@ -68,7 +68,7 @@ function isDeeper(templates: readonly Template[], depth: number): boolean {
 	});
 }
 
-/** The engine over the library, `liquidjs`. */
+/** Returns the engine for the library, `liquidjs`. */
 export function liquidEngine(library: typeof import("liquidjs")): TemplateEngine {
 	/** The context of one rendering. */
 	class PromptContext extends library.Context {
@@ -138,7 +138,7 @@ export function liquidEngine(library: typeof import("liquidjs")): TemplateEngine
 		return liquid;
 	}
 
-	/** Lists may hold the same list many times over, so a variable is as heavy as all that it holds. */
+	/** Lists may contain the same list many times, so a variable weighs as much as everything it contains. */
 	class WeighedAssign extends library.AssignTag {
 		override *render(context: Context): Generator<unknown, void, unknown> {
 			yield* super.render(context) as Generator<unknown, void, unknown>;

@@ -15,14 +15,14 @@ import {
 /** The used part of the library. */
 type Library = Pick<typeof import("mustache")["default"], "Writer">;
 
-/** The library's tokens: kind, text, beginning, end, and those inside of a section. */
+/** The library's tokens: kind, text, start, end, and the tokens inside a section. */
 type Token = readonly [kind: string, text: string, begin: number, end: number, inside?: readonly Token[]];
 
-/** Blanks in a row inside of a tag: the library's reader takes the square of their number. */
+/** Maximum number of consecutive blanks inside a tag: the library's parser takes quadratic time for them. */
 const maximalBlanks = 100;
 const manyBlanks = new RegExp(`\\s{${maximalBlanks + 1}}`);
 
-/** The engine over the library, `mustache`. */
+/** Returns the engine for the library, `mustache`. */
 export function mustacheEngine(library: Library): TemplateEngine {
 	return { compile: (text, { depth }) => compile(library, text, depth) };
 }
@@ -39,7 +39,7 @@ function compile(library: Library, text: string, depth: number): CompileOutcome 
 	if (problems.length > 0) return { problems };
 	let tokens: readonly Token[];
 	try {
-		// A writer of its own: the common one keeps every text that it has read.
+		// A separate writer: the shared one caches every text that it parses.
 		tokens = new library.Writer().parse(text) as unknown as readonly Token[];
 	} catch (error) {
 		return { problems: [problemAt(text, 0, messageOf(error))] };
@@ -74,7 +74,7 @@ function tokenBelow(tokens: readonly Token[], depth: number): Token | undefined 
 	return undefined;
 }
 
-/** Names outside of sections, and inside of those that do not change what names refer to. */
+/** Yields names outside of sections, and inside those that do not change what names refer to. */
 function* referencesOf(tokens: readonly Token[]): Generator<string> {
 	for (const [kind, name, , , inside] of tokens) {
 		const isRedacted = kind === "#" && name === "redact";
@@ -117,7 +117,7 @@ function section(
 	return text;
 }
 
-/** A name in the innermost context that has it; what follows after dots is read from there alone. */
+/** Looks up a name in the innermost context that has it; names after dots are read from there only. */
 function lookup(path: string, stack: readonly PlainValue[], { missing }: RenderParts): PlainValue {
 	if (path === ".") return stack.at(-1);
 	const [first = "", ...rest] = path.split(".");

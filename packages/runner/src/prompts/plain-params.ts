@@ -1,11 +1,11 @@
-// Parameters as engines see them: own data in objects without a prototype. Nothing of the caller's is called, not even a
-// getter, and no name leads out of the data.
+// Parameters in the form that engines see: own data in objects without a prototype. No code of the caller's is called,
+// not even a getter, and no name leads out of the data.
 import { type Budget, limitExceeded } from "./budget.ts";
 
 /** A value that engines may read. */
 export type PlainValue = string | number | boolean | null | undefined | readonly PlainValue[] | PlainObject;
 
-/** Fields of their own alone. */
+/** Own fields only. */
 export interface PlainObject {
 	readonly [name: string]: PlainValue;
 }
@@ -14,7 +14,7 @@ export interface PlainObject {
 const reserved: ReadonlySet<string> = new Set(["constructor", "__proto__"]);
 const maximalDepth = 100;
 
-/** A copy of data; functions, symbols and accessors are left out. A value that is there twice is charged twice. */
+/** Returns a copy of data without functions, symbols and accessors. A value that occurs twice is charged twice. */
 export function plainParams(params: Readonly<Record<string, unknown>>, budget: Budget): PlainObject {
 	return plainObject(params, budget, 0);
 }
@@ -50,7 +50,7 @@ function plainValue(value: unknown, budget: Budget, depth: number): PlainValue {
 	if (!Array.isArray(value)) return plainObject(value, budget, depth + 1);
 	budget.step(value.length);
 	const copy: PlainValue[] = [];
-	// A function in a list leaves an empty place, so that the others keep theirs.
+	// A function in a list leaves an empty place, so that the other elements keep their index.
 	for (let index = 0; index < value.length; index++)
 		copy.push(plainValue(own(value, index), budget, depth + 1) ?? null);
 	return copy;
@@ -65,7 +65,7 @@ function timeOf(date: Date): string | undefined {
 	return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
 
-/** A field of plain data: own fields, places and length of lists, length of texts. */
+/** Returns a field of plain data: own fields, elements and length of lists, length of strings. */
 export function fieldOf(value: PlainValue, name: string): PlainValue {
 	if (typeof value === "string") return name === "length" ? value.length : undefined;
 	if (typeof value !== "object" || value === null) return undefined;
@@ -73,20 +73,20 @@ export function fieldOf(value: PlainValue, name: string): PlainValue {
 	return (value as PlainObject)[name];
 }
 
-/** A field of a field; a name that itself has dots goes first. */
+/** Returns a nested field; a name that itself contains dots takes precedence. */
 export function fieldAt(value: PlainObject, path: string): PlainValue {
 	const direct = fieldOf(value, path);
 	if (direct !== undefined || !path.includes(".")) return direct;
 	return path.split(".").reduce<PlainValue>(fieldOf, value);
 }
 
-/** A value as text: what is missing is empty, what is not a text, a number or a boolean is JSON. */
+/** Returns a value as text: a missing value is empty; anything but a string, a number or a boolean is JSON. */
 export function textOf(value: unknown): string {
 	if (value === undefined || value === null) return "";
 	return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** Falsy values in blocks, in Handlebars and Mustache alike: also an empty list. */
+/** Falsy values in blocks, in Handlebars and Mustache alike: an empty list is falsy too. */
 export function isEmpty(value: PlainValue): boolean {
 	if (Array.isArray(value)) return value.length === 0;
 	return !value && value !== 0;

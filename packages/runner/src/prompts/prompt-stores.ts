@@ -1,5 +1,5 @@
-// The store of prompts. A put is read, checked by policy, put on record and then kept, in this order: what fails before the
-// last leaves nothing and uses no version.
+// The prompt store. A put is parsed, checked by policy, recorded and then stored, in this order: a failure before the
+// last step stores nothing and uses no version.
 
 import { createHash } from "node:crypto";
 import { createRedactor, type Redactor } from "@holdfast/redaction";
@@ -48,15 +48,15 @@ const promptStoreNames = optionNames<PromptStoreOptions>({
 
 /** Options of every prompt store. */
 export interface PromptStoreOptions {
-	/** Masks what `redact` is given. Default: PII and secrets of every known kind. */
+	/** Masks the parameters passed to `redact`. Default: PII and secrets of every known kind. */
 	readonly redactor?: Redactor;
-	/** Policy on puts: it may mask what is kept, or block it. Default: none. */
+	/** Policy on puts: it may mask or block the template. Default: none. */
 	readonly safety?: Pick<SafetyLayer, "checkWrite">;
-	/** Takes one record for each put; where it rejects, nothing is kept. Default: none. */
+	/** Receives one record for each put; if it rejects, nothing is stored. Default: none. */
 	readonly auditSink?: AuditSink;
 	/** The agent name in audit records and policy questions. Default: `prompts`. */
 	readonly agentId?: string;
-	/** Tokens of a rendered text. Default: a fourth of its characters, rounded up. */
+	/** Returns the tokens of a rendered text. Default: a fourth of its characters, rounded up. */
 	readonly estimateTokens?: (text: string) => number | Promise<number>;
 	/** The cost limits of templates. */
 	readonly limits?: PromptLimits;
@@ -66,23 +66,21 @@ export interface PromptStoreOptions {
 
 /** Options of a prompt store over a database. */
 export interface DatabasePromptStoreOptions extends PromptStoreOptions {
-	/** Where templates are kept. Default: `prompts`. */
+	/** The collection for templates. Default: `prompts`. */
 	readonly collection?: string;
-	/** Roles that the store reads and writes with, where the database has access rules. Default: none. */
+	/** Roles with which the store reads and writes, if the database has access rules. Default: none. */
 	readonly roles?: readonly string[];
 }
 
-/**
- * A prompt store for tests and short runs: nothing outlives the object.
- */
+/** Creates a prompt store for tests and short runs: nothing outlives the object. */
 export function memoryPromptStore(options: PromptStoreOptions = {}): PromptStore {
 	checkOptionNames(options, promptStoreNames, { of: "memoryPromptStore()" });
 	return createStore(memoryKeeper(), options);
 }
 
 /**
- * A prompt store over a database. Puts of several stores of one process over one client get versions of their own; those of
- * several processes do where the client has `create`, which writes only what is not there yet.
+ * Creates a prompt store over a database. Puts of several stores in one process over one client get separate versions.
+ * Puts of several processes do too if the client has `create`, which only writes a value whose key is free.
  */
 export function databasePromptStore(
 	database: CreatingDatabase,
@@ -194,7 +192,7 @@ function charactersByFour(text: string): number {
 	return Math.ceil(text.length / 4);
 }
 
-/** Tags are the list `metadata.tags`, or the text `metadata.tag`. */
+/** Tags are the list `metadata.tags`, or the string `metadata.tag`. */
 function hasTag({ metadata }: PromptTemplate, tag: string): boolean {
 	return metadata?.tag === tag || (Array.isArray(metadata?.tags) && metadata.tags.includes(tag));
 }

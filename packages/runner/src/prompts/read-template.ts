@@ -8,7 +8,7 @@ export type GivenTemplate = Omit<PromptTemplate, "version" | "createdAt">;
 
 const maximalIdLength = 200;
 
-/** A copy that shares nothing with what was given. @throws PROMPT_INVALID */
+/** Returns a copy that shares nothing with the given value. @throws PROMPT_INVALID */
 export function readTemplate(given: GivenTemplate, author: string | undefined): GivenTemplate {
 	if (typeof given !== "object" || given === null) throw invalidPrompt("?", ["a template is an object"]);
 	const { id, name, text, requiredVars, engine, metadata } = given;

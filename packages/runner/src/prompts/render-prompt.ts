@@ -1,4 +1,4 @@
-// A template rendered with parameters: what is missing, what it costs, how many tokens it has.
+// Renders a template with parameters: with the missing variables, the cost, and the number of tokens.
 import type { Redactor } from "@holdfast/redaction";
 import { cutText, HoldfastError, isHoldfastError, messageOf } from "@holdfast/upp";
 import type { PromptTemplate, RenderedPrompt } from "../contract/index.ts";
@@ -6,7 +6,7 @@ import { Budget, limitExceeded, type PromptLimits } from "./budget.ts";
 import { fieldAt, plainParams, textOf } from "./plain-params.ts";
 import type { CompiledPrompt } from "./template-engine.ts";
 
-/** What is rendered. */
+/** What to render. */
 export interface Rendering {
 	readonly prompt: CompiledPrompt;
 	readonly template: PromptTemplate;
@@ -64,7 +64,7 @@ export async function renderPrompt(
 	};
 }
 
-/** Lists and objects are masked text by text, so that what is left is JSON. */
+/** Lists and objects are masked string by string, so that the result is JSON. */
 function redactedText(value: unknown, redactor: Redactor, budget: Budget): string {
 	const text = budget.write(textOf(value));
 	const isObject = typeof value === "object" && value !== null;
@@ -73,7 +73,7 @@ function redactedText(value: unknown, redactor: Redactor, budget: Budget): strin
 
 function renderError(id: string, error: unknown): HoldfastError {
 	if (isHoldfastError(error)) return error;
-	// The stack or a text was longer than the platform can hold.
+	// The stack or a string exceeded the platform's limit.
 	if (error instanceof RangeError) return limitExceeded("needs more room than there is", error);
 	const why = messageOf(error);
 	return new HoldfastError(

@@ -1,5 +1,5 @@
-// The tags of a text in double braces, found in one pass: to name the place of what is not closed, and to keep from a
-// library's reader what it would need more than linear time for.
+// The tags of a text in double braces, found in one pass: to locate unclosed tags, and to keep input from a library's
+// parser for which it would take more than linear time.
 import { problemAt } from "./template-engine.ts";
 
 /** A tag. */
@@ -9,14 +9,14 @@ export interface Tag {
 	readonly inner: string;
 	/** The sigil of the tag: `#`, `^`, `/`, `!`, `>`, `=`, `&` or nothing. */
 	readonly sigil: string;
-	/** The word after that. */
+	/** The word after the sigil. */
 	readonly name: string;
 }
 
-/** The tags of a text until the first that is not closed. */
+/** The tags of a text up to the first unclosed one. */
 export interface TagScan {
 	readonly tags: readonly Tag[];
-	/** Where the first tag begins that is not closed. */
+	/** The start of the first unclosed tag. */
 	readonly unclosed?: number;
 }
 
@@ -40,7 +40,7 @@ export function scanTags(text: string): TagScan {
 
 const isBlank = /\s/;
 
-/** Where a tag's inner text begins, and what ends it. */
+/** Returns where a tag's inner text starts, and what ends it. */
 function bracesAt(text: string, offset: number): [begin: number, end: string] {
 	if (text.startsWith("{{!--", offset)) return [offset + 2, "--}}"];
 	let begin = offset + 2;

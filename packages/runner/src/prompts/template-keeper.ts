@@ -1,27 +1,27 @@
-// Where versions of templates are kept: in memory, or in a database. A version that is there is never written again.
+// Stores versions of templates: in memory, or in a database. An existing version is never overwritten.
 import type { DatabaseClient, MemoryCaller } from "@holdfast/memory";
 import type { PromptTemplate } from "../contract/index.ts";
 
-/** Keeps versions of templates. */
+/** Stores versions of templates. */
 export interface TemplateKeeper {
-	/** Null if absent. */
+	/** Null if it does not exist. */
 	get(id: string, version: string | undefined): Promise<PromptTemplate | null>;
-	/** The latest version of each template, in any order. */
+	/** Returns the latest version of each template, in any order. */
 	latest(): Promise<readonly PromptTemplate[]>;
 	/**
-	 * Makes the next version of a template and keeps it. Where `make` rejects, nothing is kept and no version is used; it is
-	 * asked again where somebody else was faster.
+	 * Creates the next version of a template and stores it. If `make` rejects, nothing is stored and no version is used;
+	 * it is called again if another writer was faster.
 	 */
 	add(id: string, make: (version: string) => Promise<PromptTemplate>): Promise<PromptTemplate>;
 }
 
 /** A database that can write a value only if its key is free. */
 export interface CreatingDatabase extends DatabaseClient {
-	/** False, with nothing written, where the key has a value. */
+	/** Returns false without writing anything if the key has a value. */
 	create?(collection: string, key: string, value: unknown, options?: MemoryCaller): Promise<boolean>;
 }
 
-/** One after the other for each name. */
+/** Runs tasks with the same name one after the other. */
 class Turns {
 	readonly #last = new Map<string, Promise<unknown>>();
 
@@ -59,7 +59,7 @@ export function memoryKeeper(): TemplateKeeper {
 	};
 }
 
-/** Turns at a database are shared by all stores of this process that are made over it. */
+/** All stores of this process over the same database share its turns. */
 const turnsAt = new WeakMap<DatabaseClient, Turns>();
 
 /**

@@ -1,4 +1,4 @@
-// Converts a committed fact into events: a pure projection.
+// Converts a committed fact to events: a pure projection.
 import type { Fact } from "holdfast/host";
 import {
 	type CallAnswer,
@@ -10,7 +10,7 @@ import {
 	topics,
 } from "../contract/index.ts";
 
-/** An event without its place. */
+/** An event without its position. */
 export interface EventData {
 	readonly type: RunnerEventType;
 	readonly data?: unknown;
@@ -19,15 +19,15 @@ export interface EventData {
 /** The state of a run at the commit of a fact. */
 export interface EventContext {
 	readonly agentId: string;
-	/** The iteration under way, from 1. */
+	/** The current iteration, starting at 1. */
 	readonly step: number;
 	/** The tool of the iteration. */
 	readonly toolId: string | undefined;
-	/** Whether the call under way is one of the memory. */
+	/** Whether the current call is one of the memory. */
 	readonly remembers: boolean;
 }
 
-/** The events of a fact, in order; none for internal facts. */
+/** Returns the events of a fact, in order; none for internal facts. */
 export function eventOf(
 	fact: Fact,
 	{ agentId, step, toolId, remembers }: EventContext,
@@ -72,7 +72,7 @@ function ofDecision(topic: string, answer: unknown, step: number): readonly Even
 	];
 }
 
-/** The writes of a decision to the run's own memory. */
+/** Returns the writes of a decision to the run's own memory. */
 export function keptWrites({ topic, answer }: Extract<Fact, { kind: "decision" }>): readonly PlannedWrite[] {
 	if (topic !== topics.reflect) return [];
 	const { isKept, writes } = answer as ReflectAnswer;

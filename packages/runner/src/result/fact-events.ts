@@ -1,4 +1,4 @@
-// The events of a run's facts, one fact after the other: a fold that knows which iteration and which tool a fact is about.
+// Converts the facts of a run to events, one after the other: a fold that tracks the iteration and the tool of each fact.
 import type { Entry, Fact } from "holdfast/host";
 import { memoryTool, type RunnerEventType, topics } from "../contract/index.ts";
 import { type EventData, eventOf } from "./event-of.ts";
@@ -9,7 +9,7 @@ export interface PastEvent extends EventData {
 	readonly at: number;
 }
 
-/** Kinds of events that are made of facts; all others are of the work between them. */
+/** Kinds of events that are derived from facts; all others come from the work between them. */
 const ofFacts: ReadonlySet<RunnerEventType> = new Set<RunnerEventType>([
 	...(["run.start", "run.begin", "plan", "policy", "tool.result", "reflect", "memory", "run.end"] as const),
 ]);
@@ -23,17 +23,17 @@ export class FactEvents {
 		this.#agentId = agentId;
 	}
 
-	/** Iterations that were planned. */
+	/** Number of planned iterations. */
 	get step(): number {
 		return this.#step;
 	}
 
-	/** The next plan is that of this iteration, also where the facts before were not seen. */
+	/** Sets the iteration of the next plan, even if the facts before it were not seen. */
 	plans(step: number): void {
 		this.#step = step - 1;
 	}
 
-	/** The events of the next fact, in order. */
+	/** Returns the events of the next fact, in order. */
 	next(fact: Fact): readonly EventData[] {
 		if (fact.kind === "decision" && fact.topic === topics.plan) {
 			this.#step++;
@@ -49,7 +49,7 @@ export class FactEvents {
 	}
 }
 
-/** The events of facts that were committed already, and the fold after them. */
+/** Returns the events of committed facts, and the fold after them. */
 export function pastEvents(
 	agentId: string,
 	entries: readonly Entry[],
@@ -59,7 +59,7 @@ export function pastEvents(
 	return { facts, events };
 }
 
-/** How many of these events are of facts. */
+/** Returns how many of these events are derived from facts. */
 export function countOfFacts(events: readonly { readonly type: RunnerEventType }[]): number {
 	return events.filter(({ type }) => ofFacts.has(type)).length;
 }

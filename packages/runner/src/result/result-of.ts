@@ -1,4 +1,4 @@
-// The result of a run: a projection of what its journal came to, redacted where it is shown and kept where it is the answer.
+// The result of a run: a projection of its journal, redacted wherever it is displayed, but not where it is the answer.
 import type { Redactor } from "@holdfast/redaction";
 import type {
 	ActionResult,
@@ -15,14 +15,14 @@ import { shownInput } from "./shown-input.ts";
 export interface ResultExtras {
 	readonly redactor: Redactor;
 	readonly sessionId: string;
-	/** Called on first access, and only once. */
+	/** Called only once, on first access. */
 	readonly eventStream?: () => readonly RunnerEvent[] | string;
 	/** Warnings of hooks and stores, in addition to those of the run. */
 	readonly warnings: readonly string[];
 	readonly logToolInputs: "redacted" | "exclude" | "raw";
 }
 
-/** The result of an ended run. */
+/** Returns the result of an ended run. */
 export function resultOf(progress: Progress, extras: ResultExtras): AgentResult {
 	const { redactor, sessionId, eventStream } = extras;
 	const success = progress.outcome === "completed";
@@ -91,7 +91,7 @@ export function resultOf(progress: Progress, extras: ResultExtras): AgentResult 
 /** A placeholder for a value that is computed on first access. */
 const later: readonly never[] = [];
 
-/** Lists that grow with the steps are made at the first look: redacted and copied, they cost more than the steps. */
+/** Lists that grow with the steps are created on first access: redacting and copying them costs more than the steps. */
 function withLate(result: AgentResult, late: Readonly<Record<string, () => unknown>>): AgentResult {
 	for (const [name, make] of Object.entries(late)) {
 		const define = (descriptor: PropertyDescriptor): void =>
@@ -105,7 +105,7 @@ function withLate(result: AgentResult, late: Readonly<Record<string, () => unkno
 	return result;
 }
 
-/** The value after a JSON round trip. */
+/** Returns the value after a JSON round trip. */
 function plain<Data>(data: Data): Data {
 	return JSON.parse(JSON.stringify(data));
 }
@@ -116,7 +116,7 @@ function failureOf({ outcome, failure }: Progress): ResultError {
 	return { code: "RUN_FAILED", message: "The run failed.", ...failure };
 }
 
-/** The last result of each call name, with a warning if a name occurs twice. */
+/** Returns the last result of each call name, with a warning if a name occurs twice. */
 function attachmentsOf(progress: Progress): {
 	readonly attachments: Readonly<Record<string, string>>;
 	readonly repeated: readonly string[];
@@ -131,7 +131,7 @@ function attachmentsOf(progress: Progress): {
 	return { attachments: Object.fromEntries(texts), repeated };
 }
 
-/** Milliseconds by tool. */
+/** Returns the milliseconds by tool. */
 function latencyOf(progress: Progress): Readonly<Record<string, number>> {
 	const sums = new Map<string, number>();
 	for (const [toolId, milliseconds] of progress.latency)
@@ -154,7 +154,7 @@ function usageOf(calls: readonly ModelCall[]): RunTokenUsage {
 	};
 }
 
-/** Undefined where any provider that was called has no price. */
+/** Undefined if any called provider has no price. */
 function costOf(calls: readonly ModelCall[]): number | undefined {
 	let sum = 0;
 	for (const { cost } of calls) {

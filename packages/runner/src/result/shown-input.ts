@@ -1,16 +1,22 @@
-// How the input of a tool is shown, in events, logs and results.
+// How the input of a tool is displayed in events, logs and results.
 import type { Redactor } from "@holdfast/redaction";
 import type { RunnerEventType, RuntimeFlags } from "../contract/index.ts";
 
 type LogToolInputs = NonNullable<RuntimeFlags["logToolInputs"]>;
 
-/** The displayed form of an input: undefined with `exclude`; with `raw` it keeps PII, but no credentials or secrets. */
+/**
+ * Returns the displayed form of an input: undefined with `exclude`; with `raw` it keeps PII, but no credentials or
+ * secrets.
+ */
 export function shownInput(input: unknown, redactor: Redactor, how: LogToolInputs): unknown {
 	if (how === "exclude") return undefined;
 	return how === "raw" ? redactor.redact(input, { keep: "pii" }) : redactor.redact(input);
 }
 
-/** The redacted data of an event; the input of a tool appears in events of its call, and of the plan that chose it. */
+/**
+ * Returns the redacted data of an event; the input of a tool appears in events of its call, and of the plan that chose
+ * it.
+ */
 export function shownData(
 	type: RunnerEventType,
 	data: unknown,

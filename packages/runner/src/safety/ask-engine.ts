@@ -1,11 +1,11 @@
-// A policy engine of the caller's: what it does not answer in time, or wrongly, blocks.
+// Calls the caller's policy engine: a late or invalid answer blocks.
 import { isThenable, messageOf } from "@holdfast/upp";
 import type { MaybePromise, Timers } from "holdfast/host";
 import type { PolicyDecision, PolicyEngine, PolicyQuestion } from "../contract/index.ts";
 
 const actions: ReadonlySet<string> = new Set(["allow", "block", "modify", "drop", "ask"]);
 
-/** The decision of an engine; a promise only if the engine returns one. Neither throws nor rejects. */
+/** Returns the decision of an engine; a promise only if the engine returns one. Neither throws nor rejects. */
 export function askEngine(
 	engine: PolicyEngine,
 	question: PolicyQuestion,
@@ -22,8 +22,8 @@ export function askEngine(
 }
 
 /**
- * The context of an engine besides the question. Its signal is created on first access, because most engines never use
- * it.
+ * The context of an engine in addition to the question. Its signal is created on first access, because most engines never
+ * use it.
  */
 class Late {
 	#controller: AbortController | undefined;

@@ -1,4 +1,4 @@
-// Audit records: one for each intervention, written before what it is about is carried out.
+// Audit records: one for each intervention, written before the affected action is executed.
 import type { Redactor } from "@holdfast/redaction";
 import { HoldfastError, messageOf } from "@holdfast/upp";
 import type { Clock, Ids } from "holdfast/host";
@@ -10,7 +10,7 @@ export interface AuditParts {
 	readonly clock: Clock;
 	readonly ids: Ids;
 	readonly sink?: AuditSink | undefined;
-	/** Keeps a record that no append of a run carries. */
+	/** Stores a record that is not part of any append of a run. */
 	keep(record: AuditRecord): void | Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export class Audit {
 		this.#parts = parts;
 	}
 
-	/** A record, with its subject redacted. */
+	/** Creates a record with its subject redacted. */
 	record(
 		{ agentId, sessionId }: RunIdentity,
 		about: Pick<AuditRecord, "point" | "rule" | "action"> & { readonly subject?: unknown },
@@ -39,14 +39,14 @@ export class Audit {
 	}
 
 	/**
-	 * Gives a record to the sink. Rejects with `AUDIT_WRITE_FAILED` where it cannot be written: then what it is about must not
-	 * be done.
+	 * Passes a record to the sink. Rejects with `AUDIT_WRITE_FAILED` if it cannot be written: then the action must not be
+	 * executed.
 	 */
 	async write(record: AuditRecord): Promise<void> {
 		await this.#orFailed(() => this.#parts.sink?.write(record));
 	}
 
-	/** Writes a record of something that has no append of its own. Rejects in the same way. */
+	/** Writes a record of an action without its own append. Rejects in the same way. */
 	async keep(record: AuditRecord): Promise<void> {
 		await this.#orFailed(() => this.#parts.keep(record));
 		await this.write(record);

@@ -27,7 +27,7 @@ export interface StepRules {
 	readonly enableTools: ReadonlySet<string>;
 	tool(id: string): RunnerTool | undefined;
 	readonly limits: RateLimits;
-	/** Whether tool calls can ask a person for approval. If not, a decision `ask` blocks. */
+	/** Whether tool calls can require a person's approval. If not, a decision `ask` blocks. */
 	readonly mayAsk: boolean;
 	now(): number;
 	/** Undefined without a policy engine. */
@@ -36,7 +36,7 @@ export interface StepRules {
 		| undefined;
 }
 
-/** A promise only where an engine is asked that gives one. */
+/** Returns a promise only if an engine returns one. */
 export function checkStep(rules: StepRules, step: RunnerStep): MaybePromise<CheckedStep> {
 	const verdict = step.type === "tool" ? refusalOf(rules, step.toolId as string) : undefined;
 	if (verdict !== undefined) return { step, verdict };
@@ -65,7 +65,7 @@ function refusalOf(rules: StepRules, id: string): StepVerdict | undefined {
 	);
 }
 
-/** A refusal that does not pass with time. */
+/** Returns a refusal that does not expire. */
 export function lastingRefusal(
 	{ config, flags, enableTools, tool }: Omit<StepRules, "limits" | "mayAsk" | "now" | "ask">,
 	id: string,
@@ -120,7 +120,7 @@ function asked(
 			case "drop":
 				return { step: cleaned, verdict: verdictOf(planned) };
 			case "ask": {
-				// A person is asked about tool calls. Other steps with a decision `ask` do not run.
+				// A person can approve tool calls only. Other steps with a decision `ask` do not run.
 				if (cleaned.type !== "tool" || !rules.mayAsk)
 					return { step: cleaned, verdict: cannot(planned, cleaned) };
 				const checked = ofTool(cleaned, "sanitizers");
@@ -180,7 +180,9 @@ function afterInput(
 	}
 }
 
-/** The step that policy puts in place of another: of the same type, for the same tool. Undefined for anything else. */
+/**
+ * Returns the step with which policy replaces another: of the same type, for the same tool. Undefined for anything else.
+ */
 function modifiedStep(subject: unknown, { type, toolId }: RunnerStep): RunnerStep | undefined {
 	const plain = JSON.parse(JSON.stringify(subject ?? null)) as Partial<RunnerStep> | null;
 	if (typeof plain !== "object" || plain === null || plain.type !== type || plain.toolId !== toolId)
@@ -196,7 +198,7 @@ function modifiedStep(subject: unknown, { type, toolId }: RunnerStep): RunnerSte
 	};
 }
 
-/** A decision that cannot be carried out blocks: the step must not pass for want of a way. */
+/** A decision that cannot be applied blocks: the step must not pass just because there is no way to apply it. */
 function cannot(
 	{ action, rule }: Exclude<PolicyDecision, { action: "allow" }>,
 	{ type }: RunnerStep,

@@ -8,9 +8,9 @@ import { firstMatch, maskMatches } from "./content.ts";
 
 /** The value to write instead. */
 export interface CheckedWrite {
-	/** Absent where nothing is written. */
+	/** Absent if nothing is written. */
 	readonly written?: { readonly value: unknown };
-	/** Set where policy stepped in. */
+	/** Set if policy intervened. */
 	readonly intervention?: {
 		readonly rule: string;
 		readonly action: "modified" | "dropped" | "blocked";
@@ -18,7 +18,7 @@ export interface CheckedWrite {
 	};
 }
 
-/** A promise only where an engine is asked that gives one. */
+/** Returns a promise only if an engine returns one. */
 export function checkWrite(
 	{ writeFilters = [] }: SafetyConfig,
 	redactor: Redactor,

@@ -1,10 +1,10 @@
 // Finds or masks text in plain data at any depth, in time linear in the data.
 import type { ContentMatcher } from "../contract/index.ts";
 
-/** Deeper than this nothing is looked at: it counts as a match. */
+/** Data nested deeper than this is not searched and counts as a match. */
 const deepest = 1_000;
 
-/** Whether a text matches. A pattern keeps no place between texts. */
+/** Whether a text matches. A pattern keeps no position between texts. */
 function matchesText(matcher: ContentMatcher, text: string): boolean {
 	if (typeof matcher === "string")
 		return matcher !== "" && text.toLowerCase().includes(matcher.toLowerCase());
@@ -14,7 +14,7 @@ function matchesText(matcher: ContentMatcher, text: string): boolean {
 	return matcher.test(text);
 }
 
-/** The first matcher that some text in the data matches, keys included. */
+/** Returns the first matcher that matches any text in the data, including keys. */
 export function firstMatch(matchers: readonly ContentMatcher[], data: unknown): ContentMatcher | undefined {
 	if (matchers.length === 0) return undefined;
 	let found: ContentMatcher | undefined;
@@ -33,7 +33,7 @@ function visit(data: unknown, depth: number, look: (text: string) => boolean): b
 	return Object.entries(data).some(([key, value]) => look(key) || visit(value, depth + 1, look));
 }
 
-/** The data with matching text masked; the same object where nothing matched. */
+/** Returns the data with matching text masked; the same object if nothing matched. */
 export function maskMatches<Value>(matcher: ContentMatcher, data: Value): Value {
 	return masked(matcher, data, 0) as Value;
 }

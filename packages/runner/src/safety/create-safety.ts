@@ -1,6 +1,6 @@
-// The rules of one agent: at `admit`, where they come before every plan and every write of its runs is on record, and as
-// functions for what a tool or a planner does in between. Every intervention has one audit record, and none is carried out
-// whose record could not be written.
+// The rules of one agent: at `admit`, where they run before every plan and every write of its runs is recorded, and as
+// functions for the actions of a tool or a planner in between. Every intervention has one audit record, and none takes
+// effect without it.
 
 import type { Redactor } from "@holdfast/redaction";
 import { after, HoldfastError } from "@holdfast/upp";
@@ -42,9 +42,9 @@ export interface SafetyParts {
 	readonly clock: Clock;
 	readonly ids: Ids;
 	readonly timers: Timers;
-	/** Whether a person can be asked about calls of tools. Default: yes. */
+	/** Whether a person can approve tool calls. Default: yes. */
 	readonly mayAsk?: boolean;
-	/** Keeps an audit record that no append of a run carries. */
+	/** Stores an audit record that is not part of any append of a run. */
 	keep(record: AuditRecord): void | Promise<void>;
 }
 
@@ -287,7 +287,7 @@ function noteOf(record: AuditRecord): AuditNote {
 	return { topic: topics.audit, value: record };
 }
 
-/** An answer whose record is written; where that fails, the step is not carried out. A promise only with a sink. */
+/** Returns an answer whose record is written; if that fails, the step does not run. A promise only with a sink. */
 async function written<Answer>(
 	audit: Audit,
 	record: AuditRecord,

@@ -1,17 +1,17 @@
-// Deltas without registered secrets: text that comes in pieces is held as long as it may be the beginning of one, and released
-// when it is not, or when its source has ended. Pieces are joined only with those of the same text.
+// Removes registered secrets from deltas: text that arrives in pieces is held while it may be the start of a secret, and
+// released when it is not, or when its source has ended. Pieces are joined only with those of the same text.
 import type { Redactor } from "@holdfast/redaction";
 import type { Delta, DeltaSource, DeltaStage } from "holdfast/middleware";
 
-/** One text on its way, and the last delta of it, whose place what was held takes. */
+/** A text in progress, and its last delta, in whose place the held text is emitted. */
 interface Text {
 	readonly source: string;
 	readonly stream: ReturnType<Redactor["stream"]>;
-	/** The delta with another piece. */
+	/** Returns the delta with another piece. */
 	last: (piece: string) => Delta;
 }
 
-/** A place where a delta has a piece of a text. */
+/** A position in a delta that contains a piece of a text. */
 interface Piece {
 	readonly key: string;
 	readonly text: string;
@@ -24,7 +24,7 @@ const model = "model";
 /** The fields that identify the text that a piece belongs to. */
 const identity = ["type", "runId", "step", "tag", "index", "toolCallId"] as const;
 
-/** A stage that masks registered secrets. */
+/** Returns a stage that masks registered secrets. */
 export function maskedDeltas(redactor: Redactor): DeltaStage {
 	const texts = new Map<string, Text>();
 
@@ -75,13 +75,13 @@ export function maskedDeltas(redactor: Redactor): DeltaStage {
 	};
 }
 
-/** The beginning of the keys of a block of the model's answer that ends with this delta. */
+/** Returns the common key prefix of a block of the model's answer that ends with this delta. */
 function blockEnd(delta: Delta): string | undefined {
 	if (delta.type !== "model" || delta.event.type !== "content_block_stop") return undefined;
 	return `${model} ${keyOf({ ...delta } as unknown as Data)}|${delta.event.index}|`;
 }
 
-/** The piece in a delta or in an event, which may be nested in others. */
+/** Returns the piece in a delta or in an event, which may be nested in others. */
 function pieceOf(event: Data, before: string): Piece | undefined {
 	const key = `${before}${keyOf(event)}|`;
 	const { delta, event: inner } = event;

@@ -35,7 +35,7 @@ const members: { readonly [Kind in Fact["kind"]]: Members<Kind> } = {
 	folded: {},
 };
 
-/** The same fact where it holds no secret. */
+/** Returns the same fact if it contains no secret. */
 export function maskedFact(fact: Fact, { maskSecrets }: Redactor): Fact {
 	let changed: Record<string, unknown> | undefined;
 	for (const [name, kind] of Object.entries(members[fact.kind])) {

@@ -1,14 +1,14 @@
-// How often a tool may be attempted within a time, over all sessions of an agent.
+// Limits how often a tool may be attempted within a period, over all sessions of an agent.
 import type { SafetyConfig } from "../contract/index.ts";
 
-/** Times of attempts in the order they were made. */
+/** Times of attempts in chronological order. */
 interface Attempts {
 	times: number[];
-	/** Those before this place are too old to count. */
+	/** Attempts before this index are too old to count. */
 	first: number;
 }
 
-/** So many old times are kept before they are dropped together: what is dropped one by one moves all others. */
+/** How many old times are kept before they are dropped together, because dropping one moves all others. */
 const mostOld = 1_024;
 
 export class RateLimits {
@@ -19,7 +19,7 @@ export class RateLimits {
 		this.#limits = limits ?? {};
 	}
 
-	/** Counts an attempt; false where it is one too many, and then it is not counted. Costs the same however many there were. */
+	/** Counts an attempt; returns false, without counting it, if it exceeds the limit. Takes constant time. */
 	attempt(toolId: string, now: number): boolean {
 		if (!Object.hasOwn(this.#limits, toolId)) return true;
 		const { max, windowMs } = this.#limits[toolId] as { max: number; windowMs: number };

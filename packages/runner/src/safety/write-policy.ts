@@ -1,4 +1,4 @@
-// The rules for writes alone, for stores that no agent writes to, such as those of prompts.
+// Only the rules for writes, for stores that no agent writes to, such as prompt stores.
 import { createRedactor } from "@holdfast/redaction";
 import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { systemPorts } from "holdfast/host";
@@ -13,14 +13,14 @@ const writePolicyNames = optionNames<WritePolicyOptions>({
 	secrets: true,
 });
 
-/** The rules of an agent that are about writes. */
+/** The rules of an agent that concern writes. */
 export type WritePolicyOptions = Pick<
 	SafetyConfig,
 	"writeFilters" | "policyEngine" | "policyTimeoutMs" | "auditSink" | "secrets"
 >;
 
 /**
- * Policy on writes, as agents have it, for the option `safety` of a prompt store. Audit records go to `auditSink`.
+ * Returns the write policy of agents, for the option `safety` of a prompt store. Audit records go to `auditSink`.
  *
  * @example
  * ```ts

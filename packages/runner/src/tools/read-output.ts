@@ -1,4 +1,4 @@
-// Converts a tool's return value or error into its record.
+// Converts a tool's return value or error to its recorded form.
 import { messageOf } from "@holdfast/upp";
 import { plainOf, type ResultError, type RunnerTool, type ToolMeta, textOf } from "../contract/index.ts";
 
@@ -11,7 +11,7 @@ export type Attempt =
 			readonly output?: unknown;
 			readonly meta?: ToolMeta;
 			readonly retriable: boolean;
-			/** The run ends with it. */
+			/** Whether the run ends with it. */
 			readonly fatal: boolean;
 	  };
 
@@ -43,7 +43,7 @@ export function readError(tool: RunnerTool, thrown: unknown): Attempt {
 	return { ok: false, error, retriable: true, fatal: false };
 }
 
-/** A failure that the tool had no part in. */
+/** Returns a failure that the tool did not cause. */
 export function refused(code: string, message: string, info?: unknown): Attempt {
 	const error: ResultError = { code, message, ...(info === undefined ? {} : { info }) };
 	return { ok: false, error, retriable: false, fatal: false };

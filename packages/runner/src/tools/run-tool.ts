@@ -1,4 +1,5 @@
-// Carries one call of a tool to its end: checks the input, then attempts, each with its time, and waits between them.
+// Runs one call of a tool to its end: checks the input, then makes attempts, each with a time limit, and waits in
+// between.
 
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";
 import { after, isThenable } from "@holdfast/upp";
@@ -17,7 +18,7 @@ import { type Attempt, readError, readOutput, refused } from "./read-output.ts";
 
 /** The default time limit of an attempt in milliseconds. */
 const defaultTimeout = 30_000;
-/** The most that a server may ask to be waited for. */
+/** The longest wait that a server may request. */
 const longestRetryAfter = 30_000;
 
 /** The context of a call. */
@@ -30,12 +31,12 @@ export interface ToolCall {
 	readonly memory: MemoryClient;
 	/** The changes that the tool made through that memory; more are added while it runs. */
 	readonly changes: readonly MemoryChange[];
-	/** Of the agent, for tools that have none of their own. */
+	/** The agent's options, for tools without their own. */
 	readonly retry: ToolRetryOptions;
 	readonly timers: { after(milliseconds: number, wake: () => void): () => void };
-	/** Asked before each attempt; what it gives keeps the attempt from being made. */
+	/** Called before each attempt; if it returns an error, the attempt is not made. */
 	refuses?(attempt: number): MaybePromise<ResultError | undefined>;
-	/** An attempt begins. */
+	/** An attempt starts. */
 	called(attempt: number): void;
 	/** An attempt failed. */
 	failed(error: ResultError): void;
@@ -43,7 +44,10 @@ export interface ToolCall {
 	track(work: Promise<unknown>): void;
 }
 
-/** Runs a tool; a promise only where it, or a pause between two attempts, takes time. Throws only where the run was aborted. */
+/**
+ * Runs a tool; returns a promise only if the tool, or a pause between two attempts, takes time. Throws only if the run
+ * was aborted.
+ */
 export function runTool(call: ToolCall): MaybePromise<CallAnswer> {
 	const problem = checked(call.tool, call.input);
 	if (problem === undefined) return attempted(call, { attempt: 1, latency: 0, failures: [] });
@@ -53,13 +57,13 @@ export function runTool(call: ToolCall): MaybePromise<CallAnswer> {
 
 /** The attempts so far. */
 interface Attempts {
-	/** The next one, from 1. */
+	/** The next attempt, starting at 1. */
 	readonly attempt: number;
 	readonly latency: number;
 	readonly failures: readonly ResultError[];
 }
 
-/** Makes the next attempt, and those after it. */
+/** Makes the next attempt, and further ones. */
 function attempted(call: ToolCall, so: Attempts): MaybePromise<CallAnswer> {
 	return after(call.refuses?.(so.attempt), (refusal) => attemptedUnless(refusal, call, so));
 }
@@ -147,7 +151,7 @@ class AttemptContext implements RunnerToolContext {
 		this.memory = memory;
 		this.attempt = attempt;
 		this.#signal = signal;
-		// A member of its own, for a tool that hands on a copy, `{ ...context }`.
+		// An own member, for a tool that passes on a copy, `{ ...context }`.
 		Object.defineProperty(this, "signal", AttemptContext.#ofSignal);
 	}
 }
@@ -181,7 +185,7 @@ async function inTime(call: ToolCall, work: Promise<unknown>, ofTool: LateSignal
 	}
 }
 
-/** The signal of one attempt, made when the tool asks for it: most never do. */
+/** The signal of one attempt, created when the tool accesses it: most never do. */
 class LateSignal {
 	readonly #ofRun: AbortSignal;
 	#controller: AbortController | undefined;
@@ -206,7 +210,10 @@ class LateSignal {
 	}
 }
 
-/** Milliseconds before the next attempt: doubled each time, a little apart for each run, and never before a server wants it. */
+/**
+ * Returns the milliseconds before the next attempt: doubled each time, slightly different for each run, and never earlier
+ * than a server allows.
+ */
 function delayBefore(
 	attempt: number,
 	{ baseDelayMs = 200, maxDelayMs = 30_000 }: ToolRetryOptions,
@@ -249,7 +256,7 @@ function answer(
 	};
 }
 
-/** The texts among what a tool attached. */
+/** Returns the texts among a tool's attachments. */
 function textsOf(attached: unknown): Pick<CallAnswer, "attachments"> {
 	if (typeof attached !== "object" || attached === null) return {};
 	const texts = Object.entries(attached).filter(([, each]) => typeof each === "string");

@@ -38,7 +38,7 @@ export class ToolRegistry {
 		return this.#tools.get(id);
 	}
 
-	/** In the order in which they were registered. */
+	/** Returns the tools in the order of registration. */
 	list(): readonly RunnerTool[] {
 		return [...this.#tools.values()];
 	}
@@ -66,7 +66,7 @@ function faultOf(tool: RunnerTool): string | undefined {
 	return retryFault === undefined ? undefined : `the \`retry\` of ${named} has ${retryFault}`;
 }
 
-/** Finds a problem with the delays between attempts. */
+/** Finds a problem in the delays between attempts. */
 export function faultOfDelays(retry: ToolRetryOptions | undefined): string | undefined {
 	for (const name of ["baseDelayMs", "maxDelayMs"] as const) {
 		const fault = durationFault(retry?.[name] ?? 0, { least: 0 });
@@ -76,7 +76,7 @@ export function faultOfDelays(retry: ToolRetryOptions | undefined): string | und
 }
 
 const askByPolicy = "tools of a runner do not have it. Let `safety.policyEngine` answer `ask`";
-/** Options that protect tools elsewhere. Here they would be off, and nothing would report it. */
+/** Options that protect tools elsewhere. Here they would have no effect, and nothing would report it. */
 const foreignOptions: Readonly<Record<string, string>> = {
 	needsApproval: askByPolicy,
 	needApproval: askByPolicy,
