@@ -54,7 +54,9 @@ export async function eventsOf(run: AgentRun): Promise<AgentEvent[]> {
 	return events;
 }
 
-/** All events of a run; when one of that type is there, and before the next is asked for, something is done once. */
+/**
+ * Returns all events of a run. When one of that type has arrived, and before the next is requested, runs an action once.
+ */
 export async function eventsWhile(
 	run: AgentRun,
 	type: AgentEvent["type"],
@@ -71,7 +73,7 @@ export async function eventsWhile(
 	return events;
 }
 
-/** Asks for events up to the first of that type. */
+/** Requests events up to the first of that type. */
 export async function upTo(
 	events: AsyncIterator<AgentEvent>,
 	type: AgentEvent["type"],
@@ -89,24 +91,24 @@ export function types(events: readonly AgentEvent[]): string[] {
 	return events.map(({ type }) => type);
 }
 
-/** What each request showed to the model, as short lines. */
+/** Returns what each request showed to the model, as short lines. */
 export function shown({ requests }: { readonly requests: readonly LLMRequest[] }): string[][] {
 	return requests.map(({ messages }) => lines(messages));
 }
 
-/** Resolves when all that can happen without anything from outside has happened. */
+/** Resolves when everything that can happen without outside input has happened. */
 export async function settled(): Promise<void> {
 	for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Something that is asked by each of many hooks, and done for the first. */
+/** An action that many hooks request and that runs for the first of them. */
 export interface Once {
 	ask(): Promise<void>;
-	/** What came of it; empty before. */
+	/** Its result; empty before it has run. */
 	readonly found: readonly unknown[];
 }
 
-/** Asks once, whatever comes of it. */
+/** Asks once, and records any outcome. */
 export function once(ask: () => Promise<unknown>): Once {
 	const found: unknown[] = [];
 	let isAsked = false;

@@ -177,7 +177,7 @@ describe("what changed in between asks again", () => {
 		const later = deploy(changed);
 		const asked = await (await later.answer([{ toolCallId: "c", approved: true }])).result();
 		expect([asked.outcome, asked.pending?.length, ran]).toEqual(["waiting", 1, []]);
-		// The first approval does not count for the second question, also in yet another process.
+		// The first approval does not count for the second question, even in another process.
 		const again = deploy(changed);
 		const done = await (await again.answer([{ toolCallId: "c", approved: true }])).result();
 		expect([done.outcome, ran.length]).toEqual(["completed", 1]);
@@ -297,7 +297,7 @@ describe("nothing half-made runs", () => {
 });
 
 describe("a call that was under way when its process died", () => {
-	/** Leaves a call under way, and continues the session with another deployment. */
+	/** Leaves a call in progress, and continues the session with another deployment. */
 	async function died(before: Partial<AnyTool>, now: Partial<AnyTool>) {
 		ran.length = 0;
 		const journal = memoryJournal();

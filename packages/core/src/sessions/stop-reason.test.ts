@@ -1,4 +1,4 @@
-// Why a model stopped is part of what every way of running gives: an answer that was cut off does not look like a whole one.
+// Every way of running returns why a model stopped: an answer that was cut off must not look like a complete one.
 import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";

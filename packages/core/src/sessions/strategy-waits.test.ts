@@ -1,4 +1,4 @@
-// Runs whose strategy waits: for a time, or for an input, in a session or in place.
+// Runs whose strategy waits: for a time or for an input, in a session or in place.
 import { join } from "node:path";
 import { manualTime, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ import { strategy } from "../strategies/strategy.ts";
 
 const due = 1_060_000;
 
-/** Polls a job with a minute between, then asks the model. */
+/** Polls a job once a minute, then asks the model. */
 const polling = strategy({
 	name: "polling",
 	decide({ last, executions }) {
@@ -29,7 +29,7 @@ const polling = strategy({
 	},
 });
 
-/** Waits for an input alone. */
+/** Waits only for an input. */
 const listening = strategy({
 	name: "listening",
 	decide({ last }) {

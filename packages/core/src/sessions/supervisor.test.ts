@@ -9,7 +9,7 @@ import { memoryJournal } from "../host/memory-journal.ts";
 import { echo, never } from "./sessions.fixture.ts";
 import type { WorkProblem } from "./supervised.ts";
 
-/** A store with a run in each of these sessions that a dead process left open; the one of `a` cannot be read. */
+/** A store with a run in each of these sessions that a dead process left open; that of `a` is unreadable. */
 async function withBrokenSession(keys: readonly string[]): Promise<Journal> {
 	const dead = memoryJournal({ workerId: "dead" });
 	const tools = [anyTool("look", () => never)];

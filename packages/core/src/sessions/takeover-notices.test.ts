@@ -1,4 +1,4 @@
-// What waits for a run in its session's inbox when another worker takes it over: it is said as early as it can be.
+// Inputs that wait in a session's inbox when another worker takes over its run are reported as early as possible.
 import { scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";

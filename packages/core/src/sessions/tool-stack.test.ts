@@ -1,4 +1,4 @@
-// A tool that throws leaves its stack to logs and to the host's own code. Neither a model nor a client gets it.
+// The stack of a throwing tool goes to logs and to the host's own code. Neither a model nor a client receives it.
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { createSession, execute } from "../execute/create-session.ts";

@@ -1,4 +1,4 @@
-// Runs that nobody asks for anything: they continue by themselves, keep what happened, and wait again for a reader.
+// Runs without any request: they continue by themselves, keep their events, and wait again for a reader.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { manualTime, type Script, scriptedModel } from "@holdfast/testing";
@@ -130,7 +130,7 @@ test("a run that continued by itself waits again for the consumer that comes, wh
 	const events = run.events();
 	first.open();
 	await pass(60_000);
-	// It waits at the end of the first step.
+	// The run waits at the end of the first step.
 	expect(model.requests).toHaveLength(1);
 	const seen: string[] = [];
 	for await (const { type } of events) {

@@ -1,5 +1,5 @@
-// Whatever is handed in at any port, by models, tools, stores, hosts, callers and policy: the run ends as it should or with a
-// coded error, what was committed can be read, and the session can be continued, ended and deleted.
+// Malformed values at any port, from models, tools, stores, hosts, callers and policy: the run ends normally or with a
+// coded error, committed facts stay readable, and the session can be continued, ended and deleted.
 import { join } from "node:path";
 import { MemorySessionStore } from "@holdfast/stores";
 import { type Script, scriptedModel } from "@holdfast/testing";
@@ -24,7 +24,7 @@ const look = { name: "look", description: "Looks.", parameters: { type: "object"
 const decisions = [undefined, "modify", "synthesize", "reject-and-continue", "error", "done", "cancelled"];
 const outcomes = ["completed", "error", "aborted"];
 
-/** One turn of an agent that is given garbage, and all that has to hold afterwards. */
+/** Runs one turn of an agent with malformed values, and checks everything that must hold afterwards. */
 async function survives(options: AgentOptions): Promise<void> {
 	const host = sqliteHost(join(temporaryFolder(), "host.db"));
 	try {
@@ -56,7 +56,7 @@ async function survives(options: AgentOptions): Promise<void> {
 	}
 }
 
-/** Undefined where the agent itself is refused, in words. */
+/** Returns undefined if the agent itself is refused with a message. */
 function agentOf(options: AgentOptions): Agent | undefined {
 	try {
 		return new Agent(options);
@@ -66,7 +66,7 @@ function agentOf(options: AgentOptions): Agent | undefined {
 	}
 }
 
-/** Each makes a file and opens it: as many as take a few seconds. `GARBAGE_RUNS` asks for more. */
+/** Each run creates and opens a file, so the number is limited to a few seconds' worth. `GARBAGE_RUNS` requests more. */
 const runs = { numRuns: Number(process.env.GARBAGE_RUNS ?? 12) };
 
 function property<T>(values: fc.Arbitrary<T>, check: (value: T) => Promise<void>): Promise<void> {
@@ -315,7 +315,7 @@ describe("garbage", () => {
 		}));
 });
 
-/** The same, but that its functions answer otherwise where `instead` says so, those of its members among them. */
+/** The same object, except that its functions, and those of its members, answer differently where `instead` decides. */
 function answering<T extends object>(of: T, instead: () => { readonly value: unknown } | undefined): T {
 	return new Proxy(of, {
 		get(target, name) {

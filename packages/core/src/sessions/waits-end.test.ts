@@ -1,5 +1,5 @@
-// Whatever a plugin, a tool or a hook waits for, the wait ends: with what came of it, or with an error that says why it
-// cannot come.
+// Every wait of a plugin, a tool or a hook ends: with its result, or with an error that explains why there can be no
+// result.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ import type { AgentRun } from "./agent-run.ts";
 import { noticeIdentity } from "./session-records.ts";
 import { gate, type Once, once } from "./sessions.fixture.ts";
 
-/** Calls the tool `do` at each user message but "plain" and reminders, and is done when it has a result. */
+/** Calls the tool `do` for each user message except "plain" and reminders, and finishes when it has a result. */
 const script: Script = ({ messages }) => {
 	const { type, text } = messages.at(-1) as { type: string; text?: string };
 	return type === "user" && text === "one" ? { toolCalls: [{ name: "do" }] } : "done";
@@ -42,7 +42,7 @@ function made(host: ExecutionHost, options: AgentOptions): Agent {
 const hooked = (hook: HookName, ask: () => Promise<unknown>): Plugin =>
 	definePlugin({ name: "asking", setup: (host) => host.on(hook, async () => void (await ask())) });
 
-/** Waits once, and keeps the code of the error, or what it was given. */
+/** Waits once, and records the error's code or the result. */
 const noted = (wait: () => Promise<unknown>): Once =>
 	once(() =>
 		wait().then(
@@ -175,7 +175,7 @@ test("what a setup leaves running may use the agent once the setup is over", asy
 	await expect.poll(() => found).toEqual(["completed"]);
 });
 
-/** A run that waits for a result from outside, and a hook that is asked about it. */
+/** A run that waits for an outside result, and a hook that is called about it. */
 async function answered(wait: (agent: Agent) => Promise<unknown>): Promise<unknown> {
 	const { run: _, ...remote } = tool();
 	const { ask, found } = noted(() => wait(agent));

@@ -1,4 +1,4 @@
-// Several who watch one session, each by its own way: who leaves takes nothing from the others.
+// Several watchers of one session, each in a different way: a watcher that leaves does not affect the others.
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
@@ -51,7 +51,7 @@ test.each([
 		host.journal.watch("s", () => changes++);
 		await Promise.all(watchers.map((events) => upTo(events, "input")));
 		const pending = watchers.map((events) => events.next());
-		// The first ones, the last ones, and once more.
+		// The first ones and the last ones leave, and two of them leave a second time.
 		for (const at of [0, 1, 4, 5]) void watchers[at]?.return?.();
 		for (const at of [0, 4]) await watchers[at]?.return?.();
 		unwatch();

@@ -1,4 +1,4 @@
-// What reaches a run that waits, from outside: an interrupt ends it, and overlays stay with it.
+// Outside events that reach a waiting run: an interrupt ends it, and overlays stay with it.
 import { join } from "node:path";
 import { manualTime, type Script, scriptedModel } from "@holdfast/testing";
 import { UPPError } from "@holdfast/upp";

@@ -1,4 +1,4 @@
-// Half a surrogate pair, wherever it comes from, is neither stored nor shown to a model: strict providers refuse it.
+// Half a surrogate pair from any source is neither stored nor shown to a model, because strict providers refuse it.
 import { expect, test } from "vitest";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { tool } from "../tools/tool.ts";

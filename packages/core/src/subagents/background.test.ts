@@ -23,7 +23,7 @@ const start = (prompt: string, more: Record<string, unknown> = {}): [string, Rec
 	{ prompt, run_in_background: true, ...more },
 ];
 
-/** A sub-agent that answers each prompt `re: <prompt>` once its gate is open, or fails on request. */
+/** A sub-agent that answers each prompt with `re: <prompt>` once its gate is open, or fails on request. */
 function worker(gates: Readonly<Record<string, Promise<unknown>>> = {}): Agent {
 	return helper("helper", ({ messages }) => {
 		const { text } = messages.at(-1) as unknown as { text: string };
@@ -37,7 +37,7 @@ function taskIds(events: readonly AgentEvent[]): string[] {
 	return outputsOf(events).flatMap((output) => (output as { task_id?: string }).task_id ?? []);
 }
 
-/** What a tool says when the model calls it in a turn of its own. */
+/** Returns what a tool returns when the model calls it in a turn of its own. */
 async function callTool(
 	{ parent }: Family,
 	name: string,
@@ -50,7 +50,7 @@ async function callTool(
 	return output as Record<string, unknown>;
 }
 
-/** The next reply of a parent whose script is `scripted`; "said" without one. */
+/** The next reply of a parent whose script is `scripted`; "said" if undefined. */
 let next: ReturnType<typeof calls> | undefined;
 const scripted = (): ReturnType<typeof calls> | string => {
 	const reply = next ?? "said";
@@ -188,7 +188,7 @@ describe("background_output", () => {
 		const waited: number[] = [];
 		const timers = {
 			after(milliseconds: number, wake: () => void): () => void {
-				// Looking again after a while is not what is counted here.
+				// Periodic checks are not counted here.
 				if (milliseconds < 1_000) return () => {};
 				waited.push(milliseconds);
 				queueMicrotask(wake);
@@ -404,7 +404,7 @@ describe("reminders", () => {
 	});
 
 	test("wait for the next turn of an idle session, and start none [SES-073]", async () => {
-		// Work that ends within the turn that began it is an event of that one.
+		// Work that ends within the turn that began it is an event of that turn.
 		const held = gate();
 		const ours = family(scripted, [worker({ a: held.promise })]);
 		const [task_id = ""] = taskIds(await turn(ours, calls(start("a"))));
@@ -464,7 +464,7 @@ describe("a crash", () => {
 		expect(output).toMatchObject({ status: "completed", text: "re: a" });
 	});
 
-	/** Leaves a task that has ended and whose reminder was not delivered. */
+	/** Leaves an ended task whose reminder was not delivered. */
 	async function leaveUndelivered(dead: MemoryJournal): Promise<void> {
 		const ours = family(scripted, [worker()], { hostIs: "durable", journal: dead });
 		const submit = dead.submit.bind(dead);
@@ -515,7 +515,7 @@ describe("a crash", () => {
 		ahead = 3_600_000;
 		expect(await readBySearch()).toBeGreaterThan(0);
 		expect(await readBySearch()).toBe(0);
-		ahead = 0; // what changes now seems to have changed before
+		ahead = 0; // changes from now on appear to be older
 		expect(await readBySearch()).toBeGreaterThan(0);
 	});
 });

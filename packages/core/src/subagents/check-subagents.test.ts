@@ -59,7 +59,7 @@ describe("an agent in `subagents`", () => {
 		const custom = { name: "custom", execute: async () => ({}) as never, stream: () => ({}) as never };
 		const opaque = agent({ model, name: "a", description: "Helps.", execution: custom });
 		expect(refusal(() => new Agent({ model, subagents: [opaque] }))).toMatch(/`execution`/);
-		// With a strategy of ours it has a decision, and what it does instead is its own.
+		// It has the decision of a built-in strategy, but does not run by it.
 		const changed = agent({ model, name: "a", description: "Helps.", execution: { ...react(), ...custom } });
 		expect(refusal(() => new Agent({ model, subagents: [changed] }))).toMatch(/`execution`/);
 	});

@@ -6,7 +6,7 @@ import { createSubAgentTool } from "../agent/create-sub-agent-tool.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { calls, eventsOf, family, gate, helper, outputsOf, until } from "./delegate.fixture.ts";
 
-/** A sub-agent that answers with all it was asked in its session. */
+/** A sub-agent that answers with all prompts of its session. */
 function listener(name = "helper"): Agent {
 	return helper(name, ({ messages }) => {
 		const asked = messages.filter(({ type }) => type === "user") as unknown as { text: string }[];
@@ -211,7 +211,7 @@ describe("the session of a sub-agent", () => {
 });
 
 describe("a parent that stops while its sub-agent works", () => {
-	/** A parent whose sub-agent has begun a tool that ends only by its signal. */
+	/** A parent whose sub-agent has started a tool that only ends by its signal. */
 	async function withWorkingChild(journal = memoryJournal()) {
 		const begun = gate();
 		let signal: AbortSignal | undefined;
@@ -327,7 +327,9 @@ describe("a parent that stops while its sub-agent works", () => {
 const place = "\u0000sub\u00001\u0000s\u00006\u0000helper\u0000default";
 
 describe("work that is stopped while it is accepted", () => {
-	/** A parent whose call puts its work before the sub-agent: the store takes it, or answers, only when `comes` is called. */
+	/**
+	 * A parent whose call submits work to the sub-agent: the store accepts it, or answers, only when `comes` is called.
+	 */
 	async function accepting(held: "input" | "answer" = "answer") {
 		const journal = memoryJournal();
 		const [begun, mayCome] = [gate(), gate()];
@@ -503,7 +505,7 @@ describe("a crash while a sub-agent works", () => {
 		const first = family([calls(ask("work"))], [helper("helper", ["done"])], { journal: dead });
 		const run = await first.parent.session("s").send("go");
 		await new Promise<void>((resolve) => {
-			// The process dies with the child's last commit: nothing of what follows is committed.
+			// The process dies with the child's last commit: nothing that follows is committed.
 			const stop = dead.watch(place, () => {
 				if (dead.read(place).at(-1)?.fact.kind !== "run.ended") return;
 				stop();

@@ -1,4 +1,4 @@
-// What the tests of delegation share: agents that follow scripts, gates, and the events of a run.
+// Shared by the tests of delegation: agents that follow scripts, gates, and the events of a run.
 
 import { type Script, type ScriptedModel, type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { Agent } from "../agent/agent.ts";
@@ -8,7 +8,7 @@ import { type Host, journalHost } from "../host/host-port.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
 import type { AgentRun } from "../sessions/agent-run.ts";
 
-/** A promise that is opened from outside. */
+/** A promise that the test resolves. */
 export function gate(): { readonly promise: Promise<void>; open(): void } {
 	const { promise, resolve } = Promise.withResolvers<void>();
 	return { promise, open: () => resolve() };
@@ -52,19 +52,19 @@ export function family(
 	return { parent, model, journal, host };
 }
 
-/** All events of a run. */
+/** Returns all events of a run. */
 export async function eventsOf(run: AgentRun): Promise<AgentEvent[]> {
 	const events: AgentEvent[] = [];
 	for await (const event of run.events()) events.push(event);
 	return events;
 }
 
-/** The outputs of a run's tools, in order. */
+/** Returns the outputs of a run's tools, in order. */
 export function outputsOf(events: readonly AgentEvent[]): unknown[] {
 	return events.flatMap((event) => (event.type === "tool-result" ? [event.output] : []));
 }
 
-/** Settles when what is in the journal is as asked; looked at after every change of that session. */
+/** Settles when the journal satisfies the condition, which is checked after every change of that session. */
 export async function until(
 	journal: MemoryJournal,
 	storeKey: string,
@@ -80,12 +80,12 @@ export async function until(
 	}
 }
 
-/** Settles when so many reminders wait for a session. */
+/** Settles when this number of reminders wait for a session. */
 export function reminders(journal: MemoryJournal, storeKey: string, count: number): Promise<void> {
 	return until(journal, storeKey, async () => (await journal.head(storeKey))?.waiting === count);
 }
 
-/** The reminders that a run took in. */
+/** Returns the reminders that a run received. */
 export function remindersOf(events: readonly AgentEvent[]): string[] {
 	return events.flatMap((event) =>
 		event.type === "runtime-input" && event.input.type === "user-text" ? [String(event.input.text)] : [],

@@ -11,7 +11,10 @@ import { calls, eventsOf, family, helper, until } from "./delegate.fixture.ts";
 const place = "\u0000sub\u00001\u0000s\u00006\u0000helper\u0000default";
 const asks = calls(["delegate_to_helper", { prompt: "work" }]);
 
-/** Does something before one of the calls of a journal, from 1 on; later ones wait for it. Says how many calls came. */
+/**
+ * Runs an action before the chosen call of a journal, counted from 1; later calls wait for it. Returns the number of
+ * calls.
+ */
 function beforeCall(journal: MemoryJournal, chosen: number, happen: () => Promise<void>): () => number {
 	let count = 0;
 	let happened: Promise<void> | undefined;
@@ -27,11 +30,13 @@ function beforeCall(journal: MemoryJournal, chosen: number, happen: () => Promis
 	return () => count;
 }
 
-/** Deletes a session whose sub-agent has worked, and has another process begin work before one of the deletion's calls. */
+/**
+ * Deletes a session whose sub-agent has worked, and lets another process begin work before one of the deletion's calls.
+ */
 async function deletedBeside(chosen: number): Promise<{ readonly left: string[]; readonly calls: number }> {
 	const journal = memoryJournal();
 	const theirs = journal.worker("elsewhere");
-	// The other process has the session's lease already, so that its next run raises no epoch.
+	// The other process already has the session's lease, so its next run raises no epoch.
 	const stuck = helper("helper", ["done", { gate: new Promise(() => {}) }]);
 	const other = family([asks, "said", asks, "never"], [stuck], { journal: theirs }).parent.session("s");
 	await eventsOf(await other.send("before"));

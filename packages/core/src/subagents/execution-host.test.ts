@@ -14,7 +14,7 @@ const start = (prompt: string): [string, Record<string, unknown>] => [
 	{ prompt, run_in_background: true },
 ];
 
-/** A sub-agent that answers what it is asked, and counts how often it was. */
+/** A sub-agent that answers its prompts and counts them. */
 function worker(gates: Readonly<Record<string, Promise<unknown>>> = {}): { agent: Agent; asked(): number } {
 	let asked = 0;
 	const agent = helper("helper", ({ messages }) => {
@@ -31,7 +31,7 @@ function parentOn(host: ExecutionHost, script: Script, child: Agent): Agent {
 	return new Agent({ model: scriptedModel(script), subagents: [child], host });
 }
 
-/** Calls `resume` for all that is due, as a scheduler would; gives the events of each run by its id. */
+/** Calls `resume` for all due runs, like a scheduler; returns the events of each run by id. */
 async function deliver(host: OwnExecutionHost, agent: Agent): Promise<Map<string, readonly AgentEvent[]>> {
 	const emitted = new Map<string, readonly AgentEvent[]>();
 	for (const { runId } of await host.scheduler.due()) {
@@ -148,7 +148,7 @@ describe("work in the background on a durable host", () => {
 });
 
 describe("a reminder on an execution host", () => {
-	/** A session with a reminder that waits; its notification's run. */
+	/** A session with a waiting reminder; returns its notification's run. */
 	async function withReminder(
 		script: Script,
 	): Promise<{ host: OwnExecutionHost; parent: Agent; runId: string }> {
@@ -284,7 +284,7 @@ describe("checkpoints of a delegation", () => {
 		const parent = new Agent({ model, subagents: [worker().agent], host });
 		let runId = "";
 		host.store.sessions.commit = async (key, ...given) => {
-			// The first of the child's session is what it is asked to do.
+			// The first entry of the child's session is its prompt.
 			if (key.includes("helper")) phases.push((await host.store.checkpoints.latest(runId))?.phase);
 			return commit(key, ...given);
 		};
@@ -306,7 +306,7 @@ describe("checkpoints of a delegation", () => {
 		const parent = parentOn(host, [calls(["delegate_to_helper", { prompt: "a" }]), "Done."], worker().agent);
 		const run = await parent.session("s").send("go");
 		await eventsOf(run);
-		// Its run looks for its record, too, when it begins.
+		// Its run also reads its record when it begins.
 		expect(before[0]).toBe("before-child-run");
 		const checkpoints = await host.store.checkpoints.list(run.runId);
 		const [child] = await children(host, run.runId);

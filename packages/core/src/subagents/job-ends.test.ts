@@ -1,4 +1,4 @@
-// What a session's turns show of work in the background that ends, whenever it does.
+// Background work that ends, as the turns of a session show it at any time.
 import { join } from "node:path";
 import { type Script, scriptedModel } from "@holdfast/testing";
 import { HoldfastError } from "@holdfast/upp";
@@ -18,7 +18,7 @@ const isJob = ({ type }: AgentEvent): boolean => type.startsWith("subagent-job")
 const endsIn = (events: readonly AgentEvent[]): readonly AgentEvent[] =>
 	events.filter(({ type }) => type === "subagent-job-end");
 
-/** Begins work with its first answer, and says something in all others. */
+/** Starts work with its first answer, and returns text in all others. */
 const launching =
 	(...prompts: readonly string[]): Script =>
 	(_, call) =>
@@ -41,7 +41,7 @@ describe("the end of work in the background", () => {
 		expect(jobs[0]).toBe("subagent-job-start");
 		expect(jobs.filter((type) => type === "subagent-job-update").length).toBeGreaterThan(0);
 		expect(jobs.at(-1)).toBe("subagent-job-end");
-		// Its reminder comes with the next turn, which has heard of the end before.
+		// The reminder arrives with the next turn, which has already received the end.
 		await reminders(ours.journal, "default", 1);
 		const next = await eventsOf(await ours.parent.send("and now?"));
 		expect(next.some(({ type }) => type === "runtime-input")).toBe(true);
@@ -50,7 +50,7 @@ describe("the end of work in the background", () => {
 
 	test("has an update before it though nothing of its run was seen", async () => {
 		const over = gate();
-		// Another worker has done it before this one can look on.
+		// Another worker finishes it before this one can watch it.
 		const child = helper("helper", () => "done");
 		const ours = family(
 			(_, call) => (call === 0 ? calls(start("a")) : { text: "said", gate: over.promise }),

@@ -1,4 +1,4 @@
-// Work of sub-agents for a run that has ended: the process that ended the run died before it ended the work.
+// Work of sub-agents for an ended run: the process that ended the run died before it ended the work.
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";

@@ -1,4 +1,4 @@
-// A sub-agent that was given a host keeps its sessions there; its parent's are where they were.
+// A sub-agent with its own host keeps its sessions there; its parent's sessions stay in the parent's host.
 import { join } from "node:path";
 import { MemorySessionStore } from "@holdfast/stores";
 import { type Script, scriptedModel } from "@holdfast/testing";
@@ -15,7 +15,7 @@ type Host = NonNullable<AgentOptions["host"]>;
 const ask = (prompt: string): ReturnType<typeof calls> => calls(["delegate_to_helper", { prompt }]);
 const start = calls(["delegate_to_helper", { prompt: "a", run_in_background: true }]);
 
-/** A helper that says how many messages it was shown. */
+/** A helper that answers with the number of messages it received. */
 const counting: Script = ({ messages }) => `${messages.length}`;
 
 const parentOf = (script: Script, child: Agent, host: Host): Agent =>

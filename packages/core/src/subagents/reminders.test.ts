@@ -21,7 +21,7 @@ test("a reminder is offered to the run under way when it is new, and not when it
 	await journal.delete("s");
 	await remind(table, session, "reminder.late", "It is done.", spent);
 	expect([journal.head("s"), offered.length]).toEqual([undefined, 2]);
-	// Nor is the one reminded that has its key since.
+	// A later session with the same key is not reminded either.
 	await journal.submit("s", { id: "m", kind: "message", body: {} });
 	await remind(table, session, "reminder.late", "It is done.", spent);
 	expect([journal.head("s")?.waiting, offered.length]).toEqual([1, 2]);

@@ -1,5 +1,5 @@
-// Calls of a sub-agent that wait while the sub-agent still runs another call: shown and answered at once in the session at the
-// top, at any depth.
+// Calls of a sub-agent that wait while the sub-agent still runs another call: shown and answered at once in the top
+// session, at any depth.
 import { manualTime, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
@@ -11,7 +11,7 @@ import { calls, eventsOf, gate, helper } from "./delegate.fixture.ts";
 
 const parameters = { type: "object", properties: { path: { type: "string" } } } as const;
 
-/** A tool that has to be approved, and what it was run with. */
+/** A tool that requires approval, and the inputs that it ran with. */
 function deletion(ran: unknown[]): AnyTool {
 	const run = (input: unknown): string => {
 		ran.push(input);
@@ -22,7 +22,7 @@ function deletion(ran: unknown[]): AnyTool {
 
 const locate: AnyTool = { name: "locate", description: "Where the user is.", parameters };
 
-/** How the work is given on each way down; the last agent has a call that waits and one that is slow. */
+/** The ways to delegate at each level; the last agent has a waiting call and a slow one. */
 const ways = {
 	delegation: ["delegate"],
 	createSubAgentTool: ["tool"],
@@ -235,7 +235,7 @@ test("a call with a deadline in a sub-agent that still works expires there, once
 	const run = await session.send("go");
 	void run.result();
 	await expect.poll(() => session.pending()).toMatchObject([{ deadline: 1_005_000 }]);
-	// Its own session watches it, and no other.
+	// Only its own session watches it.
 	expect([...time.timers].filter(({ at }) => at === 1_005_000)).toHaveLength(1);
 	time.pass(5_000);
 	await expect.poll(() => session.pending()).toEqual([]);

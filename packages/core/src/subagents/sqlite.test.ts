@@ -11,7 +11,7 @@ const start = (prompt: string): [string, Record<string, unknown>] => [
 	{ prompt, run_in_background: true },
 ];
 
-/** A file of sessions that is gone after the test, and the way to open it. */
+/** A session file that is deleted after the test; returns a function that opens it. */
 function file(): () => SqliteHost {
 	const folder = temporaryFolder();
 	return () => sqliteHost(join(folder, "sessions.db"));

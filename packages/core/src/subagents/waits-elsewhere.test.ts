@@ -1,4 +1,4 @@
-// Waits of sub-agents that are answered in another process, while the one that began the work lives.
+// Waits of sub-agents that are answered in another process, while the one that began the work is alive.
 import { expect, test } from "vitest";
 import { memoryJournal } from "../host/memory-journal.ts";
 import type { AnyTool } from "../tools/types.ts";

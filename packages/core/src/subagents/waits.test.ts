@@ -1,4 +1,4 @@
-// Waits of sub-agents, which their parents wait for, too.
+// Waits of sub-agents, which their parents also wait for.
 import { type Script, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import type { Agent } from "../agent/agent.ts";
@@ -12,7 +12,7 @@ import { calls, eventsOf, family, helper, outputsOf, reminders } from "./delegat
 
 const parameters = { type: "object", properties: { path: { type: "string" } } } as const;
 
-/** A tool that has to be approved, and what it was run with. */
+/** A tool that requires approval, and the inputs that it ran with. */
 function deletion(ran: unknown[] = []): AnyTool {
 	return {
 		name: "remove",
@@ -34,7 +34,7 @@ const delegate = (name: string, prompt = "go"): [string, Record<string, unknown>
 	{ prompt },
 ];
 
-/** Agents that hand the work down, the last of which has the tools and the script. */
+/** Agents that delegate down a chain; the last one has the tools and the script. */
 function chain(names: readonly string[], last: Agent): Agent {
 	return names.reduceRight<Agent>(
 		(below, name) =>
@@ -312,7 +312,7 @@ test("what sub-agents use up, at any depth, is part of the result of their paren
 	const { parent } = family([calls(delegate("one")), "done"], [chain(["one"], last)]);
 	const run = await parent.session("s").send("go");
 	const { usage } = await run.result();
-	// Two answers each of the parent and of `one`, and one of the last.
+	// Two answers each from the parent and from `one`, and one from the last.
 	expect(usage).toMatchObject({ inputTokens: 50, outputTokens: 25 });
 	await parent.close();
 });
@@ -361,7 +361,7 @@ describe("what a task in the background uses up", () => {
 });
 
 describe("a sub-agent that waits while another call of its parent runs", () => {
-	/** A parent that waits for nothing but its own slow tool until `open` is called. */
+	/** A parent that waits only for its own slow tool until `open` is called. */
 	async function beside() {
 		const slow = Promise.withResolvers<string>();
 		const ran: unknown[] = [];
