@@ -53,7 +53,7 @@ export class CallContext implements ToolContext {
 	/** The number of delta characters. */
 	#streamed = 0;
 	#spent: Spent | undefined;
-	// Defined as initializers: V8 allocates a function that is assigned to a member among old objects, and everything
+	// Defined as initialisers: V8 allocates a function that is assigned to a member among old objects, and everything
 	// that it references then outlives the young-generation garbage collections.
 	readonly emit = (delta: string): Promise<unknown> | undefined => {
 		const { toolCallId, step } = this;

@@ -1,4 +1,4 @@
-// Creates and recognizes the facts of one call.
+// Creates and recognises the facts of one call.
 import { after, type ToolCall } from "@holdfast/upp";
 import type { Fact, Mutable, ToolSettled, ToolStarted } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";

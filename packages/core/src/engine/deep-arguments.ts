@@ -1,4 +1,4 @@
-// Detects arguments nested so deeply that checking, copying or serializing them would overflow the stack. They are marked
+// Detects arguments nested so deeply that checking, copying or serialising them would overflow the stack. They are marked
 // as unreadable when the answer arrives, so the call gets an error result and the run continues.
 import type { ToolCall } from "@holdfast/upp";
 
@@ -11,7 +11,7 @@ export function withReadableArguments(call: ToolCall): ToolCall {
 	return { ...call, arguments: {}, invalidArguments: `they are nested more than ${deepest} levels deep` };
 }
 
-/** Whether checking, copying or serializing this model output would overflow the stack. */
+/** Whether checking, copying or serialising this model output would overflow the stack. */
 export function isTooDeep(value: unknown): boolean {
 	return isDeeper(value, deepest);
 }

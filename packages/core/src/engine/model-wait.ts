@@ -32,7 +32,7 @@ export interface ModelFailures {
 	readonly attempt: number;
 }
 
-/** The tag of such a wait. */
+/** The tag of a wait for the model's provider. */
 const tag = "model";
 /** Milliseconds of the shortest first wait that a provider may specify. */
 const shortest = 1_000;

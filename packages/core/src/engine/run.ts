@@ -383,7 +383,7 @@ export class Run {
 		else this.#recording.pending.push(event);
 	}
 
-	/** Emits a boundary. Returns a promise while a synchronized watcher has not requested the next event. */
+	/** Emits a boundary. Returns a promise while a synchronised watcher has not requested the next event. */
 	boundary(event: BoundaryEvent): Promise<unknown> | undefined {
 		if (this.#recording !== undefined) return this.#recording.emitted.then(() => this.boundary(event));
 		const settling = this.#watchers.unsettled();

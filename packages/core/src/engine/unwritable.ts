@@ -1,4 +1,4 @@
-// Explains why a commit was refused. If facts cannot be serialized, the code that supplied their content is at fault and
+// Explains why a commit was refused. If facts cannot be serialised, the code that supplied their content is at fault and
 // the run fails; any other refusal is the store's, and leaves the run to be resumed.
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 import { encodeFact } from "../facts/index.ts";
@@ -6,7 +6,7 @@ import type { Append } from "../host/index.ts";
 import { CommitFailed } from "./stopped.ts";
 
 /**
- * Throws the error that a refused commit results in. Facts are examined only after a refusal, because stores serialize
+ * Throws the error that a refused commit results in. Facts are examined only after a refusal, because stores serialise
  * them themselves.
  */
 export function refusedCommit({ facts, chunks = [] }: Append, refusal: unknown): never {

@@ -41,8 +41,8 @@ export interface QueuedTurn {
 	 */
 	readonly origin: "sent" | "adopted" | "steered" | "left-over";
 	/**
-	 * `new`: only in memory, and its `send` has not resolved. `storing`: on its way into the inbox. `stored`: there. `seen`: the
-	 * inbox was read with it, and with all that came before it. A turn that is new or seen can begin.
+	 * `new`: only in memory, and its `send` has not resolved. `storing`: on its way into the inbox. `stored`: in the inbox.
+	 * `seen`: a read of the inbox contained it and everything before it. A turn that is new or seen can begin.
 	 */
 	stage: "new" | "storing" | "stored" | "seen";
 }

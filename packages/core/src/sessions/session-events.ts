@@ -1,4 +1,4 @@
-// The events of keyed sessions as a projection of the one event union, with synchronized boundaries: the run passes
+// The events of keyed sessions as a projection of the one event union, with synchronised boundaries: the run passes
 // turn-start, step-start and step-end when the consumer requests the next event.
 import type { ToolCall, UserContent } from "@holdfast/upp";
 import { EventQueue } from "../engine/index.ts";

@@ -181,7 +181,7 @@ export function makeRun(
 	const held = lease.current as Lease;
 	const { recorder, ledger }: Recording =
 		records === undefined ? { recorder: held } : recordingOf(records, held, handle, origin, lease.state.run);
-	// If the journal stores no chunks, deltas could not be read back.
+	// Only a journal that stores chunks can return deltas later.
 	const keepDeltasMs = session.keepsDeltas ? agent.keepDeltasMs : undefined;
 	const frame = new TurnFrame(session, handle, about);
 	const run = new Run({

@@ -153,7 +153,7 @@ export async function answerChildren(
 	for (const delivery of open) {
 		const { table, storeKey } = delivery;
 		const run = await withIds(delivery, () => answer(table.queue(storeKey), delivery.answers, undefined));
-		// The run above it follows it.
+		// The parent's run follows it.
 		run.detach();
 	}
 	return [...answered];
