@@ -1,12 +1,12 @@
-// Requests that servers send back during a call: for input of the user, or for an answer of a model. Each request waits
-// here, in memory, until it is answered, or until its call is cancelled.
+// Requests that servers send during a call: for input of the user, or for an answer of a model. Each request waits here,
+// in memory, until it is answered or its call is cancelled.
 //
 // A request is open until `answer`, its signal or `close` settles it; each settles once.
 
 import type { JSONValue } from "@holdfast/upp";
 import { HoldfastError, uuid } from "@holdfast/upp";
 
-/** A tool call of a run that is under way at a server. */
+/** A tool call of a run that is in progress at a server. */
 export interface CallUnderWay {
 	readonly toolCallId: string;
 	readonly toolName: string;
@@ -18,15 +18,15 @@ export interface CallUnderWay {
 interface AskedBack {
 	readonly id: string;
 	readonly server: string;
-	/** The calls that are under way at the server; a request does not say to which of them it belongs. */
+	/** The calls in progress at the server; a request does not say which of them it belongs to. */
 	readonly calls: readonly CallUnderWay[];
 }
 
-/** A server wants something of the user. */
+/** A server requests input from the user. */
 export interface ElicitationRequest extends AskedBack {
 	readonly kind: "elicitation";
 	readonly message: string;
-	/** JSON Schema of the form to fill in; absent where the user is to open `url`. */
+	/** JSON Schema of the form to fill in; absent if the user should open `url`. */
 	readonly schema?: Readonly<Record<string, unknown>>;
 	readonly url?: string;
 }
@@ -39,7 +39,7 @@ export interface SamplingRequest extends AskedBack {
 	readonly maxTokens: number;
 }
 
-/** A request of a server during one of its calls. */
+/** A request from a server during one of its calls. */
 export type McpRequest = ElicitationRequest | SamplingRequest;
 
 /** The answer to a request. `content` is the user's input, or for sampling the text that replaces the model's answer. */
@@ -59,17 +59,17 @@ export class AskedBackDesk {
 	readonly #open = new Map<string, Open>();
 	readonly #most: number;
 
-	/** @param most requests that may be open at once; more are cancelled at once (keeps I7). */
+	/** @param most maximum number of open requests; further ones are cancelled at once (keeps I7). */
 	constructor(most = 1000) {
 		this.#most = most;
 	}
 
-	/** The requests that wait for an answer, oldest first. */
+	/** Returns the requests that wait for an answer, oldest first. */
 	list(): readonly McpRequest[] {
 		return [...this.#open.values()].map(({ request }) => request);
 	}
 
-	/** Settles with the answer; with `cancel` when the signal fires. */
+	/** Resolves with the answer, or with `cancel` when the signal fires. */
 	ask(request: Unnumbered<McpRequest>, signal: AbortSignal, changed: () => void): Promise<McpAnswer> {
 		if (signal.aborted || this.#open.size >= this.#most) return Promise.resolve({ action: "cancel" });
 		const id = uuid();
@@ -87,7 +87,7 @@ export class AskedBackDesk {
 		});
 	}
 
-	/** @throws HoldfastError `unknown_mcp_request` for one that is not open, any more or yet. */
+	/** @throws HoldfastError `unknown_mcp_request` for a request that is not open. */
 	answer(id: string, answer: McpAnswer): void {
 		const open = this.#open.get(id);
 		if (open === undefined) {
@@ -100,7 +100,7 @@ export class AskedBackDesk {
 		open.settle(answer);
 	}
 
-	/** Cancels what a server asked during calls that are all over. */
+	/** Cancels the requests of a server's calls that have all ended. */
 	callsOver(server: string, underWay: readonly CallUnderWay[]): void {
 		const open = new Set(underWay);
 		for (const { request, settle } of [...this.#open.values()]) {
@@ -109,7 +109,7 @@ export class AskedBackDesk {
 		}
 	}
 
-	/** Cancels what is open, of one server or of all. */
+	/** Cancels the open requests of one server or of all. */
 	close(server?: string): void {
 		for (const { request, settle } of [...this.#open.values()])
 			if (server === undefined || request.server === server) settle({ action: "cancel" });

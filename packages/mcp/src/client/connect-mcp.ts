@@ -18,27 +18,30 @@ const mcpNames = optionNames<McpOptions>({
 	onWarning: true,
 });
 
-/** Options that hold for all servers. */
+/** Options for all servers. */
 export interface McpOptions {
-	/** Where approved definitions of tools are kept. Default: in memory. */
+	/** The store of approved tool definitions. Default: in memory. */
 	readonly approvals?: ToolApprovals;
 	/**
-	 * Whether a tool that was never seen is taken as approved ("first-seen", the default) or offered only once `approve`
-	 * was called ("explicit"). Either way a definition that changed afterwards is refused until it is approved again.
+	 * Whether a new tool counts as approved ("first-seen", the default) or is offered only after `approve` was called
+	 * ("explicit"). In both cases, a definition that changed afterwards is refused until it is approved again.
 	 */
 	readonly approve?: "first-seen" | "explicit";
-	/** Names that are taken, by tools of your own: a tool of a server that has one is prefixed. Default: none. */
+	/** Names of your own tools: a server's tool with such a name gets a prefix. Default: none. */
 	readonly reserved?: readonly string[];
-	/** Whether names are prefixed with the server's ("always") or only where they clash ("clash", the default). */
+	/** Whether names are always prefixed with the server's ("always") or only if they clash ("clash", the default). */
 	readonly prefix?: "clash" | "always";
 	/**
-	 * Whether servers may ask back while a call runs: for input of the user (elicitation), and for an answer of a model
-	 * (sampling). Each request waits in `requests()` until `answer()` is called. Default: none may.
+	 * Which requests servers may send during a call: for input of the user (elicitation), and for an answer of a model
+	 * (sampling). Each request waits in `requests()` until you call `answer()`. Default: none.
 	 */
 	readonly allow?: { readonly elicitation?: boolean; readonly sampling?: boolean };
-	/** Called when tools, connections or requests change, with what `connectMcp` gives. Must not throw. */
+	/** Called when tools, connections or requests change, with the result of `connectMcp`. Must not throw. */
 	readonly onChange?: (change: McpChange, mcp: McpServers) => void;
-	/** Gets warnings, such as of a tool whose schema cannot be used. Default: warnings of the process. Must not throw. */
+	/**
+	 * Receives warnings, for example about a tool whose schema cannot be used. Default: warnings of the process. Must not
+	 * throw.
+	 */
 	readonly onWarning?: (warning: HoldfastError) => void;
 }
 
@@ -46,9 +49,9 @@ export interface McpOptions {
 export interface McpServerStatus {
 	readonly name: string;
 	readonly status: LinkStatus;
-	/** The revision of the protocol that is spoken, while there is a connection. */
+	/** The protocol revision in use, while connected. */
 	readonly protocolVersion?: string;
-	/** Names of all tools that the server offers and that are approved, as the server names them. */
+	/** Names of all approved tools that the server offers, as the server names them. */
 	readonly tools: readonly string[];
 }
 
@@ -58,16 +61,14 @@ interface Connected {
 	readonly server: McpServer;
 }
 
-/**
- * MCP servers that are connected. They stay connected until `close`; a connection that is lost is made anew by the next call.
- */
+/** Connected MCP servers. They stay connected until `close`; the next call reopens a lost connection. */
 export class McpServers implements AsyncDisposable {
 	readonly #servers = new Map<string, Connected>();
 	readonly #desk = new AskedBackDesk();
 	readonly #options: McpOptions;
 	readonly #warned = new Set<string>();
 
-	/** @internal Made by `connectMcp`. */
+	/** @internal Created by `connectMcp`. */
 	constructor(servers: Readonly<Record<string, McpServer>>, options: McpOptions) {
 		checkOptionNames(options, mcpNames, { of: "connectMcp()" });
 		checkServers(servers);
@@ -94,7 +95,7 @@ export class McpServers implements AsyncDisposable {
 		}
 	}
 
-	/** @internal Connects to all servers; rejects with the error of the first that is not optional and fails. */
+	/** @internal Connects to all servers; rejects with the error of the first required one that fails. */
 	async connect(): Promise<void> {
 		const connecting = [...this.#servers.values()].map(async ({ link, server }) => {
 			try {
@@ -112,8 +113,8 @@ export class McpServers implements AsyncDisposable {
 	}
 
 	/**
-	 * The currently approved tools of all servers, for `tools` of an agent. An agent keeps the tools it was given: when
-	 * the list changes (`onChange`), give the new ones to a new agent.
+	 * Returns the currently approved tools of all servers, for `tools` of an agent. An agent keeps the tools it was
+	 * given: when the list changes (`onChange`), pass the new ones to a new agent.
 	 */
 	tools(): readonly McpTool[] {
 		const listed = [...this.#servers.values()].flatMap(({ link, offered, server }) => {
@@ -137,7 +138,7 @@ export class McpServers implements AsyncDisposable {
 		});
 	}
 
-	/** The state of each server. */
+	/** Returns the state of each server. */
 	servers(): readonly McpServerStatus[] {
 		return [...this.#servers.values()].map(({ link, offered }) => ({
 			name: link.name,
@@ -147,14 +148,14 @@ export class McpServers implements AsyncDisposable {
 		}));
 	}
 
-	/** Tools that are not offered until you approve them: new ones, and those that have changed since. */
+	/** Returns the tools that are not offered until you approve them: new ones, and those that have changed since. */
 	unapproved(): readonly UnapprovedTool[] {
 		return [...this.#servers.values()].flatMap(({ offered }) => offered.unapproved());
 	}
 
 	/**
-	 * Approves a tool as its server describes it now; agents that have it may call it again.
-	 * Rejects with `unknown_mcp_server`, `mcp_tool_gone`.
+	 * Approves a tool with its current definition; agents that have the tool may call it again. Rejects with
+	 * `unknown_mcp_server`, `mcp_tool_gone`.
 	 */
 	async approve(server: string, toolName: string): Promise<void> {
 		await this.#named(server).offered.approve(toolName);
@@ -167,25 +168,26 @@ export class McpServers implements AsyncDisposable {
 		await Promise.all([...this.#servers.values()].map(({ link }) => link.refresh()));
 	}
 
-	/** Open requests of servers, oldest first. */
+	/** Returns the open requests of servers, oldest first. */
 	requests(): readonly McpRequest[] {
 		return this.#desk.list();
 	}
 
-	/** Answers a request. @throws HoldfastError `unknown_mcp_request` where it is not open. */
+	/** Answers a request. @throws HoldfastError `unknown_mcp_request` if it is not open. */
 	answer(requestId: string, answer: McpAnswer): void {
 		this.#desk.answer(requestId, answer);
 	}
 
 	/**
-	 * Ends the authorisation of a server with the parameters that the user's browser came back with, and connects. Compare
-	 * their `state` with yours before. Rejects with `unknown_mcp_server`, `mcp_no_authorization`, and what connecting rejects with.
+	 * Completes the authorization of a server with the callback parameters of the user's browser, and connects. Compare
+	 * their `state` with yours first. Rejects with `unknown_mcp_server`, `mcp_no_authorization`, and the errors of
+	 * connecting.
 	 */
 	async finishAuth(server: string, callback: URLSearchParams): Promise<void> {
 		await this.#named(server).link.finishAuth(callback);
 	}
 
-	/** Cancels what is under way and ends all connections, and the programs that were started for them. */
+	/** Cancels calls in flight, closes all connections, and ends the programs that were started for them. */
 	async close(): Promise<void> {
 		this.#desk.close();
 		await Promise.all([...this.#servers.values()].map(({ link }) => link.close()));
@@ -210,7 +212,7 @@ export class McpServers implements AsyncDisposable {
 		this.#options.onChange?.(change, this);
 	}
 
-	/** Once for each tool and reason. */
+	/** Warns once for each tool and reason. */
 	#warn(server: string, name: string, cause: unknown): void {
 		const why = messageOf(cause);
 		const text = `The tool "${name}" of the MCP server "${server}" is left out: ${why}`;
@@ -231,7 +233,7 @@ export class McpServers implements AsyncDisposable {
 	}
 }
 
-/** Whether a user can sign in at this time. */
+/** Whether a user can sign in now. */
 function hasUser(server: McpServer): boolean {
 	return "url" in server && server.auth !== undefined && "redirectToAuthorization" in server.auth;
 }
@@ -240,7 +242,7 @@ function hasUser(server: McpServer): boolean {
  * Connects to MCP servers, by name, and lists their tools.
  *
  * Rejects with `invalid_mcp_server`, `mcp_connect_failed`, `mcp_unauthorized`, `invalid_mcp_approvals`. A server with an
- * OAuth client whose user has to sign in first is no error: its status is `unauthorized` until `finishAuth`.
+ * OAuth client whose user has to sign in first is not an error: its status is `unauthorized` until `finishAuth`.
  *
  * @example
  * import { openai } from "@ai-sdk/openai";

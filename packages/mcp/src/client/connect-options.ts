@@ -9,8 +9,8 @@ export interface McpServerOptions {
 	/** Names of the tools to offer, as the server names them. Default: all. */
 	readonly tools?: readonly string[];
 	/**
-	 * Whether there is a tool, `read_resource`, that lists and reads the server's resources, where it has any. Default false:
-	 * a result names resources, and nothing reads them.
+	 * Whether to offer a tool, `read_resource`, that lists and reads the server's resources, if it has any. Default
+	 * false: results may name resources, but the agent cannot read them.
 	 */
 	readonly resources?: boolean;
 	/** Whether calls require approval. The function receives the server's name of the tool. Default false. */
@@ -26,61 +26,63 @@ export interface McpServerOptions {
 	 */
 	readonly timeoutMs?: number;
 	/**
-	 * Milliseconds for one request while connecting, which as a whole may take twice as long, and for listing all tools.
+	 * Milliseconds for one request while connecting, which in total may take twice as long, and for listing all tools.
 	 * Default 60,000.
 	 */
 	readonly connectTimeoutMs?: number;
-	/** Which wire is spoken: 2026-07-28 where the server knows it ("auto", the default), or one of the two alone. */
+	/**
+	 * The protocol version to use: 2026-07-28 if the server supports it ("auto", the default), or only one of the two.
+	 */
 	readonly protocol?: "auto" | "2025" | "2026";
-	/** Whether `connectMcp` resolves although this server cannot be reached; it is tried again later. Default false. */
+	/** Whether `connectMcp` resolves even if this server cannot be reached; it is retried later. Default false. */
 	readonly optional?: boolean;
 }
 
-/** A server that is a program: started here, spoken to over its standard input and output. */
+/** A server that is a program: `connectMcp` starts it and communicates over its standard input and output. */
 export interface McpStdioServer extends McpServerOptions {
 	readonly command: string;
 	readonly args?: readonly string[];
-	/** Added to the few variables that are handed on, such as PATH and HOME. Default: none. */
+	/** Variables in addition to the few that are passed on, such as PATH and HOME. Default: none. */
 	readonly env?: Readonly<Record<string, string>>;
 	readonly cwd?: string;
 	/**
-	 * Where the program's error output goes. Default "report": its last lines are in the error that reports the program's
-	 * death, and nothing else is kept.
+	 * Where the program's error output goes. Default "report": the error that reports the program's death contains its
+	 * last lines, and the rest is discarded.
 	 */
 	readonly stderr?: "report" | "inherit" | "ignore";
 }
 
-/** A server at an address, by streamable HTTP. */
+/** A server at a URL, over streamable HTTP. */
 export interface McpHttpServer extends McpServerOptions {
 	readonly url: string | URL;
 	/** Sent with every request. */
 	readonly headers?: Readonly<Record<string, string>>;
 	/** A bearer token, `{ token: async () => … }`, or an OAuth client of the official package. */
 	readonly auth?: AuthProvider | OAuthClientProvider;
-	/** Makes the requests, for example one that reaches public addresses only. Default: the global `fetch`. */
+	/** Sends the requests, for example only to public addresses. Default: the global `fetch`. */
 	readonly fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>;
 	/**
-	 * The maximum size of one answer in bytes; for an event stream, of one event. A larger one is cut off along with its
-	 * connection, which is reopened for the next call. Default 16 MiB.
+	 * The maximum size of one response in bytes; for an event stream, of one event. A larger one is cut off along with
+	 * its connection, which is reopened for the next call. Default 16 MiB.
 	 */
 	readonly maxAnswerBytes?: number;
 }
 
-/** A server behind a transport of your own; it is asked for a new one at each connection. */
+/** A server behind your own transport; the function is called for a new one at each connection. */
 export interface McpTransportServer extends McpServerOptions {
 	readonly transport: () => Transport;
 }
 
-/** A server, however it is reached. */
+/** A server with any transport. */
 export type McpServer = McpStdioServer | McpHttpServer | McpTransportServer;
 
-/** Something that happened to a server's tools or connection. */
+/** A change of a server's tools or connection. */
 export interface McpChange {
 	readonly server: string;
 	readonly type: "tools-changed" | "connected" | "disconnected" | "approval-needed" | "input-requested";
 }
 
-/** Checks the servers' names and kinds. */
+/** Validates the servers' names and kinds. */
 export function checkServers(servers: Readonly<Record<string, McpServer>>): void {
 	for (const [name, server] of Object.entries(servers)) {
 		if (!/^[a-zA-Z][a-zA-Z0-9_-]{0,31}$/.test(name))

@@ -8,7 +8,7 @@ export function isUnauthorized(error: unknown): boolean {
 	return error instanceof Error && error.cause !== undefined && isUnauthorized(error.cause);
 }
 
-/** Whether a connection was lost, and whether the request can have arrived before; undefined: it was not. */
+/** Returns whether the request may have arrived before the connection was lost; undefined if it was not lost. */
 export function lossOf(error: unknown): "never-arrived" | "unknown" | undefined {
 	if (error instanceof SdkHttpError) {
 		// A restarted server has lost the session, and has not run the request.

@@ -1,4 +1,5 @@
-// The handlers of a client for what its server asks back: each request goes to the desk, and the answer back to the server.
+// The client's handlers for requests of its server: each request is queued for an answer, which is returned to the
+// server.
 
 import { AssistantMessage, UserMessage } from "@holdfast/upp";
 import type {
@@ -15,15 +16,15 @@ export interface Asking {
 	readonly server: string;
 	readonly desk: AskedBackDesk;
 	readonly elicitation: boolean;
-	/** Whether servers may ask a model. */
+	/** Whether servers may call a model. */
 	readonly sampling: boolean;
-	/** The model of the agent whose call is under way. */
+	/** The model of the agent whose call is in progress. */
 	readonly model: () => AgentOptions["model"] | undefined;
 	readonly calls: () => readonly CallUnderWay[];
 	readonly changed: () => void;
 }
 
-/** Registers the handlers for what is allowed; the capabilities must have been given to the client. */
+/** Registers the handlers for the allowed requests; the client must have been created with these capabilities. */
 export function handleAsking(client: Client, asking: Asking): void {
 	const { server, desk, calls, changed } = asking;
 	if (asking.elicitation) {

@@ -7,7 +7,7 @@ const mostCharacters = 4_000;
 export class LastLines {
 	#text = "";
 
-	/** Reads the output from now on; nothing of it may stay in the pipe, or the program would stop. */
+	/** Reads the output from now on; unread output in the pipe would block the program. */
 	follow(output: Readable): void {
 		output.setEncoding("utf8");
 		output.on("data", (piece: string) => {
@@ -16,7 +16,7 @@ export class LastLines {
 		output.on("error", () => {});
 	}
 
-	/** The lines as a sentence's end; empty where nothing was written. */
+	/** Returns the lines as the end of a sentence; empty if nothing was written. */
 	get said(): string {
 		const lines = this.#text.toWellFormed().trim().split("\n").slice(-mostLines).join("\n");
 		return lines === "" ? "" : ` The program's last output was:\n${lines}`;

@@ -1,5 +1,5 @@
-// A tool of a server as a tool of an agent. It keeps the definition it was made with: what a model is shown never changes
-// under a run, and a call is refused where the server's definition is another one by now.
+// A tool of a server as a tool of an agent. It keeps the definition with which it was created: the definition that a
+// model sees never changes during a run, and a call is refused if the server's definition has changed.
 import { HoldfastError, type JSONSchema, repairSchema } from "@holdfast/upp";
 import type { Tool } from "@modelcontextprotocol/client";
 import { type AnyTool, type RetryPolicy, type ToolContext, tool } from "holdfast";
@@ -10,19 +10,19 @@ import { readContents, readFailure, readResult } from "./tool-result.ts";
 
 /** A tool of an MCP server, for `tools` of an agent. */
 export interface McpTool extends AnyTool {
-	/** The name for the model. */
+	/** The tool name for the model. */
 	readonly name: string;
 	readonly label?: string;
 	readonly description: string;
 	readonly parameters: JSONSchema;
 	run(params: Record<string, unknown>, context: ToolContext): Promise<unknown>;
-	/** Name of the server in what `connectMcp` was given. */
+	/** Name of the server in the argument of `connectMcp`. */
 	readonly server: string;
-	/** The server's own name of the tool. */
+	/** Its name on the server. */
 	readonly toolName: string;
 }
 
-/** @throws HoldfastError `invalid_schema` and the like, for a schema that cannot be used. */
+/** @throws HoldfastError `invalid_schema` and similar codes, for a schema that cannot be used. */
 export function mcpTool(
 	name: string,
 	definition: Tool,
@@ -61,8 +61,8 @@ export function mcpTool(
 }
 
 /**
- * The schemas of a tool. The server validates arguments itself: a schema that cannot be used for validation here is only
- * shown.
+ * Returns the schemas of a tool. The server validates arguments itself: a schema that cannot be used for validation here
+ * is only shown to the model.
  */
 function schemasOf(given: JSONSchema): { parameters: JSONSchema; inputSchema?: JSONSchema } {
 	const parameters = repairSchema(given);
@@ -74,13 +74,13 @@ function schemasOf(given: JSONSchema): { parameters: JSONSchema; inputSchema?: J
 	}
 }
 
-/** The tool that reads the resources of a server, which results name by their URIs. */
+/** Returns the tool that reads the resources of a server, which results name by their URIs. */
 export function resourceTool(
 	name: string,
 	link: ServerLink,
 	{ needsApproval, retryPolicy: policy = "manual-recovery" }: McpServerOptions,
 ): McpTool {
-	// Reading is safe only where the server is believed to keep to the protocol.
+	// Repeating a read is only safe if the server is trusted to follow the protocol.
 	const retryPolicy = policy === "as-annotated" ? "pure" : policy;
 	const made = tool<{ uri?: string }, string, Promise<unknown>>({
 		name,

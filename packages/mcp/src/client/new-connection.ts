@@ -1,4 +1,4 @@
-// The clients and transports of the official package, as servers are described.
+// Creates the clients and transports of the official package from the options of servers.
 
 import { boundFetch } from "@holdfast/upp";
 import {
@@ -12,8 +12,8 @@ import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotoc
 import type { McpServer } from "./connect-options.ts";
 
 /**
- * Results are data that a model reads, in any form. Validating them against a server's own schemas would let it choose
- * patterns that run indefinitely.
+ * Results are data that a model reads, in any form. Validating them against a server's own schemas would let the server
+ * choose patterns that run indefinitely.
  */
 const believesNothing: jsonSchemaValidator = {
 	getValidator<Value>(): JsonSchemaValidator<Value> {
@@ -21,14 +21,14 @@ const believesNothing: jsonSchemaValidator = {
 	},
 };
 
-/** A client that is not connected yet. */
+/** Returns a client that is not connected yet. */
 export function newClient(
 	server: McpServer,
 	{ elicitation, sampling }: { readonly elicitation: boolean; readonly sampling: boolean },
 	toolsChanged: () => void,
 ): Client {
 	const { protocol = "auto", connectTimeoutMs = 60_000 } = server;
-	// Some programs on the older wire never answer unknown methods; over HTTP, no answer means no server.
+	// Some programs with the older protocol version never answer unknown methods; over HTTP, no answer means no server.
 	const isProgram = protocol === "auto" && "command" in server;
 	const timeoutMs = isProgram ? Math.min(connectTimeoutMs, 10_000) : connectTimeoutMs;
 	const mode = protocol === "auto" ? "auto" : protocol === "2025" ? "legacy" : { pin: "2026-07-28" };
@@ -44,14 +44,14 @@ export function newClient(
 			listChanged: { tools: { autoRefresh: false, debounceMs: 20, onChanged: toolsChanged } },
 		},
 	);
-	client.onerror = () => {}; // what fails is said where it is asked for
+	client.onerror = () => {}; // errors are reported where they occur
 	return client;
 }
 
-/** Bytes of one answer or one event of a server: 16 MiB. */
+/** Maximum size of one response or one event of a server: 16 MiB. */
 const defaultAnswerBytes = 16 * 1024 * 1024;
 
-/** A transport that is not started yet. */
+/** Returns a transport that is not started yet. */
 export function newTransport(server: McpServer): Transport {
 	if ("transport" in server) return server.transport();
 	if ("command" in server) {
@@ -71,7 +71,7 @@ export function newTransport(server: McpServer): Transport {
 			fetch,
 			headers,
 			origins: [url],
-			// A stream that the server may write to at any time is silent for long; requests have their own deadlines.
+			// A stream to which the server may write at any time is often silent; requests have their own deadlines.
 			silenceMs: Number.POSITIVE_INFINITY,
 			maxBytes: server.maxAnswerBytes ?? defaultAnswerBytes,
 			eventStreams: "each-event",

@@ -3,7 +3,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { Tool } from "@modelcontextprotocol/client";
 import { fingerprintOf, type ToolApprovals } from "./tool-approvals.ts";
 
-/** A tool whose definition waits to be looked at. */
+/** A tool whose definition waits for approval. */
 export interface UnapprovedTool {
 	readonly server: string;
 	readonly name: string;
@@ -38,7 +38,7 @@ export class OfferedTools {
 		this.#only = only === undefined ? undefined : new Set(only);
 	}
 
-	/** Takes a new list. Gives whether anything of it is new. */
+	/** Accepts a new list. Returns whether anything changed. */
 	async list(tools: readonly Tool[]): Promise<boolean> {
 		const offered = new Map<string, Offered>();
 		for (const tool of tools) {
@@ -60,7 +60,7 @@ export class OfferedTools {
 		);
 	}
 
-	/** The tools that may be called. */
+	/** Returns the tools that may be called. */
 	approved(): readonly Tool[] {
 		return [...this.#offered.values()].filter((each) => this.#isApproved(each)).map(({ tool }) => tool);
 	}
@@ -77,7 +77,7 @@ export class OfferedTools {
 			}));
 	}
 
-	/** The tool, if it may be called now. @throws HoldfastError `mcp_tool_gone`, `mcp_tool_not_approved`. */
+	/** Returns the tool if it may be called now. @throws HoldfastError `mcp_tool_gone`, `mcp_tool_not_approved`. */
 	callable(name: string): Tool {
 		const offered = this.#offered.get(name);
 		const data = { server: this.#server, tool: name };

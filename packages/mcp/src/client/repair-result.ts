@@ -1,12 +1,12 @@
-// Reads the result of a call in any form: its effect has happened, so it always counts as a result. Blocks that the
-// client does not know become text.
+// Reads the result of a call in any form: its effect has happened, so it always counts as a result. Block types that the
+// client does not support become text.
 
 type Members = Record<string, unknown>;
 
-/** The result of `tools/call` as the official client reads it. */
+/** Converts the result of `tools/call` to a form that the official client can read. */
 export function repairCallResult(result: unknown): unknown {
 	if (!isMembers(result)) return { content: result == null ? [] : [text(shown(result))] };
-	// A server's request in place of a result is not a result.
+	// A server's request instead of a result does not count as a result.
 	if ("inputRequests" in result || "task" in result) return result;
 	const { content, structuredContent, isError } = result;
 	const given = Array.isArray(content) ? content : content == null ? [] : [content];
@@ -64,7 +64,7 @@ function resourceOf(block: Members): unknown {
 	return { ...block, resource: { ...named, blob: data, ...(type === undefined ? {} : { mimeType: type }) } };
 }
 
-/** Base64 text, also from a data URL or with line breaks; no data if it is not base64. */
+/** Returns base64 text, also from a data URL or with line breaks; empty if it is not base64. */
 function unwrapped(given: unknown, mimeType: unknown): { data?: string; mimeType?: string } {
 	if (typeof given !== "string") return {};
 	const url = /^data:([^;,]*)[^,]*;base64,/i.exec(given);

@@ -1,13 +1,13 @@
 // Reads one tool of a server's list at a time: valid parts are unchanged, safely repairable ones are repaired, and other
-// tools are left out with a warning. A tool with an uncertain meaning is left out.
+// tools are omitted with a warning. A tool with an uncertain meaning is omitted.
 import { type JSONSchema, repairSchema } from "@holdfast/upp";
 
-/** Called with each tool that is left out. */
+/** Called for each tool that is omitted. */
 export type LeftOut = (tool: string, reason: string) => void;
 
 type Members = Record<string, unknown>;
 
-/** The result of `tools/list` with the tools that can be used. */
+/** Returns the result of `tools/list` with only the usable tools. */
 export function repairTools(result: unknown, leftOut: LeftOut): unknown {
 	if (!isMembers(result) || !Array.isArray(result.tools)) return result;
 	const listed: readonly unknown[] = result.tools;
@@ -37,7 +37,7 @@ function repairTool(given: unknown): Members {
 	const annotations = annotationsOf(tool.annotations);
 	if (annotations === undefined) delete tool.annotations;
 	else tool.annotations = annotations;
-	delete tool.icons; // shown nowhere, and written in many ways
+	delete tool.icons; // not displayed anywhere, and written in many ways
 	tool.inputSchema = inputSchemaOf(given.inputSchema);
 	if (!isReadable(tool.outputSchema)) delete tool.outputSchema;
 	const isSame =
@@ -59,7 +59,7 @@ function annotationsOf(given: unknown): Members | undefined {
 	return made;
 }
 
-/** The schema as given where the client accepts it. Arguments are always an object. */
+/** Returns the given schema if the client accepts it. Arguments are always an object. */
 function inputSchemaOf(given: unknown): unknown {
 	if (isReadable(given)) return given;
 	if (isMembers(given)) {
@@ -68,13 +68,13 @@ function inputSchemaOf(given: unknown): unknown {
 		if (!mayBeObject) throw new Error(`its inputSchema is of the type ${JSON.stringify(type)}`);
 		return { ...repairSchema(given), type: "object" };
 	}
-	// PHP writes an empty object as a list.
+	// PHP encodes an empty object as a list.
 	const isEmpty = given === undefined || given === null || (Array.isArray(given) && given.length === 0);
 	if (isEmpty) return { type: "object", properties: {} };
 	throw new Error("its inputSchema is no schema");
 }
 
-/** Whether the official client reads a schema. */
+/** Whether the official client can read a schema. */
 function isReadable(schema: unknown): schema is JSONSchema {
 	if (!isMembers(schema) || schema.type !== "object") return false;
 	const { properties, required } = schema;

@@ -1,6 +1,6 @@
-// Servers send what the protocol's authors did not foresee. The official client refuses a whole list for one of its tools, and
-// a whole result for one of its blocks, so what arrives is repaired before the client reads it. A transport is changed in
-// place: the client looks at its class.
+// Repairs unexpected output of servers. The official client refuses a whole list because of one of its tools, and a whole
+// result because of one of its blocks, so messages are repaired before the client reads them. A transport is modified in
+// place, because the client checks its class.
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { repairCallResult } from "./repair-result.ts";
 import { type LeftOut, repairTools } from "./repair-tool.ts";
@@ -10,7 +10,7 @@ type Receive = NonNullable<Transport["onmessage"]>;
 /** The requests whose results are repaired, until their answers arrive. */
 const repaired: ReadonlySet<string> = new Set(["tools/list", "tools/call"]);
 
-/** The transport, which repairs the results of `tools/list` and `tools/call`. */
+/** Returns the transport, which now repairs the results of `tools/list` and `tools/call`. */
 export function repairing(transport: Transport, leftOut: LeftOut): Transport {
 	const methods = new Map<unknown, string>();
 	const list = new ToolList(leftOut);
@@ -53,10 +53,10 @@ function repair<Message extends JSONRPCMessage>(
 	return made === result ? message : ({ ...message, result: made } as Message);
 }
 
-/** Characters of all pages of a list of tools, as JSON. */
+/** Maximum number of characters of all pages of a tool list, as JSON. */
 const longestList = 16 * 1024 * 1024;
 
-/** The pages of a list of tools. Those after the longest list are left out, and the list ends (keeps I7). */
+/** The pages of a tool list. Pages beyond the limit are omitted, and the list ends there (keeps I7). */
 class ToolList {
 	readonly #leftOut: LeftOut;
 	#length = 0;

@@ -1,7 +1,7 @@
 // One server: its connection, the list of its tools, and its running calls.
 //
-// A link is idle until `connect`, then connecting, connected or disconnected; `close` ends it permanently. A lost
-// connection is reopened by the next call or `refresh`. Connecting is shared: two calls at once open one connection.
+// A link is idle until `connect`, then connecting, connected or disconnected; `close` ends it permanently. The next call
+// or `refresh` reopens a lost connection. Connecting is shared: two calls at once open one connection.
 
 import { Readable } from "node:stream";
 import { HoldfastError, messageOf } from "@holdfast/upp";
@@ -33,34 +33,34 @@ export interface LinkListener {
 	listed(tools: readonly Tool[]): Promise<void>;
 	/** A tool of the list cannot be used. */
 	leftOut(tool: string, reason: string): void;
-	/** The list changed, and could not be read. */
+	/** The list changed but could not be read. */
 	listFailed(error: unknown): void;
 	changed(type: "connected" | "disconnected" | "input-requested"): void;
 }
 
-/** The requests that servers may send back. */
+/** Which requests servers may send. */
 export interface LinkAllowance {
 	readonly desk: AskedBackDesk;
 	readonly elicitation: boolean;
 	readonly sampling: boolean;
 }
 
-/** A call of a tool at the server. */
+/** A tool call at the server. */
 export interface ServerCall extends ServerUse {
 	readonly tool: Tool;
 	readonly params: Record<string, unknown>;
 }
 
-/** The user of a server. */
+/** A request to the server. */
 export interface ServerUse {
 	readonly context: ToolContext;
-	/** Whether a call may be made again when the connection broke under it. */
+	/** Whether a call may be repeated if the connection broke during it. */
 	readonly again: boolean;
 }
 
-// The longest that a timer takes. The official client has a limit of a minute, which does not stop while a user is asked.
+// The longest delay of a timer. The official client has a limit of one minute, which keeps running while a user is asked.
 const noLimit = 2 ** 31 - 1;
-/** Milliseconds without an answer or progress, after which a call is given up. */
+/** Milliseconds without an answer or progress after which a call is abandoned. */
 const defaultSilenceMs = 600_000;
 const defaultConnectMs = 60_000;
 const relistenAfterMs = [1000, 2000, 5000, 10_000, 30_000];
@@ -95,12 +95,15 @@ export class ServerLink {
 		return this.#status;
 	}
 
-	/** The revision that is spoken; undefined while there is no connection. */
+	/** The protocol revision in use; undefined while not connected. */
 	get protocolVersion(): string | undefined {
 		return this.#client?.getNegotiatedProtocolVersion();
 	}
 
-	/** The client of the official package, connected. Rejects with `mcp_connect_failed`, `mcp_unauthorized`, `mcp_closed`. */
+	/**
+	 * Returns the connected client of the official package. Rejects with `mcp_connect_failed`, `mcp_unauthorized`,
+	 * `mcp_closed`.
+	 */
 	connect(): Promise<Client> {
 		if (this.#status === "closed") return Promise.reject(this.#closed());
 		if (this.#client !== undefined) return Promise.resolve(this.#client);
@@ -117,7 +120,7 @@ export class ServerLink {
 		if (client === before) await this.#list(client);
 	}
 
-	/** Hands in what the user came back with from the authorisation server, and connects. */
+	/** Passes on the callback parameters from the authorization server, and connects. */
 	async finishAuth(callback: URLSearchParams): Promise<void> {
 		const transport = this.#transport;
 		if (!(transport instanceof StreamableHTTPClientTransport)) {
@@ -131,7 +134,7 @@ export class ServerLink {
 		await this.connect();
 	}
 
-	/** Calls a tool. Rejects with what `connect` rejects with, `mcp_connection_lost`, and the server's own errors. */
+	/** Calls a tool. Rejects with the errors of `connect`, `mcp_connection_lost`, and the server's own errors. */
 	call(call: ServerCall): Promise<CallToolResult> {
 		const { context, again, tool } = call;
 		return this.#do(tool.name, { context, again }, (client) => this.#call(client, call));
@@ -144,7 +147,7 @@ export class ServerLink {
 		);
 	}
 
-	/** Lists the resources there are. Rejects like `call`. */
+	/** Lists the available resources. Rejects like `call`. */
 	resources(use: ServerUse): Promise<ListResourcesResult> {
 		return this.#do("resources", use, (client) =>
 			this.#whileHeard("resources", use, ({ signal }) =>
@@ -153,12 +156,12 @@ export class ServerLink {
 		);
 	}
 
-	/** Whether the server has resources; undefined while there is no connection. */
+	/** Whether the server has resources; undefined while not connected. */
 	get hasResources(): boolean | undefined {
 		return this.#client && this.#client.getServerCapabilities()?.resources !== undefined;
 	}
 
-	/** A request that is given up when the server is silent for too long. */
+	/** Makes a request that is abandoned if the server is silent for too long. */
 	#whileHeard<Value>(
 		what: string,
 		{ context: { signal }, again }: ServerUse,
@@ -215,7 +218,7 @@ export class ServerLink {
 		this.#client = undefined;
 	}
 
-	/** The model of a call that is under way, for what the server asks of one. */
+	/** Returns the model of a call in progress, for the server's sampling requests. */
 	#model(): AgentOptions["model"] | undefined {
 		return [...this.#underWay.keys()].at(-1)?.parentModel;
 	}
@@ -240,7 +243,7 @@ export class ServerLink {
 					{
 						signal,
 						timeout: noLimit,
-						// Whether a result has the data that its server promised is for the model to judge.
+						// The model can judge whether a result has the data that its server promised.
 						toolDefinition: withoutOutput(tool),
 						onprogress: ({ progress, total, message }) => {
 							heard();
@@ -248,7 +251,7 @@ export class ServerLink {
 							try {
 								context.emit(message === undefined ? `${count}\n` : `${count} ${message}\n`);
 							} catch (error) {
-								giveUp(error); // the official client drops what a listener throws
+								giveUp(error); // the official client swallows errors that a listener throws
 							}
 						},
 					},
@@ -281,7 +284,7 @@ export class ServerLink {
 			this.#output.follow(transport.stderr);
 		try {
 			const { connectTimeoutMs: timeout = defaultConnectMs } = this.#server;
-			// Finding out which wire is spoken may take as long as connecting.
+			// Detecting the protocol version may take as long as connecting.
 			await within(2 * timeout, client.connect(transport, { timeout }), () =>
 				notInTime(this.name, 2 * timeout),
 			);
@@ -301,11 +304,11 @@ export class ServerLink {
 		return client;
 	}
 
-	/** One listing at a time: the last one to begin is the last one to be reported. */
+	/** Lists one at a time: the last list to start is the last one to be reported. */
 	#list(client: Client): Promise<void> {
 		const listing = this.#listing.then(async () => {
 			const { connectTimeoutMs: timeout = defaultConnectMs } = this.#server;
-			// Page after page may come in time.
+			// Each page may arrive in time while all of them together do not.
 			const listed = client.listTools(undefined, { timeout, cacheMode: "refresh" });
 			const { tools } = await within(timeout, listed, () => notInTime(this.name, timeout));
 			await this.#listener.listed(tools);
@@ -317,12 +320,15 @@ export class ServerLink {
 	#listAgain(client: Client): void {
 		if (this.#client !== client) return;
 		this.#list(client).catch((error) => {
-			// A lost connection is noticed by itself.
+			// A lost connection is detected separately.
 			if (lossOf(error) === undefined) this.#listener.listFailed(error);
 		});
 	}
 
-	/** On the newer wire changes come by a stream of their own, which a server or a proxy may end at any time. */
+	/**
+	 * With the newer protocol version, changes arrive on a separate stream, which a server or a proxy may end at any
+	 * time.
+	 */
 	#watchSubscription(client: Client, tries: number): void {
 		const subscription = client.autoOpenedSubscription;
 		if (subscription === undefined) return;
@@ -349,7 +355,7 @@ export class ServerLink {
 		this.#timer.unref();
 	}
 
-	/** Drops a lost connection. */
+	/** Discards a lost connection. */
 	async #drop(client: Client): Promise<void> {
 		if (this.#client !== client) return;
 		this.#client = undefined;

@@ -1,4 +1,4 @@
-// The approved definitions of tools. A server may change a tool's description at any time, and a model trusts it; so a
+// The approved definitions of tools. A server may change a tool's description at any time, and a model trusts it, so a
 // definition is compared with the approved one before each call.
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
@@ -6,17 +6,17 @@ import { dirname } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import type { Tool } from "@modelcontextprotocol/client";
 
-/** Fingerprints of approved tools, by the server's name of the tool. */
+/** Fingerprints of approved tools, by the tool's name on the server. */
 export type ApprovedTools = Readonly<Record<string, string>>;
 
-/** Where approvals are kept. */
+/** The store of approvals. */
 export interface ToolApprovals {
-	/** The approved tools of a server; undefined where it was never seen. */
+	/** Returns the approved tools of a server; undefined if it was never seen. */
 	read(server: string): Promise<ApprovedTools | undefined>;
 	write(server: string, approved: ApprovedTools): Promise<void>;
 }
 
-/** Approvals that last as long as the process. */
+/** Stores approvals for the lifetime of the process. */
 export function memoryApprovals(): ToolApprovals {
 	const servers = new Map<string, ApprovedTools>();
 	return {
@@ -28,8 +28,8 @@ export function memoryApprovals(): ToolApprovals {
 }
 
 /**
- * Approvals in a JSON file, for one process at a time. It is replaced as a whole, so that a crash leaves the old or the new.
- * Reading rejects with `invalid_mcp_approvals` where the file is something else.
+ * Stores approvals in a JSON file, for one process at a time. The file is replaced as a whole, so that a crash leaves
+ * either the old or the new one. Reading rejects with `invalid_mcp_approvals` if the file has other content.
  */
 export function fileApprovals(path: string): ToolApprovals {
 	let last: Promise<unknown> = Promise.resolve();
@@ -54,7 +54,7 @@ export function fileApprovals(path: string): ToolApprovals {
 	};
 }
 
-/** A digest of what a model and a user see of a tool: the same for the same definition. */
+/** Returns a digest of the definition that a model and a user see: the same for the same definition. */
 export function fingerprintOf({
 	name,
 	title,

@@ -1,7 +1,7 @@
-// Names of tools as models know them: letters, digits, `_` and `-`, at most 64, each once.
+// Names of tools that models accept: letters, digits, `_` and `-`, at most 64, and unique.
 import { createHash } from "node:crypto";
 
-/** A tool and the server that has it. */
+/** A tool and its server. */
 export interface NamedTool {
 	readonly server: string;
 	readonly name: string;
@@ -10,8 +10,8 @@ export interface NamedTool {
 const longest = 64;
 
 /**
- * A name for each tool, in the same order. Where two tools would have one name, both are prefixed with their server's: a
- * server that is added later cannot take the place of another one's tool.
+ * Returns a name for each tool, in the same order. If two tools would have the same name, both are prefixed with their
+ * server's: a server that is added later cannot replace another one's tool.
  */
 export function nameTools(
 	tools: readonly NamedTool[],
@@ -28,7 +28,7 @@ export function nameTools(
 		const clashes = prefix === "always" || taken.has(own) || often.get(own) !== 1;
 		return clashes ? fit(`${server}_${name}`, `${server}/${name}`) : own;
 	});
-	// Prefixes may clash in turn: `a` with `b_c`, and `a_b` with `c`.
+	// Prefixed names may clash too: `a` with `b_c`, and `a_b` with `c`.
 	const oftenWanted = countOf(wanted);
 	return wanted.map((name, index) => {
 		if (oftenWanted.get(name) === 1 && !taken.has(name)) return name;

@@ -1,10 +1,13 @@
-// The form of a server's result for a model: text, data, or content with pictures and files.
+// Converts a server's result for a model: to text, data, or content with pictures and files.
 import type { ContentBlock, JSONValue } from "@holdfast/upp";
 import type { CallToolResult, ReadResourceResult } from "@modelcontextprotocol/client";
 
 type Content = CallToolResult["content"][number];
 
-/** A result as a tool returns it. Audio and other bytes that no model takes are named, with their type and size. */
+/**
+ * Returns a result in the form that a tool returns. Audio and other bytes that models do not accept are described by
+ * their type and size.
+ */
 export function readResult(result: CallToolResult): string | JSONValue | readonly ContentBlock[] {
 	const content = result.content ?? [];
 	const blocks = content.map(blockOf);
@@ -15,7 +18,7 @@ export function readResult(result: CallToolResult): string | JSONValue | readonl
 	return text.trim() === "" || repeats(text, data) ? (data as JSONValue) : `${text}\n${JSON.stringify(data)}`;
 }
 
-/** Whether a text only repeats the data: servers write it as JSON. */
+/** Whether a text only repeats the data, which servers often write as JSON. */
 function repeats(text: string, data: object): boolean {
 	try {
 		return JSON.stringify(sorted(JSON.parse(text))) === JSON.stringify(sorted(data));
@@ -34,7 +37,7 @@ function sorted(value: unknown): unknown {
 	);
 }
 
-/** The contents of a resource, as a tool returns them. */
+/** Returns the contents of a resource in the form that a tool returns. */
 export function readContents({ contents }: ReadResourceResult): string | readonly ContentBlock[] {
 	const blocks = contents.map((resource) =>
 		"text" in resource && contents.length === 1
@@ -44,7 +47,7 @@ export function readContents({ contents }: ReadResourceResult): string | readonl
 	return blocks.some(({ type }) => type !== "text") ? blocks : textOf(blocks);
 }
 
-/** The message of a failed call. */
+/** Returns the message of a failed call. */
 export function readFailure(result: CallToolResult): string {
 	const text = textOf((result.content ?? []).map(blockOf).filter(({ type }) => type === "text"));
 	if (text !== "") return text;

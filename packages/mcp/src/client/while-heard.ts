@@ -1,12 +1,12 @@
-// Waits for a server until it has been silent for too long (keeps I7). While it waits for an answer from here, its
-// silence does not count.
+// Waits for a server until it has been silent for too long (keeps I7). While the server waits for an answer from here,
+// its silence does not count.
 import { HoldfastError, startTimer } from "@holdfast/upp";
 
-/** How long a server may be silent, and who else ends the wait. */
+/** How long a server may be silent, and what else ends the wait. */
 export interface Patience {
-	/** Milliseconds without an answer or progress; Infinity: any time. */
+	/** Milliseconds without an answer or progress; Infinity: no limit. */
 	readonly silenceMs: number;
-	/** Ends the wait as its caller asks. */
+	/** Ends the wait on behalf of the caller. */
 	readonly signal: AbortSignal;
 	/** Whether the server waits for an answer from here. */
 	readonly isAsking: () => boolean;
@@ -18,13 +18,13 @@ export interface Patience {
 export interface Watch {
 	/** Ends the request. */
 	readonly signal: AbortSignal;
-	/** The server has sent something. */
+	/** Call it when the server has sent something. */
 	heard(): void;
 	/** Ends the wait with an error. */
 	giveUp(error: unknown): void;
 }
 
-/** The outcome of a request, or the error that ended the wait for it. */
+/** Returns the outcome of a request, or rejects with the error that ended the wait. */
 export async function whileHeard<Value>(
 	{ silenceMs, signal, isAsking, silent }: Patience,
 	request: (watch: Watch) => Promise<Value>,
@@ -52,7 +52,7 @@ export async function whileHeard<Value>(
 	}
 }
 
-/** The outcome of a promise within so many milliseconds; rejects with what `late` gives otherwise. */
+/** Returns the outcome of a promise within some milliseconds; rejects with the result of `late` otherwise. */
 export async function within<Value>(
 	milliseconds: number,
 	promise: Promise<Value>,
@@ -67,7 +67,7 @@ export async function within<Value>(
 	}
 }
 
-/** The error of a call at a silent server. `again`: it may be repeated. */
+/** Returns the error of a call to a silent server. `again`: the call may be repeated. */
 export function silentInCall(
 	server: string,
 	what: string,
@@ -81,7 +81,7 @@ export function silentInCall(
 	);
 }
 
-/** The error of connecting to a silent server. */
+/** Returns the error of connecting to a silent server. */
 export function notInTime(server: string, milliseconds: number): HoldfastError {
 	return silent(server, `has neither connected nor listed its tools within ${milliseconds} ms`, true);
 }

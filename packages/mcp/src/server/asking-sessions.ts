@@ -1,8 +1,10 @@
-// Sessions of the 2025 wire over HTTP, for clients that can ask their user: a question goes out on the stream of the call, and its
-// answer comes as a request of its own, so both must reach the same server object. Other clients are served without a session.
+// Sessions over HTTP with protocol version 2025, for clients that can ask their user: a question is sent on the stream of
+// the call, and its answer arrives as a separate request, so both must reach the same server object. Other clients are
+// served without a session.
 //
-// A session: opened by `initialize` → used by requests with its id → closed by DELETE, by `close()`, or when others need its place.
-// A process that does not know a session answers 404, upon which a client opens another; a question in flight is lost with the process.
+// A session: opened by `initialize` → used by requests with its id → closed by DELETE, by `close()`, or when others need
+// its slot. A process that does not have a session answers 404, and the client then opens another; a question in flight
+// is lost with the process.
 import type { ServedCaller } from "@holdfast/server";
 import {
 	isInitializeRequest,
@@ -18,14 +20,14 @@ const sessionHeader = "mcp-session-id";
 interface AskingSession {
 	readonly transport: WebStandardStreamableHTTPServerTransport;
 	readonly caller: string;
-	/** Answers that are being written. */
+	/** Number of responses in progress. */
 	open: number;
 }
 
 export interface AskingSessionsOptions {
 	serverFor(caller: ServedCaller): Server;
 	readonly onError?: ((error: Error) => void) | undefined;
-	/** How many sessions are kept. Those that were used least recently make room. Default 1,000. */
+	/** Maximum number of sessions. The least recently used ones make room for new ones. Default 1,000. */
 	readonly most?: number;
 }
 
@@ -39,8 +41,8 @@ export class AskingSessions {
 	}
 
 	/**
-	 * The answer to a request that names a session, or opens one; undefined for others, whose body is not read. No client has an
-	 * id but from here: one that is unknown, or another caller's, gets 404.
+	 * Answers a request that names a session or opens one; undefined for others, whose body is not read. Only this server
+	 * issues ids: an unknown one, or another caller's, gets 404.
 	 */
 	async fetch(request: Request, caller: ServedCaller): Promise<Response | undefined> {
 		const id = request.headers.get(sessionHeader);
@@ -55,7 +57,7 @@ export class AskingSessions {
 		return this.#open(request, body, caller);
 	}
 
-	/** Ends all sessions. */
+	/** Closes all sessions. */
 	async close(): Promise<void> {
 		const open = [...this.#sessions.values()];
 		this.#sessions.clear();
@@ -92,7 +94,7 @@ export class AskingSessions {
 			isOver = true;
 			request.signal.removeEventListener("abort", left);
 		};
-		// A client whose connection is gone has left its calls, as it has without a session.
+		// A client that disconnected has abandoned its calls, as it would without a session.
 		const left = (): void => {
 			over();
 			for (const message of Array.isArray(body) ? body : [body])
@@ -107,26 +109,26 @@ export class AskingSessions {
 		return new Response(watched(answer.body, over, left), answer);
 	}
 
-	/** Whether there is room for one more. */
+	/** Makes room for one more session; returns whether there is any. */
 	#makeRoom(): boolean {
 		if (this.#sessions.size < (this.#options.most ?? 1_000)) return true;
 		for (const [id, { open, transport }] of this.#sessions) {
 			if (open > 0) continue;
 			this.#sessions.delete(id);
-			transport.close().catch(() => {}); // it has no request
+			transport.close().catch(() => {}); // it has no pending request
 			return true;
 		}
 		return false;
 	}
 }
 
-/** Without it, a client would use a session that cannot send requests back to it. */
+/** Otherwise a client would use a session that cannot send requests back to it. */
 function notFound(): Response {
 	const error = { code: -32_001, message: "Session not found. Send `initialize` to open another." };
 	return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
 }
 
-/** The body of a request that others still read; undefined where it is no JSON or too large. */
+/** Returns the body of a request that is read again later; undefined if it is not JSON or too large. */
 async function bodyOf(request: Request): Promise<unknown> {
 	const read = await readRequestBody(request.clone());
 	if (read.tooLarge) return undefined;
@@ -137,7 +139,7 @@ async function bodyOf(request: Request): Promise<unknown> {
 	}
 }
 
-/** A body, and when it is over or its reader has left. */
+/** Returns a body that reports when it has ended or its reader has left. */
 function watched(
 	body: ReadableStream<Uint8Array>,
 	over: () => void,

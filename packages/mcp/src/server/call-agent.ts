@@ -1,4 +1,5 @@
-// A call of a tool is a run of a session: begun once under its key, followed to its end, and asked what it waits for.
+// A tool call is a run of a session: it starts once under its key, is followed to its end, and its questions are passed
+// on to the client.
 import { createHash } from "node:crypto";
 import type { RunView, ServedCaller, SessionService, Submitted } from "@holdfast/server";
 import { uuid } from "@holdfast/upp";
@@ -36,7 +37,7 @@ export const callParameters: {
 	required: ["prompt"] as string[],
 };
 
-/** A call as a client made it. */
+/** A call from a client. */
 export interface AgentCall {
 	readonly caller: ServedCaller;
 	readonly tool: string;
@@ -46,7 +47,7 @@ export interface AgentCall {
 	readonly signal: AbortSignal;
 }
 
-/** Starts the run of a call, or finds the one that was started before. */
+/** Starts the run of a call, or finds the one that an earlier attempt started. */
 export async function beginCall(service: SessionService, call: AgentCall): Promise<TaskPlace> {
 	const { caller, tool, idempotencyKey, signal } = call;
 	const { prompt, session } = readParams(call);
@@ -63,7 +64,7 @@ export async function beginCall(service: SessionService, call: AgentCall): Promi
 	return { sessionId, after: await beginOf(submitted, signal), createdAt: Date.now() };
 }
 
-/** Where the events of a run begin that may have to wait for another. */
+/** Returns where the events of a run start if it may have to wait for another run. */
 async function beginOf({ begun, after }: Submitted, signal: AbortSignal): Promise<string> {
 	if (begun === undefined) return after;
 	const begins = await begun(signal);
@@ -79,7 +80,7 @@ export function askingView(view: RunView): RunView {
 		: { ...view, status: "input_required", pending: [...pending, ...background] };
 }
 
-/** The client's result of an ended run. */
+/** Returns the result of an ended run for the client. */
 export function resultOf(
 	{ status, text, output, error, background = [] }: RunView,
 	sessionId: string,
@@ -100,7 +101,7 @@ export function resultOf(
 		return { ...result, content: [...result.content, { type: "text", text: waits }] };
 	}
 	if (status === "input_required") {
-		// Its strategy waits for a message, which is the next call.
+		// The strategy waits for a message, which is the next call.
 		const asks = text === "" ? `It waits for a message: call it with the session ${sessionId}.` : text;
 		return { content: [{ type: "text", text: asks }], _meta };
 	}
@@ -116,7 +117,7 @@ export function resultOf(
 	return { content: [{ type: "text", text: why }], isError: true, _meta };
 }
 
-/** The questions to the user for pending calls: an approval, or a result. */
+/** Returns the questions to the user for pending calls: for an approval, or for a result. */
 export function questionsOf(pending: readonly PendingSessionCall[]): InputRequests {
 	return Object.fromEntries(
 		pending.map(({ id, name, arguments: input, approval }) => {
@@ -137,8 +138,8 @@ export function questionsOf(pending: readonly PendingSessionCall[]): InputReques
 }
 
 /**
- * Gives a run the answers of the user. Where the user gave none, a call is not let run, or has failed; calls that were not
- * asked about are left waiting.
+ * Passes the user's answers to a run. If the user gave none, the call is denied or fails; calls without a question stay
+ * pending.
  */
 export async function answerCalls(
 	service: SessionService,

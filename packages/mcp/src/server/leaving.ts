@@ -1,10 +1,10 @@
-// Clients that went away in the middle of a call: it is stopped, unless they come back for it in time.
+// Clients that disconnected in the middle of a call: the call is stopped unless they return for it in time.
 import { startTimer } from "@holdfast/upp";
 
 export class Leaving {
 	readonly #timers = new Map<string, () => void>();
 
-	/** Stops after so many milliseconds, or at once. */
+	/** Stops the run after some milliseconds, or at once. */
 	left(sessionId: string, afterMs: number, stop: () => void): void {
 		this.cameBack(sessionId);
 		if (afterMs === 0) {
@@ -24,7 +24,7 @@ export class Leaving {
 		this.#timers.delete(sessionId);
 	}
 
-	/** Stops none of the abandoned runs: the process that continues the sessions finishes them. */
+	/** Does not stop the abandoned runs: the process that continues the sessions finishes them. */
 	close(): void {
 		for (const sessionId of [...this.#timers.keys()]) this.cameBack(sessionId);
 	}

@@ -1,5 +1,5 @@
-// `mcpServer`: agents as tools of an MCP server, over HTTP and stdio, on both wires. A call is a run of a durable session;
-// there is nothing here that a restart could lose.
+// `mcpServer`: agents as tools of an MCP server, over HTTP and stdio, with both protocol versions. A call is a run of a
+// durable session, so a restart loses nothing.
 
 import type { ServedCaller } from "@holdfast/server";
 import { checkOptionNames, optionNames, readDuration } from "@holdfast/upp";
@@ -19,18 +19,18 @@ import { newServer } from "./new-server.ts";
 import { checkTools, type McpServerOptions } from "./server-options.ts";
 import { Tasks } from "./tasks.ts";
 
-/** Agents that are offered over MCP. */
+/** Agents that are served over MCP. */
 export interface McpAgentServer {
 	/**
-	 * Answers a request over HTTP: mount it at one path, for all methods. With `caller` whoever calls it says who asks, and
-	 * `authenticate` is not asked.
+	 * Answers a request over HTTP: mount it at one path, for all methods. If you pass `caller`, it identifies the caller,
+	 * and `authenticate` is not called.
 	 */
 	readonly fetch: (request: Request, options?: { readonly caller?: ServedCaller }) => Promise<Response>;
 	/** Serves the program's standard input and output, or your own transport. Returns a function that ends it. */
 	stdio(options?: { readonly transport?: Transport; readonly caller?: ServedCaller }): {
 		close(): Promise<void>;
 	};
-	/** Ends what is open. The service is whose it was. */
+	/** Closes all connections. The service belongs to the caller and stays open. */
 	close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ const mcpServerNames = optionNames<McpServerOptions>({
 });
 
 /**
- * Offers agents over MCP.
+ * Serves agents over MCP.
  *
  * @throws HoldfastError `invalid_mcp_tool`.
  * @example
@@ -107,7 +107,7 @@ export function mcpServer(options: McpServerOptions): McpAgentServer {
 	};
 }
 
-/** Requests that were made here, and not received, have their host in the address only. */
+/** Requests that were created in this process have their host only in the URL. */
 function withHost(request: Request): Request {
 	if (request.headers.has("host")) return request;
 	return new Request(request.url, { headers: { host: new URL(request.url).host } });

@@ -34,7 +34,7 @@ const anything: StandardSchemaV1<Params, Params> = {
 	"~standard": { version: 1, vendor: "holdfast", validate: (value) => ({ value: (value ?? {}) as Params }) },
 };
 
-/** A server for one caller. */
+/** Creates a server for one caller. */
 export function newServer(
 	options: McpServerOptions,
 	tasks: Tasks,
@@ -105,7 +105,7 @@ export function newServer(
 				tasksExtension in (capabilitiesOf(server, context).extensions ?? {})
 			)
 				return { content: [], resultType: "task", ...tasks.begun(place, wire) } as never;
-			// The official package wants `content` of every result; clients that asked for a task look at `task`.
+			// The official package requires `content` in every result; clients that asked for a task read `task`.
 			if (offersTasks && (params as { task?: unknown }).task !== undefined)
 				return { content: [], task: tasks.begun(place, wire) } as never;
 			return followCall(options, leaving, server, context, caller, place);
@@ -144,7 +144,7 @@ export function newServer(
 	return server;
 }
 
-/** A handler whose errors say to clients what they may read. */
+/** Wraps a handler, so that its errors contain only what clients may read. */
 function asClientsMayRead<Request, Context, Result>(
 	handle: (request: Request, context: Context) => Promise<Result>,
 ): (request: Request, context: Context) => Promise<Result> {
@@ -175,7 +175,7 @@ async function followCall(
 	const { sessionId, after } = place;
 	const stop = (): void =>
 		leaving.left(sessionId, mcpReq._meta?.[idempotencyKeyMember] === undefined ? 0 : resendMs, () => {
-			service.stop(caller, sessionId).catch(() => {}); // it is over, or its session is gone
+			service.stop(caller, sessionId).catch(() => {}); // it has ended, or its session was deleted
 		});
 	leaving.cameBack(sessionId);
 	if (mcpReq.signal.aborted) stop();

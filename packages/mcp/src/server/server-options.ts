@@ -13,34 +13,34 @@ export interface AgentTool {
 
 /** Options of `mcpServer`. */
 export interface McpServerOptions {
-	/** The sessions that the calls run in: what `sessionService()` of `@holdfast/server` gave. */
+	/** The session service in which calls run, from `sessionService()` of `@holdfast/server`. */
 	readonly service: SessionService;
 	/**
-	 * The tools that are offered, by name. Every call begins a session, whose id begins with `mcp.NAME.`: the service's option
-	 * `agentFor` finds in it which agent is meant (`toolOfSession`).
+	 * The offered tools, by name. Every call starts a session whose id starts with `mcp.NAME.`: the service's option
+	 * `agentFor` derives the agent from it (`toolOfSession`).
 	 */
 	readonly tools: Readonly<Record<string, AgentTool>>;
 	/** Name of the server. Default "holdfast". */
 	readonly name?: string;
 	/** Version of the server. Default "1.0.0". */
 	readonly version?: string;
-	/** Instructions that clients get when they connect. Default: nothing. */
+	/** Instructions that clients receive when they connect. Default: none. */
 	readonly instructions?: string;
 	/** Identifies the caller over HTTP; undefined refuses the request. Default: callers on loopback are accepted. */
 	readonly authenticate?: Authenticate;
-	/** Whose sessions those of unauthenticated requests and of stdio are. Default `{ tenant: "local" }`. */
+	/** The owner of the sessions of unauthenticated requests and of stdio. Default `{ tenant: "local" }`. */
 	readonly caller?: ServedCaller;
 	/** Whether calls may run as tasks, which survive a restart and a broken connection. Default true. */
 	readonly tasks?: boolean;
-	/** Milliseconds between two looks at a task, as a hint to clients. Default 1,000. */
+	/** Milliseconds between two polls of a task, as a hint to clients. Default 1,000. */
 	readonly pollEveryMs?: number;
 	/**
-	 * Milliseconds in which a client that went away may come back for a call with an idempotency key, before the run is
-	 * stopped: over HTTP a client that cancels looks like one whose connection broke. Without a key it is stopped at once.
-	 * Default 30,000.
+	 * Milliseconds within which a disconnected client may return for a call with an idempotency key before the run is
+	 * stopped: over HTTP, a client that cancels looks like one whose connection broke. Without a key, the run is stopped
+	 * at once. Default 30,000.
 	 */
 	readonly resendMs?: number;
-	/** Gets what went wrong and belongs to no call. Must not throw. Default: nobody. */
+	/** Receives errors that belong to no call. Must not throw. Default: none. */
 	readonly onError?: (error: Error) => void;
 }
 

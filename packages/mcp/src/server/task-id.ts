@@ -1,10 +1,10 @@
-// Names of calls. The id of a task says where its run is in the journal, so that any process finds it, also after a restart.
-// It is no secret and opens nothing: sessions are found for their owner only.
+// Ids of calls. The id of a task contains the position of its run in the journal, so that any process finds it, even
+// after a restart. It is not secret and grants no access: a session is only found for its owner.
 
-/** Where the run of a call is. */
+/** The location of a call's run. */
 export interface TaskPlace {
 	readonly sessionId: string;
-	/** Events after this id are those of the run. */
+	/** The run's events come after this id. */
 	readonly after: string;
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;
@@ -12,12 +12,12 @@ export interface TaskPlace {
 
 const prefix = "mcp.";
 
-/** The id of a task. */
+/** Returns the id of a task. */
 export function taskIdOf({ sessionId, after, createdAt }: TaskPlace): string {
 	return Buffer.from(JSON.stringify([sessionId, after, createdAt])).toString("base64url");
 }
 
-/** Undefined for what is no id of a task. */
+/** Returns undefined if the value is not the id of a task. */
 export function readTaskId(taskId: unknown): TaskPlace | undefined {
 	if (typeof taskId !== "string" || taskId.length > 1000) return undefined;
 	let parts: unknown;
@@ -34,15 +34,15 @@ export function readTaskId(taskId: unknown): TaskPlace | undefined {
 	return { sessionId, after, createdAt };
 }
 
-/** The id of the session of a call. */
+/** Returns the id of the session of a call. */
 export function sessionIdOf(tool: string, id: string): string {
 	return `${prefix}${tool}.${id}`;
 }
 
-/** The tool whose call a session is for; undefined for sessions that are not for a call. */
+/** Returns the tool whose call a session is for; undefined for other sessions. */
 export function toolOfSession(sessionId: string): string | undefined {
 	return /^mcp\.([a-zA-Z_][a-zA-Z0-9_-]{0,63})\.[\w-]{1,64}$/.exec(sessionId)?.[1];
 }
 
-/** Sorts before the sessions of all calls; those that begin with it are theirs. */
+/** The prefix of the sessions of all calls. */
 export const sessionPrefix: string = prefix;

@@ -1,14 +1,14 @@
-// Calls as tasks, in the forms of both wires: of 2025-11-25, where a client requests one, and of the extension
-// `io.modelcontextprotocol/tasks`, where a client declares support.
+// Calls as tasks, in the forms of both protocol versions: of 2025-11-25, where a client requests one, and of the
+// extension `io.modelcontextprotocol/tasks`, where a client declares support.
 import { type RunView, readRun, type ServedCaller, type SessionService, waitText } from "@holdfast/server";
 import { type InputRequests, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { answerCalls, askingView, questionsOf, resultOf } from "./call-agent.ts";
 import { readTaskId, sessionPrefix, type TaskPlace, taskIdOf, toolOfSession } from "./task-id.ts";
 
-/** Name of the extension on the newer wire. */
+/** Name of the extension with the newer protocol version. */
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
-/** Which shapes are spoken. */
+/** The protocol version whose types are used. */
 export type TaskWire = "2025" | "2026";
 
 /** The description of a task for clients. */
@@ -30,12 +30,12 @@ export class Tasks {
 		this.#pollEveryMs = pollEveryMs;
 	}
 
-	/** A task that was just begun. */
+	/** Returns a task that was just started. */
 	begun(place: TaskPlace, wire: TaskWire): TaskData {
 		return this.#data(place, { status: "working", text: "" }, wire);
 	}
 
-	/** The current state of a task. On the newer wire with its result, or its questions. */
+	/** Returns the current state of a task; with the newer protocol version including its result or its questions. */
 	async get(caller: ServedCaller, taskId: unknown, wire: TaskWire): Promise<TaskData> {
 		const place = this.#place(taskId);
 		const view = askingView(await this.#view(caller, place, "now"));
@@ -47,7 +47,7 @@ export class Tasks {
 		return { ...data, inputRequests: questionsOf(view.pending) satisfies InputRequests };
 	}
 
-	/** The result of an ended task. */
+	/** Returns the result of an ended task. */
 	async result(
 		caller: ServedCaller,
 		taskId: unknown,
@@ -60,14 +60,14 @@ export class Tasks {
 			const { pending = [] } = askingView(view);
 			if (pending.length === 0) return resultOf(view, place.sessionId);
 			const responses = await ask?.(questionsOf(pending));
-			// If there is no way to ask, a task ends with its result, which lists what its background tasks wait for.
+			// If there is no way to ask, a task ends with its result, which lists the questions of its background tasks.
 			if (responses === undefined && view.pending === undefined) return resultOf(view, place.sessionId);
 			if (responses === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, messageOf(view));
 			await answerCalls(this.#service, caller, place.sessionId, responses);
 		}
 	}
 
-	/** Gives a task what it waits for. */
+	/** Passes answers to a waiting task. */
 	async update(caller: ServedCaller, taskId: unknown, responses: unknown): Promise<void> {
 		const { sessionId } = this.#place(taskId);
 		if (typeof responses !== "object" || responses === null)
@@ -85,7 +85,7 @@ export class Tasks {
 		return this.#data(place, await this.#view(caller, place, "now"), wire);
 	}
 
-	/** The last task of each session of a caller. */
+	/** Returns the last task of each session of a caller. */
 	async list(
 		caller: ServedCaller,
 		cursor: unknown,
@@ -136,7 +136,7 @@ export class Tasks {
 			...(message === "" ? {} : { statusMessage: message }),
 			createdAt: new Date(createdAt).toISOString(),
 			lastUpdatedAt: new Date(Math.max(createdAt, view.updatedAt ?? 0)).toISOString(),
-			// It is kept as long as its session is.
+			// A task is kept as long as its session.
 			...(wire === "2025"
 				? { ttl: null, pollInterval: this.#pollEveryMs }
 				: { ttlMs: null, pollIntervalMs: this.#pollEveryMs }),
