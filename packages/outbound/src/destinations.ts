@@ -1,21 +1,21 @@
-// Where a request may go: every public address, and the private ones that were listed.
+// Which destinations are allowed: every public address, and the listed private ones.
 import { HoldfastError } from "@holdfast/upp";
 import ipaddr from "ipaddr.js";
 import { type Address, isPublic, readAddress } from "./public-address.ts";
 
-/** A private destination that was listed. */
+/** A listed private destination. */
 interface Allowed {
 	readonly name?: string;
 	readonly network?: readonly [Address, number];
-	/** Default: every port. */
+	/** Default: all ports. */
 	readonly port?: number;
 }
 
 /** The addresses that a list of private destinations allows. */
 export interface Destinations {
-	/** @throws HoldfastError `SSRF_BLOCKED` where the name itself says that it leads inward. */
+	/** @throws HoldfastError `SSRF_BLOCKED` if the name itself is internal. */
 	checkName(url: URL): void;
-	/** @throws HoldfastError `SSRF_BLOCKED` where the address is neither public nor listed. */
+	/** @throws HoldfastError `SSRF_BLOCKED` if the address is neither public nor listed. */
 	checkAddress(url: URL, address: string): void;
 }
 
@@ -43,7 +43,7 @@ export function destinations(allowPrivate: readonly string[]): Destinations {
 	};
 }
 
-/** The host for comparison: without the brackets of IPv6 and the trailing dots of a full name. */
+/** Returns the host for comparison: without the brackets of IPv6 and trailing dots. */
 export function hostOf(url: URL): string {
 	const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
 	let end = host.length;
@@ -61,7 +61,7 @@ function portFits({ port }: Allowed, url: URL): boolean {
 
 function contains({ network }: Allowed, address: Address): boolean {
 	if (network === undefined || network[0].kind() !== address.kind()) return false;
-	// The kinds are the same, which the types of the library cannot say.
+	// The kinds match, which the library's types cannot express.
 	return (address as ipaddr.IPv4).match(network[0] as ipaddr.IPv4, network[1]);
 }
 

@@ -14,19 +14,19 @@ const longestUrl = 16_384;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const alwaysCredentials: readonly string[] = ["authorization", "cookie", "proxy-authorization"];
 
-/** Finds the addresses of a host name. */
+/** Resolves a host name to its addresses. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
 /** Options of `outbound()`. */
 export interface OutboundOptions {
 	/**
-	 * Private destinations that may be reached: an address, a range such as `10.0.0.0/8`, or a host name, which then may
-	 * resolve to private addresses. An address or a name may end with `:port`. Default: none.
+	 * Private destinations to allow: an address, a range such as `10.0.0.0/8`, or a host name, which then may resolve to
+	 * private addresses. An address or a name may end with `:port`. Default: none.
 	 */
 	readonly allowPrivate?: readonly string[];
 	/** Default: the resolver of the system. */
 	readonly resolve?: ResolveHost;
-	/** Redirects that are followed. Default: 5. */
+	/** The most redirects followed. Default: 5. */
 	readonly maxRedirects?: number;
 }
 
@@ -37,7 +37,7 @@ export interface OutboundRequest {
 	readonly method?: string;
 	readonly headers?: Readonly<Record<string, string>>;
 	readonly body?: string;
-	/** Closes the connection, also while the body is read. */
+	/** Closes the connection, even while the body is being read. */
 	readonly signal: AbortSignal;
 	/** Names of headers that, like Authorization and Cookie, are not sent to another origin after a redirect. */
 	readonly credentialHeaders?: readonly string[];
@@ -104,7 +104,7 @@ function readUrl(given: string, base?: URL): URL {
 	const url = URL.parse(given, base);
 	if (url === null) throw refused("cannot be read; start it with https://");
 	if (url.protocol !== "http:" && url.protocol !== "https:") throw refused("is neither http nor https");
-	// Not repeated: what is refused here may be a password.
+	// Not repeated in the message: it may contain a password.
 	if (url.username !== "" || url.password !== "")
 		throw new HoldfastError("URL_REFUSED", "An address with a user name or password is refused.");
 	if (hostOf(url) === "") throw refused("has no host");
@@ -115,7 +115,7 @@ function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<s
 	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** The next request, as browsers make it; what is dropped for another origin never comes back. */
+/** Returns the next request, as browsers do; headers dropped for another origin are never restored. */
 function redirected(from: Hop, url: URL, status: number, credentials: ReadonlySet<string>): Hop {
 	const isPost = from.method === "POST" && (status === 301 || status === 302);
 	const becomesGet = isPost || (status === 303 && from.method !== "HEAD");
@@ -139,7 +139,7 @@ async function connect(hop: Hop, { allowed, resolve, signal }: Connecting): Prom
 	const { url, method, body } = hop;
 	signal.throwIfAborted();
 	allowed.checkName(url);
-	// A literal address never reaches the look-up.
+	// A literal address bypasses the look-up.
 	if (isIP(hostOf(url)) !== 0) allowed.checkAddress(url, hostOf(url));
 	const isSecure = url.protocol === "https:";
 	try {
@@ -148,7 +148,7 @@ async function connect(hop: Hop, { allowed, resolve, signal }: Connecting): Prom
 				method,
 				headers: { "user-agent": "holdfast", "accept-encoding": acceptedEncodings, ...hop.headers },
 				signal,
-				// An agent of its own: a pooled connection was not checked here, and no proxy of the environment is used.
+				// A separate agent: a pooled connection was not checked here, and no proxy from the environment is used.
 				agent: isSecure ? new HttpsAgent() : new HttpAgent(),
 				lookup: checkedLookup(url, allowed, resolve),
 			});
@@ -161,7 +161,7 @@ async function connect(hop: Hop, { allowed, resolve, signal }: Connecting): Prom
 	}
 }
 
-/** A look-up whose every address was checked; these are the ones that are connected to. */
+/** Creates a look-up that checks every address; only checked ones are connected to. */
 function checkedLookup(url: URL, allowed: Destinations, resolve: ResolveHost): LookupFunction {
 	return (hostname, { all }, callback) => {
 		const found = resolve(hostname).then((addresses) => {

@@ -1,17 +1,17 @@
-// Which addresses lie on the public internet. Everything that is set aside for some other use counts as private.
+// Which addresses are on the public internet. Everything reserved for other uses counts as private.
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /** An address for checks and comparison: an IPv4 address written as IPv6 counts as IPv4. */
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** The part of IPv6 from which public addresses are given out. */
+/** The part of IPv6 from which public addresses are assigned. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Addresses that are public by number, and reach the inside of a cloud. */
+/** Addresses in public ranges that reach the inside of a cloud. */
 const inward: ReadonlySet<string> = new Set(["168.63.129.16"]);
 
-/** Undefined for what is no address. */
+/** Undefined if the text is not an address. */
 export function readAddress(text: string): Address | undefined {
 	return isIP(text) === 0 ? undefined : ipaddr.process(text);
 }

@@ -1,13 +1,13 @@
-// A response while it is read: decompressed, and never beyond the limit of its reader.
+// Reads a response: decompressed, and never beyond the reader's limit.
 import type { IncomingMessage } from "node:http";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { cutText, HoldfastError } from "@holdfast/upp";
 
-/** The encodings that are asked for. */
+/** The encodings that requests accept. */
 export const acceptedEncodings = "gzip, br";
 
-/** More than one encoding over another is no body that a server means well with. */
+/** More than two nested encodings are suspicious. */
 const mostEncodings = 2;
 
 const decoders: Readonly<Record<string, () => Transform>> = {
@@ -17,9 +17,9 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 	br: createBrotliDecompress,
 };
 
-/** A server's response. Call either `read` or `cancel`: the connection is open until then. */
+/** A server's response. Call either `read` or `cancel`: the connection stays open until then. */
 export interface OutboundResponse {
-	/** Of the last redirect. */
+	/** The URL after all redirects. */
 	readonly url: string;
 	readonly status: number;
 	/** Names are lower-case; values of a repeated header are joined by a comma. */
@@ -33,7 +33,7 @@ export interface OutboundResponse {
 	cancel(): void;
 }
 
-/** @throws HoldfastError `RESPONSE_INVALID` for an encoding that is not known. */
+/** @throws HoldfastError `RESPONSE_INVALID` for an unknown encoding. */
 export function responseOf(
 	message: IncomingMessage,
 	{ url, method, signal }: { readonly url: URL; readonly method: string; readonly signal: AbortSignal },
@@ -87,7 +87,7 @@ function decoded(message: IncomingMessage, encodings: readonly string[]): Readab
 	let body: Readable = message;
 	for (const name of encodings.toReversed()) {
 		const decoder = decoders[name] as () => Transform;
-		// The error is raised where the last stream is read.
+		// The error is reported when the last stream is read.
 		body = pipeline(body, decoder(), () => {});
 	}
 	return body;

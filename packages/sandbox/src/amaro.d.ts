@@ -1,4 +1,4 @@
-// The package ships no types; these are of what is used of it.
+// The package ships no types; these cover the used part.
 declare module "amaro" {
 	const amaro: {
 		transformSync(source: string, options: { readonly mode: "strip-only" }): { readonly code: string };

@@ -1,8 +1,8 @@
-// Values of the guest from their nodes. The nodes are not believed: one of another shape than the guest's marshaller
-// writes is an error, and nothing but plain data, collections, errors and buffers is ever made.
+// Creates values of the guest from their nodes. The nodes are not trusted: nodes in a shape that the guest's marshaller
+// does not write are an error, and only plain data, collections, errors and buffers are ever created.
 import { malformed, type Nodes } from "./wire-reader.ts";
 
-/** Nodes or elements between two steps. */
+/** Nodes or elements processed per step. */
 const stepLength = 500;
 
 const views: Readonly<Record<string, unknown>> = {
@@ -27,7 +27,7 @@ function define(holder: object, key: PropertyKey, value: unknown): void {
 	Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Makes the value in steps. Throws an `Error` for nodes that the marshaller did not make. */
+/** Creates the value in steps. Throws an `Error` for nodes that the marshaller did not write. */
 export function* decode({ root, nodes }: Nodes, buffers: readonly ArrayBuffer[]): Generator<void, unknown> {
 	const made: unknown[] = [];
 	const used = new Set<number>();
@@ -61,7 +61,7 @@ export function* decode({ root, nodes }: Nodes, buffers: readonly ArrayBuffer[])
 			case "a":
 				return [];
 			case "s": {
-				// A long empty array costs its readers more than it cost to send.
+				// A long empty array costs its readers more than its sender.
 				if (!(Number(node[1]) <= 100_000 + 10 * node.length)) throw malformed();
 				const sparse: unknown[] = [];
 				sparse.length = Number(node[1]);
@@ -115,13 +115,13 @@ export function* decode({ root, nodes }: Nodes, buffers: readonly ArrayBuffer[])
 }
 
 interface Filler {
-	/** Of the first entry, and of the next one after it. */
+	/** Index of the first entry, then of the next. */
 	readonly from: number;
 	readonly width: number;
 	entry(at: number): void;
 }
 
-/** How what a node holds enters the value that was made of it. */
+/** Returns the function that fills a node's value with its contents. */
 function filler(
 	target: unknown,
 	node: readonly unknown[],
@@ -152,14 +152,14 @@ function filler(
 	return { from: 3, width: 1, entry };
 }
 
-/** In base 16, which is read in linear time. */
+/** In base 16, which is parsed in linear time. */
 function bigint(digits: unknown): bigint {
 	const [, sign, magnitude] = (typeof digits === "string" && /^(-?)([\da-f]+)$/.exec(digits)) || [];
 	if (magnitude === undefined) throw malformed();
 	return sign === "-" ? -BigInt(`0x${magnitude}`) : BigInt(`0x${magnitude}`);
 }
 
-/** A pattern that only the guest's engine knows arrives as one that matches nothing. */
+/** A pattern that only the guest's engine supports becomes one that matches nothing. */
 function pattern(source: string, flags: string): RegExp {
 	try {
 		return new RegExp(source, flags);
@@ -182,7 +182,7 @@ function failure(name: string, message: string): Error {
 	const error = new (errors[name] ?? Error)(message);
 	if (error.name !== name)
 		Object.defineProperty(error, "name", { value: name, writable: true, configurable: true });
-	// The frames of this function are the host's and do not concern the guest.
+	// The frames of this function belong to the host and must not reach the guest.
 	Object.defineProperty(error, "stack", { value: `${name}: ${message}`, writable: true, configurable: true });
 	return error;
 }

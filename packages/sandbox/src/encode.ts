@@ -1,14 +1,14 @@
-// Values of the host as text for the guest. It copies data, and gives functions and promises numbers, under which the
-// guest can call and await them.
+// Encodes values of the host as text for the guest. It copies data, and assigns numbers to functions and promises, with
+// which the guest can call and await them.
 import { cutText, HoldfastError } from "@holdfast/upp";
 import { maxDepth } from "./guest.ts";
 import type { Wire } from "./protocol.ts";
 
-/** The host's records of the capabilities that it passed to a guest. */
+/** The host's record of the capabilities that it passed to a guest. */
 export interface Capabilities {
-	/** Number under which the guest calls a function. */
+	/** Returns the number with which the guest calls a function. */
 	addFunction(call: (...given: unknown[]) => unknown, original: unknown): number;
-	/** Number under which the guest awaits a promise. */
+	/** Returns the number with which the guest awaits a promise. */
 	addPromise(promise: PromiseLike<unknown>): number;
 }
 
@@ -25,7 +25,7 @@ function refused(what: string): HoldfastError {
 	);
 }
 
-/** @throws HoldfastError `value_not_transferable`, and whatever getters of the value throw. */
+/** @throws HoldfastError `value_not_transferable`, and the errors of the value's getters. */
 export function encode(
 	root: unknown,
 	capabilities: Capabilities,
@@ -129,14 +129,14 @@ function isIndex(key: string): boolean {
 	return String(Number(key) >>> 0) === key;
 }
 
-/** Whether a value is awaited. Reads `then` once. */
+/** Whether a value is awaitable. Reads `then` once. */
 function isThenable(value: unknown): value is PromiseLike<unknown> {
 	return (
 		typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function"
 	);
 }
 
-/** A value without functions and promises in it. */
+/** Encodes an error, without functions and promises in it. */
 export function encodeError(error: unknown): Wire {
 	const text = (read: () => unknown, otherwise: string): string => {
 		try {

@@ -1,5 +1,5 @@
-// Erases types without moving a line or dropping an import. Where nothing but types is to go, every column stays too;
-// enums, parameter properties and the like need code in their place, which stays on its line: a map says where it was.
+// Erases types without moving a line or dropping an import. If only types are erased, columns stay too; enums, parameter
+// properties and the like require generated code, which stays on its line: a map contains the original columns.
 import { SourceMap } from "node:module";
 import amaro from "amaro";
 import { transform } from "sucrase";
@@ -8,13 +8,13 @@ import { transform } from "sucrase";
 export type Erased =
 	| { readonly kind: "code"; readonly code: string; readonly columns?: OriginalColumns }
 	| { readonly kind: "error"; readonly message: string; readonly line?: number; readonly column?: number }
-	/** The parser is unusable from now on, and with it this thread. */
+	/** The parser is unusable from now on, and so is this thread. */
 	| { readonly kind: "broken"; readonly message: string };
 
-/** The column in a source of a column in its code; both, and the line that they have in common, from 1 on. */
+/** Maps a column of the code to the column in its source; lines are the same, and all numbers start at 1. */
 export type OriginalColumns = (line: number, column: number) => number;
 
-/** Turns TypeScript into JavaScript. */
+/** Converts TypeScript to JavaScript. */
 export function eraseTypes(source: string): Erased {
 	if (source.trim() === "") return { kind: "code", code: source };
 	try {
@@ -43,7 +43,7 @@ const withCode: Parameters<typeof transform>[1] = {
 	preserveDynamicImport: true,
 };
 
-/** The map is made when the first column is asked for: most runs have no error. */
+/** The map is parsed when the first column is requested: most runs have no errors. */
 function columnsOf(source: string): OriginalColumns {
 	let read: SourceMap | undefined;
 	return (line, column) => {

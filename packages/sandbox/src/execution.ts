@@ -1,6 +1,6 @@
-// A run as its caller sees it. States: waiting for a thread → running → settled; stopping, after `terminate`, during
-// which the guest receives nothing from the host. It always settles exactly once. Values of the guest are read as they
-// arrive, in slices of a few milliseconds, while the guest waits.
+// A run from its caller's perspective. States: waiting for a thread → running → settled; stopping, after `terminate`,
+// during which the guest receives nothing from the host. It always settles exactly once. Values of the guest are read as
+// they arrive, in slices of a few milliseconds, while the guest waits.
 
 import { randomFillSync } from "node:crypto";
 import { attempt, type MaybePromise, startTimer } from "@holdfast/upp";
@@ -17,33 +17,33 @@ import type {
 } from "./types.ts";
 import { atOnce, inTurns, WireReader } from "./wire-reader.ts";
 
-/** The thread interface that a run needs. */
+/** The thread interface that a run requires. */
 export interface ThreadPort {
 	settle(id: number, isFulfilled: boolean, wire: Wire): void;
-	/** Asks the guest to stop, and ends the thread when it does not. */
+	/** Asks the guest to stop, and ends the thread if it does not. */
 	stop(): void;
 }
 
-/** Why a run is being stopped, and the status that it will have. */
+/** Why a run is being stopped, and its future status. */
 interface Stopping {
 	readonly status: CodeExecutionStatus;
 	readonly reason: string | undefined;
 }
 
-/** Functions of the host that a guest can hold. */
+/** The most functions of the host that a guest can hold. */
 const maxFunctions = 100_000;
 const nothing: Wire = { text: '{"r":["u"],"n":[]}', buffers: [] };
 const stopped: Reply = { kind: "x", wire: nothing, promises: [] };
-/** The guest may continue. */
+/** The reply that lets the guest continue. */
 const read: Reply = { kind: "v", wire: nothing, promises: [] };
 
-/** One run, on the side of the host. */
+/** The host's side of a run. */
 export class Execution implements CodeExecution {
 	readonly order: RunOrder;
 	readonly #options: RunOptions;
 	readonly #started = performance.now();
 	readonly #functions: ((...given: unknown[]) => unknown)[] = [];
-	/** Of each report, what copies of it are made from. */
+	/** For each report, a function that creates copies of it. */
 	readonly #reports: (() => Generator<void, unknown>)[] = [];
 	readonly #logs: CodeExecutionLog[] = [];
 	readonly #reader = new WireReader();
@@ -55,7 +55,7 @@ export class Execution implements CodeExecution {
 	#stopping: Stopping | undefined;
 	#isSettled = false;
 
-	/** `abandon` is called when the run ends before it got a thread. Throws for values that cannot enter the sandbox. */
+	/** `abandon` is called if the run ends before it got a thread. Throws for values that cannot enter the sandbox. */
 	constructor(
 		run: number,
 		source: string,
@@ -115,7 +115,7 @@ export class Execution implements CodeExecution {
 		this.#stop({ status: "terminated", reason });
 	}
 
-	/** Ends the run as what waits for the guest is more than it may hold. */
+	/** Ends the run because the values waiting for the guest exceed the limit. */
 	exhaust(): void {
 		this.#stop({
 			status: "memory",
@@ -134,7 +134,7 @@ export class Execution implements CodeExecution {
 		this.finish({ status: "terminated", retire: false });
 	}
 
-	/** The run is in a thread from now on. */
+	/** Assigns a thread to the run. */
 	enter(thread: ThreadPort): void {
 		this.#thread = thread;
 		const { timeLimitMs } = this.#options;
@@ -142,7 +142,7 @@ export class Execution implements CodeExecution {
 		this.#stopTimer ??= startTimer(timeLimitMs, late, { process: "release" });
 	}
 
-	/** Reads a piece of the guest's next value. */
+	/** Adds a piece of the guest's next value. */
 	addPiece(text: string): Reply {
 		if (this.#isEnding) return stopped;
 		this.#reader.add(text);
@@ -194,13 +194,13 @@ export class Execution implements CodeExecution {
 		return this.#isSettled || this.#stopping !== undefined;
 	}
 
-	/** The value whose last piece is in the wire. */
+	/** Reads the value whose last piece is in the wire. */
 	*#valueOf({ text, buffers }: GuestWire): Generator<void, unknown> {
 		this.#reader.add(text);
 		return yield* decode(this.#reader.end(), buffers);
 	}
 
-	/** The arguments of `report`, of which the first can be copied later. */
+	/** Reads the arguments of `report`, and keeps a way to copy the first. */
 	*#reported({ text, buffers }: GuestWire): Generator<void, unknown> {
 		this.#reader.add(text);
 		const nodes = this.#reader.end();
@@ -290,7 +290,7 @@ export class Execution implements CodeExecution {
 		);
 	}
 
-	/** A value that comes later brings data and functions, and no promises: its caller has awaited those. */
+	/** A settled value may contain data and functions, but no promises. */
 	#encodeSettled(value: unknown): Wire {
 		const before = this.#promises;
 		const wire = this.#encode(value);

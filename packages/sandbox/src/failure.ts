@@ -1,4 +1,4 @@
-// The description of an error in a result: only frames of the guest's own modules.
+// Describes an error in a result, with frames of the guest's own modules only.
 import type { OriginalColumns } from "./erase-types.ts";
 import { guestFile } from "./guest.ts";
 import type { CodeExecutionError } from "./types.ts";
@@ -14,11 +14,11 @@ interface Place {
 	readonly column?: number | undefined;
 }
 
-/** Names of the functions of the host that the guest's side calls begin so. */
+/** Prefix of the host functions that the guest's side calls. */
 const native = "holdfast_";
 const frame = /^\s*at (?:.*\()?(.+?):(\d+):(\d+)\)?$/;
 
-/** Reads what the guest's side said of an error in these files, whose code may be in other columns than their source. */
+/** Parses the guest's description of an error. Maps its columns back to the sources if they differ. */
 export function describeFailure(
 	text: string,
 	files: ReadonlyMap<string, OriginalColumns | undefined>,
@@ -55,7 +55,7 @@ function originalFrame(text: string, files: ReadonlyMap<string, OriginalColumns 
 	return `${text.slice(0, at)}:${line}:${moved}${text.slice(at + end.length)}`;
 }
 
-/** A failure before any code ran. */
+/** Creates a failure that occurred before any code ran. */
 export function linkFailure(
 	name: string,
 	message: string,

@@ -1,6 +1,6 @@
-// Which module a specifier means. Relative ones lie in the given graph, bare ones in the imports, all others nowhere.
+// Resolves module specifiers: relative ones in the given graph, bare ones in the imports; all others are unresolved.
 
-/** Why a specifier means nothing. */
+/** Explains why a specifier cannot be resolved. */
 export class Unresolved extends Error {
 	readonly specifier: string;
 	constructor(specifier: string, message: string) {
@@ -16,7 +16,7 @@ export interface Graph {
 	readonly imports: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A path from the root of the graph without dots in it, `./a/b.js`; undefined where it climbs above the root. */
+/** Normalises a path relative to the root of the graph to the form `./a/b.js`; undefined if it leaves the root. */
 export function normalizePath(path: string): string | undefined {
 	const parts: string[] = [];
 	for (const part of path.split("/")) {
@@ -31,7 +31,7 @@ function isRelative(specifier: string): boolean {
 	return /^\.{1,2}\//.test(specifier);
 }
 
-/** Name of the module that a specifier in another module means. Throws `Unresolved`. */
+/** Returns the name of the module that a specifier in another module refers to. Throws `Unresolved`. */
 export function resolve({ filename, modules, imports }: Graph, from: string, specifier: string): string {
 	if (isRelative(specifier)) {
 		const base = from === filename && !modules.has(from) ? entryPath(filename) : from;
@@ -48,12 +48,12 @@ export function resolve({ filename, modules, imports }: Graph, from: string, spe
 	throw new Unresolved(specifier, `No import "${specifier}" was given`);
 }
 
-/** A label that is no path, such as `<runCode>`, lies at the root. */
+/** A label that is not a path, such as `<runCode>`, is at the root. */
 function entryPath(filename: string): string {
 	return filename.includes("/") ? filename : `./${filename}`;
 }
 
-/** Source of the module that exports what the host gave under a bare specifier. */
+/** Returns the source of the module that exports the host's values for a bare specifier. */
 export function importSource(handOver: string, specifier: string, names: readonly string[]): string {
 	const from = `globalThis[${JSON.stringify(handOver)}].imports[${JSON.stringify(specifier)}]`;
 	const reads = names.map((name, index) => `const v${index} = ${from}[${JSON.stringify(name)}];`);

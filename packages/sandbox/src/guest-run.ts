@@ -11,28 +11,28 @@ import type { GuestWire, LogRecord, Reply, RunEnd, RunOrder, Wire } from "./prot
 import { readSources } from "./read-sources.ts";
 import { piecesOf } from "./wire-pieces.ts";
 
-/** How the run reaches the host. */
+/** The run's connection to the host. */
 export interface RunPort {
-	/** Hands a piece of the next value over, and waits until the host has read it; false where the run is to stop. */
+	/** Sends a piece of the next value, and waits until the host has read it; false if the run must stop. */
 	sendPiece(text: string): boolean;
-	/** Asks the host and waits for its answer. */
+	/** Calls the host and waits for its answer. */
 	call(fn: number, wire: GuestWire): Reply;
-	/** Hands logs over, and waits until the host has read them. */
+	/** Sends logs, and waits until the host has read them. */
 	sendLogs(logs: readonly LogRecord[]): void;
-	/** Only the host can continue the run, which has received so many settlements. */
+	/** Reports that only the host can continue the run, which has received `settled` settlements. */
 	park(settled: number): void;
 	end(end: RunEnd): void;
-	/** Whether the host has asked for the end. */
+	/** Whether the host requested the end. */
 	isStopRequested(): boolean;
 }
 
 type Stop = "stopped" | "cpu" | "memory";
 
-/** Calls to the host that may wait for an answer at once. */
+/** The most pending calls to the host. */
 const maxPending = 10_000;
-/** Bytes of the host for a value, however small. */
+/** Host memory per value in bytes, however small the value. */
 const perValue = 64;
-/** Logs that are sent together: how many, and bytes of the host. */
+/** The most logs sent together, and their host memory in bytes. */
 const [logsAtOnce, logBytesAtOnce] = [100, 128 * 1024];
 const stopMessages: Readonly<Record<Stop, string>> = {
 	stopped: "The run was terminated",
@@ -41,14 +41,14 @@ const stopMessages: Readonly<Record<Stop, string>> = {
 		"What the guest reported, logged, returned and gave to calls that wait is larger than the memory limit",
 };
 
-/** A run under way. */
+/** A run in progress. */
 export class GuestRun {
 	readonly #machine: Machine;
 	readonly #order: RunOrder;
 	readonly #port: RunPort;
 	readonly #graph: Graph;
 	readonly #sources = new Map<string, string>();
-	/** Of each source, where its code is in other columns. */
+	/** The column maps of sources whose code is in other columns. */
 	readonly #columns = new Map<string, OriginalColumns | undefined>();
 	#incoming: readonly ArrayBuffer[] = [];
 	#outgoing: ArrayBuffer[] = [];
@@ -111,7 +111,7 @@ export class GuestRun {
 		});
 	}
 
-	/** Hands the guest what a promise of the host came to. */
+	/** Settles a promise of the host in the guest. */
 	settle(id: number, isFulfilled: boolean, wire: Wire): void {
 		if (this.isEnded) return;
 		this.#guard(() => {
@@ -126,7 +126,7 @@ export class GuestRun {
 		});
 	}
 
-	/** Ends a run that is parked. */
+	/** Ends a parked run. */
 	stop(): void {
 		if (this.isEnded) return;
 		this.#stop ??= "stopped";
@@ -165,7 +165,7 @@ export class GuestRun {
 		if (wire === undefined) return;
 		this.#held.keep(wire.size);
 		this.#logBytes += wire.size;
-		// One that was cut is larger than the limit of a batch, so that it is sent right after its pieces.
+		// A cut one exceeds the limit of a batch, so it is sent right after its pieces.
 		this.#logs.push({ level: level as LogRecord["level"], timestamp: Date.now(), wire });
 		if (this.#logs.length >= logsAtOnce || this.#logBytes >= logBytesAtOnce) this.#flushLogs();
 	}
@@ -194,7 +194,7 @@ export class GuestRun {
 		return names === undefined ? (this.#sources.get(name) ?? "") : importSource(handOver, name, names);
 	}
 
-	/** Runs what can be run, then ends or parks. */
+	/** Runs all pending jobs, then ends or parks. */
 	#pump(): void {
 		for (;;) {
 			while (this.#stop === undefined && this.#machine.runJob())
@@ -230,7 +230,7 @@ export class GuestRun {
 		}
 	}
 
-	/** Calls the chosen export; false where the run has ended with that. */
+	/** Calls the chosen export; false if that ended the run. */
 	#select(module: JSValueHandle): boolean {
 		const { vm } = this.#machine;
 		const { fn, filename } = this.#order;
@@ -258,7 +258,7 @@ export class GuestRun {
 		else this.#end({ status: "success", result, retire: this.#retire });
 	}
 
-	/** An error thrown in here ends the run. */
+	/** Runs an action; an error thrown in it ends the run. */
 	#guard(action: () => void): void {
 		this.#since = performance.now();
 		try {
@@ -309,12 +309,12 @@ export class GuestRun {
 	}
 
 	#describe(value: JSValueHandle): Failure {
-		// Describing an error needs memory, of which none may be left.
+		// Describing an error takes memory, of which none may be left.
 		this.#machine.limitMemory(this.#order.memoryLimitBytes + 1024 * 1024);
 		try {
 			const text = this.#machine.call("describe", value).toString();
 			const failure = describeFailure(text, this.#columns);
-			// Where even the error found no memory, the engine throws null.
+			// If there is no memory even for the error, the engine throws null.
 			const isMemory =
 				failure.isMemory || (value.isNull && this.#memoryUsed() > this.#order.memoryLimitBytes * 0.9);
 			return { ...failure, isMemory };
@@ -362,8 +362,8 @@ export class GuestRun {
 	}
 
 	/**
-	 * Hands a value over but for its last piece; undefined where the run is to stop, also as the host would hold more for it
-	 * than the limit.
+	 * Sends all pieces of a value but the last, and returns the last; undefined if the run must stop, or if the host
+	 * would exceed its memory limit.
 	 */
 	#take(text: string): GuestWire | undefined {
 		const [buffers, bytes] = [this.#outgoing, this.#outgoingBytes];
@@ -388,7 +388,7 @@ export class GuestRun {
 		this.#outside(() => this.#port.sendLogs(logs));
 	}
 
-	/** Waits for the host, which does not count as computing. */
+	/** Waits for the host, which does not count as computing time. */
 	#outside<T>(wait: () => T): T {
 		const isComputing = this.#since !== undefined;
 		this.#cpuMs = this.#cpuNow();

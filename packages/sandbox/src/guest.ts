@@ -2,16 +2,18 @@
 // functions. Guest code may change every prototype afterwards, so it uses only references captured here: no method call
 // on a value, no spread, no iteration protocol.
 
-/** File name of its frames, which are cut out of stacks. */
+/** File name of its frames, which are removed from stacks. */
 export const guestFile = "<sandbox>";
 
-/** Property of the global object that hands values over while a run is set up; deleted before guest code runs. */
+/** Global property that passes values during the setup of a run; deleted before guest code runs. */
 export const handOver = "\u01c3";
 
 /** The maximum depth of a value; deeper ones would overflow the stack of code that walks them. */
 export const maxDepth = 1000;
 
-/** Text of a program whose value is a function: of native functions, to the functions that the worker calls. */
+/**
+ * A program that evaluates to a function, which takes native functions and returns the functions that the worker calls.
+ */
 export const guestProgram: string = String.raw`((nativeCall, nativeLog, nativePut, nativeTake) => {
 "use strict";
 const { apply, construct, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;

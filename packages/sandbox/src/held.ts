@@ -1,4 +1,4 @@
-// Bytes that the host holds for a guest: what was reported, logged and returned until the run ends, and the arguments of a
+// Tracks the bytes that the host holds for a guest: reports, logs and results until the run ends, and the arguments of a
 // call until the last of its promises is settled.
 
 interface Call {
@@ -16,12 +16,12 @@ export class Held {
 		this.#limit = limit;
 	}
 
-	/** Whether the host can take a value of so many bytes. */
+	/** Whether the host can hold another value of this size. */
 	hasRoom(size: number): boolean {
 		return this.#bytes + size <= this.#limit;
 	}
 
-	/** Counts a value until the end. */
+	/** Counts a value until the run ends. */
 	keep(size: number): void {
 		this.#bytes += size;
 	}

@@ -1,4 +1,4 @@
-// Entry `@holdfast/sandbox`: code that is not trusted runs with nothing but what it is given.
+// Entry `@holdfast/sandbox`: runs untrusted code with access only to what it is given.
 export { createSandbox } from "./sandbox.ts";
 export type {
 	CodeExecution,

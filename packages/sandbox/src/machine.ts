@@ -1,6 +1,6 @@
-// The engine of one worker. A run finds it exactly as the program of the guest's side left it: the engine's memory is
-// written over with a copy made then, which takes a tenth of the time that a new engine takes. An engine that grew, or
-// in which something went wrong, is replaced, so that memory a run used is given back.
+// The engine of one worker. Every run finds it exactly as the setup of the guest's side left it: the engine's memory is
+// overwritten with a copy made then, which takes a tenth of the time of creating an engine. An engine that grew, or in
+// which something went wrong, is replaced, so that the memory of a run is released.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { guestFile, guestProgram } from "./guest.ts";
 
 /** Functions of the guest's side that a worker calls. */
 const guestFunctions = ["start", "begin", "select", "encode", "settle", "describe"] as const;
-/** One of them. */
+/** One of these functions. */
 export type GuestFunction = (typeof guestFunctions)[number];
 
 /** The callbacks of a running engine. */
@@ -25,14 +25,14 @@ export interface MachineHost {
 	load(name: string): string;
 }
 
-/** Bytes of the guest's stack. The thread's own stack is larger, so that the engine notices first. */
+/** Bytes of the guest's stack. The thread's own stack is larger, so that the engine detects an overflow first. */
 const stackBytes = 256 * 1024;
-/** Growth in bytes up to which the memory of an engine is used again. */
+/** Growth in bytes up to which an engine is reused. */
 const keptGrowth = 8 * 1024 * 1024;
-/** The language without what hosts add to it: no `performance`, `atob`, `DOMException`. */
+/** The language without host additions: no `performance`, `atob`, `DOMException`. */
 const intrinsics = 0x3ff;
 
-/** The engine's file: in its package, or next to a worker that was built into a file of its own. */
+/** Returns the engine's file: in its package, or next to a bundled worker. */
 function engineFile(): string {
 	const own: string | undefined = import.meta.url;
 	const base = own === undefined ? (process.argv[1] as string) : fileURLToPath(own);
@@ -41,7 +41,7 @@ function engineFile(): string {
 	return existsSync(copied) ? copied : createRequire(base).resolve("quickjs-wasi/quickjs.wasm");
 }
 
-/** An engine, and the functions of the guest's side in it. */
+/** An engine, and the functions of its guest side. */
 export class Machine {
 	readonly #module: WebAssembly.Module;
 	readonly #host: MachineHost;
@@ -67,12 +67,12 @@ export class Machine {
 		return this.#vm;
 	}
 
-	/** Bytes by which the engine's memory has grown since it was made. */
+	/** Bytes by which the engine's memory has grown since it was created. */
 	get grownBytes(): number {
 		return this.#vm._getMemory().buffer.byteLength - this.#snapshot.memory.byteLength;
 	}
 
-	/** Makes the engine as new, with a limit of the guest's heap in bytes. */
+	/** Resets the engine to its initial state, with a limit for the guest's heap in bytes. */
 	async reset(memoryLimitBytes: number): Promise<void> {
 		if (this.isSpent || this.grownBytes > keptGrowth) {
 			this.#vm = await QuickJS.restore(this.#snapshot, this.#options());
@@ -92,21 +92,21 @@ export class Machine {
 		this.#vm._getExports().qjs_set_memory_limit(Math.min(bytes, 2 ** 31 - 1));
 	}
 
-	/** Calls a function of the guest's side. Throws a `JSException` for what it throws. */
+	/** Calls a function of the guest's side. Throws a `JSException` if it throws. */
 	call(name: GuestFunction, ...given: JSValueHandle[]): JSValueHandle {
 		return this.#vm.callFunction(this.#functions[name], this.#vm.undefined, ...given);
 	}
 
-	/** Runs one job of the guest; false without any left. */
+	/** Runs one job of the guest; false if there is none. */
 	runJob(): boolean {
 		const exports = this.#vm._getExports();
 		if (exports.qjs_is_job_pending() === 0) return false;
-		// A failed job has rejected its own promise; an interruption is noticed where it was requested.
+		// A failed job has rejected its own promise; an interruption is handled where it was requested.
 		if (exports.qjs_execute_pending_job() < 0) this.#vm.getException().dispose();
 		return true;
 	}
 
-	/** The value or the reason of a settled promise. */
+	/** Returns the value or the reason of a settled promise. */
 	outcomeOf(promise: JSValueHandle): JSValueHandle {
 		const pointer = this.#vm._getExports().qjs_promise_result(promise.ptr);
 		return this.#vm.importHandle(pointer);
@@ -123,10 +123,10 @@ export class Machine {
 		this.#adopt();
 	}
 
-	/** Makes what outlives a run, and copies the memory with all of it in place. */
+	/** Creates everything that outlives a run, then copies the memory that contains it. */
 	#adopt(): void {
 		const vm = this.#vm;
-		// The engine's wrapper keeps these handles from their first use on.
+		// The engine's wrapper keeps these handles after their first use.
 		for (const handle of [vm.global, vm.undefined, vm.null, vm.true, vm.false]) void handle.ptr;
 		const entries = guestFunctions.map((name, index) => [name, vm.importHandle(this.#tokens[index] ?? 0)]);
 		this.#functions = Object.fromEntries(entries);
@@ -176,7 +176,7 @@ export class Machine {
 	}
 }
 
-/** An error of the host enters the guest with its message alone: the engine's wrapper would hand over its stack too. */
+/** Strips an error of the host to its message: the engine's wrapper would pass its stack to the guest. */
 function withoutStack<T>(action: () => T): T {
 	try {
 		return action();

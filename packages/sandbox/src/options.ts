@@ -1,4 +1,4 @@
-// Options of a sandbox and of a run, read once and checked.
+// Options of a sandbox and of a run, parsed once.
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import {
@@ -25,12 +25,12 @@ const codeExecutionNames = optionNames<CodeExecutionOptions>({
 });
 const executeNames = optionNames<NonNullable<CodeExecutionOptions["execute"]>>({ fn: true, args: true });
 
-/** Limits of a sandbox, all given. */
+/** The limits of a sandbox with defaults applied. */
 export interface Limits extends Required<Omit<SandboxOptions, "worker">> {
 	readonly worker: string | URL | undefined;
 }
 
-/** A run's options, all given. */
+/** The options of a run with defaults applied. */
 export interface RunOptions {
 	readonly fn: string;
 	readonly args: readonly unknown[];
@@ -126,7 +126,7 @@ export function readRunOptions(source: unknown, options: CodeExecutionOptions, l
 	};
 }
 
-/** Keys that are no relative paths are not found, so they need not be kept. */
+/** Keys that are not relative paths can never be resolved, so they are dropped. */
 function readModules(modules: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
 	const paths = new Map<string, string>();
 	for (const [key, text] of Object.entries(modules)) {

@@ -1,6 +1,6 @@
-// The threads of a sandbox. One run is in a thread at a time. A thread is starting, idle, computing, or parked while
-// its run waits for the host; parked threads are not counted against `workers`, so that runs which wait for people do
-// not keep others from computing. A thread that does not stop when asked is ended, and another takes its place.
+// The threads of a sandbox. A thread has at most one run. A thread is starting, idle, computing, or parked while its run
+// waits for the host; parked threads do not count against `workers`, so that runs that wait for people do not prevent
+// others from computing. A thread that does not stop when asked is ended and replaced.
 
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { attempt, type MaybePromise } from "@holdfast/upp";
@@ -9,9 +9,9 @@ import type { Limits } from "./options.ts";
 import { control, type FromWorker, type Reply, sizeOf, type ToWorker } from "./protocol.ts";
 import { workerProgram } from "./worker-program.ts";
 
-/** Milliseconds that a guest has to notice that it is to stop. */
+/** Milliseconds that a guest has to stop. */
 const stopWithinMs = 25;
-/** Milliseconds after the limit of computing time at which a thread that did not notice it is ended. */
+/** Milliseconds after the limit of computing time until a thread that did not stop is ended. */
 const capGraceMs = 250;
 
 interface Thread {
@@ -20,7 +20,7 @@ interface Thread {
 	readonly replies: MessagePort;
 	isReady: boolean;
 	isParked: boolean;
-	/** Settlements sent to the run that is in it. */
+	/** Settlements sent to its current run. */
 	sent: number;
 	/** Bytes of all settlements sent. */
 	sentBytes: number;
@@ -47,7 +47,7 @@ export class Pool {
 		this.#schedule();
 	}
 
-	/** Takes a run out of the line. */
+	/** Removes a run from the queue. */
 	abandon(execution: Execution): void {
 		this.#waiting.delete(execution);
 	}
@@ -106,7 +106,7 @@ export class Pool {
 		execution.enter({
 			settle: (id, ok, wire) => {
 				const sentBytes = thread.sentBytes + sizeOf(wire);
-				// Both count past the largest number of a word.
+				// Both counters overflow and wrap around.
 				if ((sentBytes - Atomics.load(thread.words, control.taken)) >>> 0 > memoryLimitBytes) {
 					execution.exhaust();
 					return;
@@ -134,7 +134,7 @@ export class Pool {
 		thread.worker.postMessage(message, [...buffers]);
 	}
 
-	/** Ends the thread if nothing is heard from it in time. */
+	/** Ends the thread if it does not respond in time. */
 	#watch(thread: Thread, ms: number, message: string): void {
 		clearTimeout(thread.timer);
 		thread.timer = setTimeout(() => {
@@ -195,7 +195,7 @@ export class Pool {
 		else if (message.kind === "logs") this.#reply(thread, () => ours?.addLogs(message.logs));
 		else if (ours === undefined) return;
 		else if (message.kind === "parked") {
-			// A settlement that was sent in the meantime continues the run.
+			// A settlement that was sent since then continues the run.
 			if (message.settled !== thread.sent) return;
 			clearTimeout(thread.timer);
 			thread.isParked = true;
@@ -205,7 +205,7 @@ export class Pool {
 			void attempt(
 				() => ours.end(message.end),
 				() => {
-					// The thread may have been ended as its run was stopped.
+					// The thread may have been ended because its run was stopped.
 					if (thread.execution !== ours) return;
 					if (message.end.retire) void this.#end(thread);
 					else this.#release(thread);
@@ -216,7 +216,7 @@ export class Pool {
 		}
 	}
 
-	/** Answers the message that the thread waits with. */
+	/** Answers the message that the thread is waiting for. */
 	#reply(thread: Thread, answer: () => MaybePromise<Reply> | undefined): void {
 		const send = (reply: Reply): void => {
 			if (!this.#threads.has(thread)) return;
@@ -232,7 +232,7 @@ export class Pool {
 		);
 	}
 
-	/** The thread has no run left. */
+	/** Frees the thread of its run. */
 	#release(thread: Thread): void {
 		clearTimeout(thread.timer);
 		thread.execution = undefined;
@@ -271,6 +271,6 @@ export class Pool {
 	}
 }
 
-/** For a run that has ended. */
+/** The reply for a run that has ended. */
 const unheard: Reply = { kind: "x", wire: { text: "", buffers: [] }, promises: [] };
 const capMessage = "The run was ended by the limit of computing time";

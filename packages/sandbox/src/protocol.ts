@@ -7,24 +7,24 @@ export interface Wire {
 	readonly buffers: readonly ArrayBuffer[];
 }
 
-/** Bytes that a value for the guest takes while it waits, about. */
+/** Returns the approximate size of a pending value for the guest in bytes. */
 export function sizeOf({ text, buffers }: Wire): number {
 	return buffers.reduce((sum, { byteLength }) => sum + byteLength, text.length + 64);
 }
 
 /** A value of the guest: the last piece of its text, and the array buffers it refers to. */
 export interface GuestWire extends Wire {
-	/** Bytes that the host needs to hold it, about. */
+	/** Approximate bytes that the host requires to hold it. */
 	readonly size: number;
 }
 
 /**
- * Places in the memory that both sides share: the run that is to stop, how many messages were answered, and how many bytes of
- * settlements the worker took; the last two count past the largest number and begin again.
+ * Indexes in the shared memory: the run to stop, the number of answered messages, and the bytes of settlements that the
+ * worker took; the last two wrap around.
  */
 export const control = { stop: 0, replies: 1, taken: 2, words: 3 } as const;
 
-/** A run as a worker gets it. */
+/** A run as sent to a worker. */
 export interface RunOrder {
 	readonly kind: "run";
 	readonly run: number;
@@ -45,7 +45,7 @@ export interface RunOrder {
 	readonly reportFn: number | undefined;
 }
 
-/** An answer to a call: a value, an error that is thrown, or nothing as the run is stopped. */
+/** An answer to a call: a value, an error to throw, or nothing if the run is stopped. */
 export interface Reply {
 	readonly kind: "v" | "e" | "x";
 	readonly wire: Wire;
@@ -65,27 +65,27 @@ export type ToWorker =
 	  }
 	| { readonly kind: "stop"; readonly run: number };
 
-/** A log as the guest made it. */
+/** A log as the guest wrote it. */
 export interface LogRecord {
 	readonly level: CodeExecutionLog["level"];
 	readonly timestamp: number;
 	readonly wire: GuestWire;
 }
 
-/** How a run ended, as the worker saw it. */
+/** How a run ended, from the worker's perspective. */
 export interface RunEnd {
 	readonly status: CodeExecutionStatus;
 	readonly result?: GuestWire;
 	readonly error?: CodeExecutionError;
 	readonly memoryUsedBytes?: number;
-	/** Whether the worker must not be used again. */
+	/** Whether the worker must be replaced. */
 	readonly retire: boolean;
 }
 
 /** A message from a worker. */
 export type FromWorker =
 	| { readonly kind: "ready" }
-	/** Of the value in the next message. This, a call and logs are answered before the worker continues. */
+	/** A piece of the next message's value. The worker waits for an answer to this, to a call and to logs. */
 	| { readonly kind: "piece"; readonly run: number; readonly text: string }
 	| { readonly kind: "call"; readonly run: number; readonly fn: number; readonly wire: GuestWire }
 	| { readonly kind: "logs"; readonly run: number; readonly logs: readonly LogRecord[] }

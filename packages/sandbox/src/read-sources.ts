@@ -1,15 +1,15 @@
-// The sources of a run as JavaScript, and where their code is in other columns than in what was given.
+// Converts the sources of a run to JavaScript, with column maps if columns changed.
 import { eraseTypes, type OriginalColumns } from "./erase-types.ts";
 import { type Failure, linkFailure } from "./failure.ts";
 import type { RunOrder } from "./protocol.ts";
 
-/** The sources that were read, by name. */
+/** The converted sources by name. */
 interface Read {
 	readonly sources: Map<string, string>;
 	readonly columns: Map<string, OriginalColumns | undefined>;
 }
 
-/** Fills `into`, until a source fails or the run is to stop. `isBroken`: the eraser itself failed. */
+/** Fills `into` until a source fails or the run must stop. `isBroken`: the eraser itself failed. */
 export function readSources(
 	{ filename, source, modules, language }: RunOrder,
 	{ sources, columns }: Read,

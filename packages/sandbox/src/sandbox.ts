@@ -15,9 +15,10 @@ const sandboxNames = optionNames<SandboxOptions>({
 });
 
 /**
- * Makes a sandbox. Threads start with the first run, or with `warm`, and keep no process alive while they are idle.
+ * Creates a sandbox. Threads start with the first run, or with `warm`, and do not keep the process alive while they are
+ * idle.
  *
- * @throws HoldfastError `invalid_code_options` for a limit that is no positive number.
+ * @throws HoldfastError `invalid_code_options` for a limit that is not a positive number.
  * @example
  * const sandbox = createSandbox();
  * const { status, result } = await sandbox.runCode("export default (a: number) => a * 2", { execute: { args: [21] } });

@@ -1,5 +1,5 @@
-// A value of the guest on its way to the host, inside the worker: what the host will need to hold it, and pieces that the
-// host reads one at a time, so that no value keeps its event loop busy. Costs linear time.
+// Measures and cuts a value of the guest inside the worker: the memory that the host will require, and pieces that the
+// host reads one at a time, so that no value blocks its event loop. Takes linear time.
 
 /** The measured memory of a node on the host in bytes, by the letter of the guest's marshaller. */
 const nodeBytes: Readonly<Record<string, number>> = {
@@ -7,7 +7,7 @@ const nodeBytes: Readonly<Record<string, number>> = {
 	...{ a: 32, b: 40, B: 150, d: 110, e: 1024, m: 200, o: 56, r: 230, s: 32, S: 170, t: 150, w: 32 },
 };
 const tokenBytes = 8;
-/** Of an element, a key or a value, and of the head of a string. */
+/** Bytes of an element, a key or a value, and of a string's header. */
 const entryBytes = 24;
 const [quote, comma, open, openBrace, close, closeBrace, backslash] = [34, 44, 91, 123, 93, 125, 92];
 /** Levels of a wire: its object, the list of nodes, a node. */
@@ -15,13 +15,13 @@ const [inWire, inNodes, inNode] = [1, 2, 3];
 
 /** A value ready to be sent. */
 export interface Pieces {
-	/** The last one may be the only one. */
+	/** The pieces; the last one may be the only one. */
 	readonly texts: readonly string[];
-	/** Bytes that the host needs to hold the value, about. */
+	/** Approximate bytes that the host requires to hold the value. */
 	readonly size: number;
 }
 
-/** Cuts the text of a value, `{"r":…,"n":[…]}`, into pieces of about so many characters, and measures it. */
+/** Cuts the text of a value, `{"r":…,"n":[…]}`, into pieces of about this many characters, and measures it. */
 export function piecesOf(text: string, pieceLength: number = 128 * 1024): Pieces {
 	const texts: string[] = [];
 	let [size, level, start, before] = [text.length, 0, 0, ""];
@@ -55,7 +55,7 @@ export function piecesOf(text: string, pieceLength: number = 128 * 1024): Pieces
 			if (level < inNode) continue;
 			const kind = text[at + 2] ?? "";
 			size += nodeBytes[kind] ?? tokenBytes;
-			// An array without elements takes its whole length.
+			// An array without elements takes its full length.
 			if (kind === "s" && level === inNode)
 				size += 8 * (Number.parseInt(text.slice(at + 5, at + 20), 10) || 0);
 		} else if (code === close || code === closeBrace) level--;

@@ -1,5 +1,5 @@
-// The pieces of a guest's value, put together as they arrive, and made into a value without keeping the event loop busy.
-// Nothing in them is believed: see `decode.ts`.
+// Assembles the pieces of a guest's value as they arrive, and creates the value without blocking the event loop. The
+// pieces are not trusted: see `decode.ts`.
 import type { MaybePromise } from "@holdfast/upp";
 
 /** Nodes of a value as the guest's marshaller writes them, and the token of its root. */
@@ -15,7 +15,7 @@ export function malformed(): Error {
 	return new Error("The sandbox sent a value that cannot be read");
 }
 
-/** Collects the pieces of one value after the other. */
+/** Collects the pieces of one value after another. */
 export class WireReader {
 	#root: unknown;
 	#nodes: unknown[][] = [];
@@ -33,14 +33,14 @@ export class WireReader {
 		}
 	}
 
-	/** The value whose last piece was taken. The next piece begins another. */
+	/** Returns the value whose last piece was added. The next piece starts another. */
 	end(): Nodes {
 		const read = { root: this.#root, nodes: this.#nodes };
 		[this.#root, this.#nodes] = [undefined, []];
 		return read;
 	}
 
-	/** The rest of a node; after `*` also of the text that it was cut in. */
+	/** Adds the rest of a node; after `*` also the rest of a cut text. */
 	#continue([mark, first, ...rest]: readonly unknown[]): void {
 		const node = this.#nodes.at(-1);
 		if (node === undefined) throw malformed();
@@ -54,7 +54,7 @@ function joined(text: unknown, rest: unknown): string {
 	return text + rest;
 }
 
-/** Takes all steps. */
+/** Runs all steps. */
 export function atOnce<T>(steps: Generator<void, T>): T {
 	for (;;) {
 		const step = steps.next();
@@ -62,7 +62,7 @@ export function atOnce<T>(steps: Generator<void, T>): T {
 	}
 }
 
-/** Takes steps until the end, and lets the event loop turn in between where it takes long. */
+/** Runs all steps, yielding to the event loop if they take long. */
 export function inTurns<T>(steps: Generator<void, T>): MaybePromise<T> {
 	const until = performance.now() + turnMs;
 	for (;;) {

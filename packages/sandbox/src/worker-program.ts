@@ -1,5 +1,5 @@
-// Finds the program of a sandbox's threads: given, next to the sources, or the entry of the installed package. A bundle has
-// neither of the last two next to it, so nothing is guessed from the bundle's own location.
+// Locates the program of a sandbox's threads: given, next to the sources, or the entry of the installed package. A bundle
+// has neither of the last two next to it, so its location is not used.
 import { pathToFileURL } from "node:url";
 import { HoldfastError } from "@holdfast/upp";
 
@@ -7,7 +7,7 @@ import { HoldfastError } from "@holdfast/upp";
 const own: string | undefined = import.meta.url;
 
 /**
- * The program that a thread runs.
+ * Returns the program that a thread runs.
  * @throws HoldfastError `sandbox_worker_missing`
  */
 export function workerProgram(given: string | URL | undefined): string | URL {
@@ -15,14 +15,14 @@ export function workerProgram(given: string | URL | undefined): string | URL {
 	if (own?.endsWith(".ts")) return new URL("./worker.ts", own);
 	const program = process.argv[1];
 	const bases = [own, program === undefined ? undefined : pathToFileURL(program), `${process.cwd()}/`];
-	// Not imported: webpack replaces what an imported `createRequire` resolves with a number of its own.
+	// Not imported: webpack replaces the result of an imported `createRequire` with a module number.
 	const { createRequire } = process.getBuiltinModule("node:module");
 	for (const base of bases) {
 		if (base === undefined) continue;
 		try {
 			return createRequire(base).resolve("@holdfast/sandbox/worker");
 		} catch {
-			// Not installed where this base looks.
+			// Not installed at this base.
 		}
 	}
 	throw new HoldfastError(

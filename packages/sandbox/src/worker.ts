@@ -1,4 +1,4 @@
-// Entry `@holdfast/sandbox/worker`: the program of a sandbox's thread. The sandbox starts it; it is not for import.
+// Entry `@holdfast/sandbox/worker`: the program of a sandbox's thread. The sandbox starts it; do not import it.
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { GuestRun } from "./guest-run.ts";
 import { Machine } from "./machine.ts";
@@ -74,5 +74,5 @@ async function serve({ words, replies }: ThreadData): Promise<void> {
 	send({ kind: "ready" });
 }
 
-// Imported elsewhere, it does nothing. Without a top-level await it can be built as CommonJS, too.
+// Does nothing if imported elsewhere. Without a top-level await it can also be built as CommonJS.
 if (isThreadData(workerData)) void serve(workerData);

@@ -4,17 +4,17 @@ import { cutText } from "@holdfast/upp";
 
 /** The content of runs that is reported. */
 export interface ContentOptions {
-	/** Values that are masked wherever they occur. Choose secrets of 8 characters or more. */
+	/** Values that are masked wherever they occur. Use secrets of 8 characters or more. */
 	readonly secrets?: readonly string[] | undefined;
 	/** Longer texts are cut after this many characters, with a mark. Default 4,000. */
 	readonly maxTextLength?: number | undefined;
-	/** Called with data that is masked already, to mask more of it. Must not throw. */
+	/** Called with data that is already masked, to mask more of it. Must not throw. */
 	readonly mask?: ((data: unknown) => unknown) | undefined;
 }
 
-/** Levels of data that are looked at. */
+/** The most levels of data included. */
 const deepest = 20;
-/** Members of an array or object that are given. */
+/** The most members of an array or object included. */
 const most = 1_000;
 
 export class Content {
@@ -27,12 +27,12 @@ export class Content {
 		this.#longest = maxTextLength;
 	}
 
-	/** Masked before it is cut, so that no half of a secret is left. */
+	/** Masked before it is cut, so that no half of a secret remains. */
 	masked(data: unknown): unknown {
 		return shortened(this.#redact(data), this.#longest, deepest);
 	}
 
-	/** As JSON; a value that JSON cannot express is reported as such. */
+	/** Serialises a value as JSON; reports a value that JSON cannot express. */
 	json(data: unknown): string {
 		try {
 			return JSON.stringify(this.masked(data)) ?? "null";

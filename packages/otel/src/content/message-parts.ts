@@ -10,7 +10,7 @@ interface SaidMessage {
 	readonly finish_reason?: string;
 }
 
-/** A message of a user, a model or tools. */
+/** Converts a message of a user, a model or tools. */
 export function messageParts(message: Message, finishReason?: string): SaidMessage {
 	const { content = [], toolCalls = [] } = message as Partial<
 		AssistantMessage & Pick<UserMessage, "content">

@@ -1,5 +1,5 @@
 // Deterministic ids of traces and spans: every exporter of a run, in any process, derives the same ids from the run's id
-// and the position of the entry that began the span (keeps I6).
+// and the position of the entry that started the span (keeps I6).
 import { createHash } from "node:crypto";
 
 /** The `idGenerator` for an SDK's tracer provider. */
@@ -16,25 +16,25 @@ export interface Place {
 	readonly spanId: string;
 }
 
-/** The trace of a run. */
+/** Returns the trace id of a run. */
 export function traceIdOf(runId: string): string {
 	return hex(`trace\u0000${runId}`, 32);
 }
 
-/** A span of a run; `what` names it within the run and never changes. */
+/** Returns the id of a run's span; `what` identifies it within the run and never changes. */
 export function spanIdOf(runId: string, what: string): string {
 	return hex(`span\u0000${runId}\u0000${what}`, 16);
 }
 
-/** All zeros say "no id", which a hash gives once in 2^64. */
+/** All zeros mean "no id"; a hash produces them once in 2^64. */
 function hex(text: string, digits: number): string {
 	const found = createHash("sha256").update(text).digest("hex").slice(0, digits);
 	return /^0+$/.test(found) ? found.replace(/0$/, "1") : found;
 }
 
 /**
- * Makes the id generator of a tracer provider. The ids of a run's spans are made of what is in the journal; all other spans
- * get random ones. Without it a run that is observed twice has two traces.
+ * Creates the id generator of a tracer provider. It derives the ids of a run's spans from the journal; all other spans
+ * get random ids. Without it, a run that is observed twice has two traces.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export function runIds(): RunIds {
 	return new StableIds();
 }
 
-/** Gives the ids of the span that is about to be started, once, and random ones otherwise. */
+/** Returns the given ids for the next span, once, and random ids otherwise. */
 export class StableIds implements RunIds {
 	#next: Place | undefined;
 

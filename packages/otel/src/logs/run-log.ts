@@ -1,7 +1,7 @@
-// Lines of a structured log, as Pino writes them: an object with ids, and a sentence. Every line of a run has the ids of its
-// session, run, trace and span, so that logs, traces and the journal are found from one another.
+// Lines of a structured log in Pino's form: an object with ids, and a sentence. Every line of a run has the ids of its
+// session, run, trace and span, which connect logs, traces and the journal.
 
-/** Takes lines; a Pino logger is one. Must not throw. */
+/** Accepts log lines, as a Pino logger does. Must not throw. */
 export interface ObserverLogger {
 	info(fields: Readonly<Record<string, unknown>>, message: string): void;
 	warn(fields: Readonly<Record<string, unknown>>, message: string): void;
@@ -15,7 +15,7 @@ export class RunLog {
 		this.#logger = logger;
 	}
 
-	/** Writes a line; fields that are undefined are left out. */
+	/** Writes a line; undefined fields are omitted. */
 	write(level: keyof ObserverLogger, message: string, fields: Readonly<Record<string, unknown>>): void {
 		if (this.#logger === undefined) return;
 		const known = Object.entries(fields).filter(([, value]) => value !== undefined);

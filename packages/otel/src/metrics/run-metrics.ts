@@ -4,7 +4,7 @@
 import type { TokenUsage } from "@holdfast/upp";
 import type { Attributes, Counter, Histogram, Meter } from "@opentelemetry/api";
 
-/** Bounds of the histograms, as the conventions advise. */
+/** Bucket bounds of the histograms, as the conventions recommend. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
 
@@ -36,19 +36,19 @@ export class RunMetrics {
 		});
 	}
 
-	/** A call of a model or a tool took so many milliseconds. */
+	/** Records the duration of a model call or a tool call in milliseconds. */
 	operation(durationMs: number, attributes: Attributes): void {
 		this.#operations.record(durationMs / 1000, attributes);
 	}
 
-	/** A model answered; `cost` in US dollars. */
+	/** Records a model's answer; `cost` is in US dollars. */
 	answer({ inputTokens, outputTokens }: TokenUsage, cost: number | undefined, attributes: Attributes): void {
 		this.#tokens.record(inputTokens, { ...attributes, "gen_ai.token.type": "input" });
 		this.#tokens.record(outputTokens, { ...attributes, "gen_ai.token.type": "output" });
 		if (cost !== undefined) this.#cost.add(cost, attributes);
 	}
 
-	/** A run ended after so many milliseconds. */
+	/** Records the end of a run and its duration in milliseconds. */
 	run(durationMs: number, attributes: Attributes): void {
 		this.#runs.record(durationMs / 1000, attributes);
 	}

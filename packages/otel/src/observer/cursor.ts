@@ -2,10 +2,12 @@
 // process continues where one stopped.
 import type { RecordSpace } from "holdfast/host";
 
-/** How far one session was reported. */
+/** How far a session was reported. */
 export interface Reported {
 	readonly incarnation: string;
-	/** Id of the last event before the run under way; of the last one of all, where none is. Absent: from its beginning. */
+	/**
+	 * Id of the last event before the run in flight; without one, of the last event. Absent: report from the beginning.
+	 */
 	readonly settled?: string;
 	/** Id of the last event that was reported. */
 	readonly last: string;
@@ -16,7 +18,7 @@ interface Stored {
 	readonly sessions: readonly (readonly [key: string, reported: Reported])[];
 }
 
-/** Of how many sessions it is known, those that changed last; of how many of them it is kept by the host. */
+/** The number of sessions tracked in memory, most recently changed first, and the number stored by the host. */
 const knownSessions = 20_000;
 const keptSessions = 1_000;
 const shelf = "otel";
@@ -34,7 +36,7 @@ export class Cursor {
 		this.#name = name;
 	}
 
-	/** The position of the last change that was reported; undefined where nothing is known. */
+	/** The position of the last reported change; undefined if it is unknown. */
 	get position(): number | undefined {
 		return this.#position;
 	}
@@ -46,7 +48,7 @@ export class Cursor {
 		for (const [key, reported] of stored?.sessions ?? []) this.#sessions.set(key, reported);
 	}
 
-	/** Writes what was not written yet. */
+	/** Writes pending positions. */
 	async save(): Promise<void> {
 		if (this.#position === undefined || this.#isSaved) return;
 		const value: Stored = { position: this.#position, sessions: [...this.#sessions].slice(-keptSessions) };
@@ -54,7 +56,7 @@ export class Cursor {
 		await this.#records?.commit([], [{ shelf, name: this.#name, value }]);
 	}
 
-	/** Where to begin when nothing is known. */
+	/** Sets the initial position if none is known. */
 	begin(position: number): void {
 		this.#position = position;
 		this.#isSaved = false;

@@ -1,5 +1,5 @@
-// The observer: follows all sessions of a host and reports their runs to OpenTelemetry and a logger. It reads what is
-// committed and writes nothing but its own position, so no run waits for it or fails by it.
+// The observer: follows all sessions of a host and reports their runs to OpenTelemetry and a logger. It reads committed
+// data and writes only its own position, so no run waits for it or fails because of it.
 //
 // observing ── close ──▶ catching up ──▶ closed
 //     └── the store cannot be read ──▶ closed
@@ -17,44 +17,48 @@ import { type Destination, providerOf, RunTrace } from "../spans/index.ts";
 import { Cursor } from "./cursor.ts";
 import { parentOf } from "./parents.ts";
 
-/** How runs are observed. */
+/** Options of `observe`. */
 export interface ObserverOptions {
-	/** Makes the spans. Default: that of the global tracer provider. */
+	/** Creates the spans. Default: the tracer of the global tracer provider. */
 	readonly tracer?: Tracer | undefined;
-	/** Makes the metrics. Default: that of the global meter provider. */
+	/** Creates the metrics. Default: the meter of the global meter provider. */
 	readonly meter?: Meter | undefined;
 	/**
 	 * The result of `runIds()`, which the tracer provider uses as its `idGenerator`. Default: none, and spans get random
 	 * ids.
 	 */
 	readonly ids?: RunIds | undefined;
-	/** Takes a line for what happens to each run; a Pino logger fits. Default: none. */
+	/** Receives a line for every event of a run; a Pino logger fits. Default: none. */
 	readonly logger?: ObserverLogger | undefined;
 	/** Includes the content of messages by users, models and tools, masked. Default: none. */
 	readonly content?: ContentOptions | undefined;
-	/** The provider of a model, from the model's id. Default: a guess by the id's name; `other` where it does not say. */
+	/** Returns the provider of a model, given the model's id. Default: a guess from the id; `other` if that fails. */
 	readonly providerOf?: ((modelId: string) => string) | undefined;
 	/**
 	 * The start position: `last` continues where the observer of this name stopped, or starts now if there was none;
 	 * `start` includes everything stored; `now` skips it. Default `last`.
 	 */
 	readonly from?: "last" | "start" | "now" | undefined;
-	/** Under which its position is kept by the host, if that has records. One observer a name. Default `otel`. */
+	/**
+	 * The name under which the host stores its position, if it has records. Use a name for only one observer. Default
+	 * `otel`.
+	 */
 	readonly name?: string | undefined;
-	/** Milliseconds between writes of the position. Less repeats less after a crash. Default 5,000. */
+	/** Milliseconds between writes of the position. Smaller values repeat less after a crash. Default 5,000. */
 	readonly saveEveryMs?: number | undefined;
 	/**
-	 * Called with what went wrong: `journal_corrupt` and `journal_newer` for a session that cannot be read and is passed over;
-	 * `changes_expired` when changes were missed; anything else ends the observer. Must not throw. Default: a line of the logger.
+	 * Called with errors: `journal_corrupt` and `journal_newer` for a session that cannot be read and is skipped;
+	 * `changes_expired` if changes were missed; any other error ends the observer. Must not throw. Default: writes a line
+	 * to the logger.
 	 */
 	readonly onProblem?: ((error: unknown, sessionKey?: string) => void) | undefined;
 }
 
-/** An observer at work. */
+/** A running observer. */
 export interface Observer {
-	/** Settles when it has ended. */
+	/** Settles when the observer has ended. */
 	readonly ended: Promise<void>;
-	/** Reports what was committed up to now, and ends. Calling it twice is harmless. */
+	/** Reports everything committed so far, and ends. Calling it twice is harmless. */
 	close(): Promise<void>;
 }
 
@@ -77,8 +81,7 @@ const observeNames = optionNames<ObserverOptions>({
 });
 
 /**
- * Observes all runs of a host, in every process. Start one observer for a store, not one for each worker: two of them
- * count twice.
+ * Observes all runs of a host, in every process. Start one observer per store, not per worker: two of them count twice.
  *
  * @example
  * ```ts
@@ -106,7 +109,7 @@ export function observe(host: ObservedHost, options: ObserverOptions = {}): Obse
 	return new HostObserver(host, options);
 }
 
-/** The reported key: for a sub-agent's session, with the parts that it is made of. */
+/** Returns the reported key: for a sub-agent's session, its parts. */
 function shownKey(key: string): string {
 	const child = readChildStoreKey(key);
 	if (child === undefined) return key;
@@ -120,11 +123,11 @@ class HostObserver implements Observer {
 	readonly #to: Destination;
 	readonly #cursor: Cursor;
 	readonly #closing = new AbortController();
-	/** The run of each session that was reported last, until it has ended. */
+	/** The last reported run of each session, until it has ended. */
 	readonly #traces = new Map<string, RunTrace>();
-	/** The same by the ids of runs. */
+	/** The same runs by id. */
 	readonly #runs = new Map<string, RunTrace>();
-	/** The last event that was reported before, of sessions that are read again from the start of a run. */
+	/** The last event reported before, for sessions that are read again from the start of a run. */
 	readonly #repeating = new Map<string, string>();
 
 	constructor(host: ObservedHost, options: ObserverOptions) {
@@ -185,18 +188,21 @@ class HostObserver implements Observer {
 			for await (const event of events) await this.#take(event);
 		} catch (error) {
 			if (!isHoldfastError(error) || error.code !== "changes_expired") throw error;
-			// Sessions deleted in the meantime are unknown, so positions before now are, too.
+			// Sessions deleted since are unknown, and so are earlier positions.
 			this.#problem(error);
 			this.#cursor.begin(await this.#host.changes.position());
 			await this.#follow(until, signal);
 		}
 	}
 
-	/** From where a session is read: where it is known how its run began, after what was reported; else from before the run. */
+	/**
+	 * Returns where to start reading a session: after the reported events if the start of its run is known, else before
+	 * the run.
+	 */
 	#knownOf(key: string, incarnation: string): string | undefined {
 		const reported = this.#cursor.reportedOf(key, incarnation);
 		if (reported === undefined) return undefined;
-		// One that was left in the middle of what is reported again has not all of it.
+		// A trace left in the middle of repeated events is incomplete.
 		if (this.#repeating.has(key)) this.#traces.delete(key);
 		if (this.#traces.has(key) || reported.settled === reported.last) return reported.last;
 		this.#repeating.set(key, reported.last);

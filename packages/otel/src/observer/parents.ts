@@ -1,11 +1,12 @@
-// Which span a sub-agent's run hangs on. A parent that is under way here is asked; else its run is looked up in the journal.
+// Finds the parent span of a sub-agent's run. A parent in flight here is asked; otherwise its run is looked up in the
+// journal.
 import type { Host, RunEvent } from "holdfast";
 import { spanIdOf, traceIdOf } from "../ids/index.ts";
 import type { RunParent, RunTrace } from "../spans/index.ts";
 
 type Start = Extract<RunEvent, { type: "run_start" }>;
 
-/** How deep sub-agents are looked for above a run. */
+/** Maximum depth of sub-agents above a run. */
 const deepest = 32;
 
 /** Undefined for a run without a parent. */
@@ -26,7 +27,7 @@ export async function parentOf(
 	return { traceId, spanId: spanIdOf(runId, `call 1 ${toolCallId}`), relation };
 }
 
-/** The start of a run; undefined if it is no longer known. */
+/** Returns the start of a run; undefined if it is no longer known. */
 async function startOf(
 	{ journal, runs }: Pick<Host, "journal" | "runs">,
 	runId: string,

@@ -1,4 +1,4 @@
-// The spans of a run's tool calls: one for each time that a call is run.
+// The spans of a run's tool calls: one for each time that a call runs.
 import { type Attributes, type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { RunEvent } from "holdfast";
 import { type Place, spanIdOf } from "../ids/index.ts";
@@ -7,7 +7,7 @@ import { linkTo, type SpanWriter } from "./span-writer.ts";
 type ToolStart = Extract<RunEvent, { type: "tool_start" }>;
 type ToolEnd = Extract<RunEvent, { type: "tool_end" }>;
 
-/** A call that was started and has no result yet. Its span is over where the process that ran it has left. */
+/** A call that was started and has no result yet. Its span ends when the process that ran it leaves. */
 interface OpenCall {
 	readonly span: Span;
 	readonly isOver: boolean;
@@ -25,7 +25,7 @@ export class CallSpans {
 		this.#runId = runId;
 	}
 
-	/** Ids of the span of a call that is under way; of its first attempt, where that is not known here. */
+	/** Returns the ids of the span of a call in flight; of its first attempt if the span is unknown here. */
 	placeOf(toolCallId: string): Place {
 		const open = this.#open.get(toolCallId)?.span.spanContext();
 		return open ?? { traceId: this.#traceId, spanId: spanIdOf(this.#runId, callName(toolCallId, 1)) };
@@ -85,8 +85,8 @@ export class CallSpans {
 	}
 
 	/**
-	 * The span that a result ends. One that was never started here, of a tool that is elsewhere or was refused, or one whose
-	 * process left, gets a span that says when its result came.
+	 * Returns the span that a result ends. A call may have no open span: it was never started here, because its tool is
+	 * remote or it was denied, or its process left. It then gets a span at the time of its result.
 	 */
 	#spanOf(event: ToolEnd, part: Span | undefined): Span {
 		const { call, toolName, at, duration } = event;

@@ -1,4 +1,4 @@
-// The provider of a model, as the GenAI conventions name it. The journal knows the model's id alone, so it is a guess.
+// The provider of a model, as named in the GenAI conventions. The journal only contains the model's id, so it is a guess.
 
 const known: readonly (readonly [RegExp, string])[] = [
 	[/^(?:gpt|chatgpt|o\d|codex)/, "openai"],
@@ -11,7 +11,9 @@ const known: readonly (readonly [RegExp, string])[] = [
 	[/^sonar/, "perplexity"],
 ];
 
-/** `other` where the id does not say. An id such as `anthropic/claude-…` or `openai:gpt-…` is of what its last part says. */
+/**
+ * Returns `other` if the id is unknown. For an id such as `anthropic/claude-…` or `openai:gpt-…`, the last part decides.
+ */
 export function providerOf(modelId: string): string {
 	const name = modelId.slice(Math.max(modelId.lastIndexOf("/"), modelId.lastIndexOf(":")) + 1).toLowerCase();
 	return known.find(([start]) => start.test(name) || start.test(modelId))?.[1] ?? "other";

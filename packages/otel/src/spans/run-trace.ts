@@ -1,4 +1,4 @@
-// The spans, metrics and log lines of one run. They are a fold over its events.
+// The spans, metrics and log lines of one run, as a fold over its events.
 //
 // none ── run_start ──▶ working ── run_end ──▶ ended
 //                        │   ▲
@@ -6,9 +6,9 @@
 //                        ▼
 //                     resting
 //
-// Each time that a process works on the run is a span of its own, `invoke_agent`, which ends when the run waits, ends, or is
-// last heard of. All are in one trace: those after the first are children of the first and linked to the one before. No
-// span covers the time in which nobody worked.
+// Each time that a process works on the run is a separate span, `invoke_agent`, which ends when the run waits, ends, or
+// sends its last event. All are in one trace: those after the first are children of the first and linked to the previous
+// one. No span covers the time between processes.
 import { type Attributes, type Link, type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { RunEvent } from "holdfast";
 import { messageParts } from "../content/index.ts";
@@ -18,7 +18,7 @@ import { type Destination, given, linkTo, SpanWriter } from "./span-writer.ts";
 
 /** The parent span of a sub-agent's run. */
 export interface RunParent extends Place {
-	/** `child`: its trace is its parent's. `link`: it works on by itself, in a trace of its own. */
+	/** `child`: it shares its parent's trace. `link`: it continues independently, in a separate trace. */
 	readonly relation: "child" | "link";
 }
 
@@ -30,13 +30,13 @@ export class RunTrace {
 	readonly #calls: CallSpans;
 	readonly #started: Start;
 	readonly #parent: RunParent | undefined;
-	/** Span of the first part; the parent of those after it. */
+	/** Span of the first part; the parent of the later ones. */
 	#first: Span | undefined;
 	#part: Span | undefined;
-	/** The part before, to which the next one is linked. */
+	/** The previous part, to which the next one is linked. */
 	#before: Span | undefined;
 	#lastAt: number;
-	/** The user's messages, until the model has answered. */
+	/** The user's messages until the model has answered. */
 	#inputs: unknown[] = [];
 
 	constructor(to: Destination, sessionKey: string, started: Start, parent: RunParent | undefined) {
@@ -53,12 +53,12 @@ export class RunTrace {
 		return this.#started.runId;
 	}
 
-	/** Ids of the span of a call that is under way. */
+	/** Returns the ids of the span of a call in flight. */
 	placeOfCall(toolCallId: string): Place {
 		return this.#calls.placeOf(toolCallId);
 	}
 
-	/** Takes the next event. `isRepeated`: it was reported before, and only its spans are made again. */
+	/** Processes the next event. `isRepeated`: it was reported before, and only its spans are created again. */
 	notify(event: RunEvent, isRepeated: boolean): void {
 		this.#writer.isRepeated = isRepeated;
 		if (event.type === "run_start") this.#begin(event);
@@ -78,7 +78,7 @@ export class RunTrace {
 	}
 
 	#begin({ reason, attempt, agentName, runKind, agentChanged, at }: Start): void {
-		// Only what was heard before says when the process before was at work.
+		// Only earlier events show when the previous process was working.
 		this.#endPart({ "holdfast.run.outcome": reason ?? "left" }, reason === "crash" ? "crash" : undefined);
 		this.#part = this.#writer.start({
 			what: `part ${attempt}`,
@@ -181,7 +181,7 @@ export class RunTrace {
 		this.#log(outcome === "error" ? "error" : "info", "run ended", { outcome, code: error?.code, ...sums });
 	}
 
-	/** Ends the span of this process's part, and of the calls that it left open. */
+	/** Ends the span of this process's part, and the spans of its open calls. */
 	#endPart(attributes: Attributes, errorType?: string): void {
 		const part = this.#part;
 		if (part === undefined) return;

@@ -15,7 +15,7 @@ import { type Place, type StableIds, spanIdOf } from "../ids/index.ts";
 import type { RunLog } from "../logs/index.ts";
 import type { RunMetrics } from "../metrics/index.ts";
 
-/** Where what is observed goes to. */
+/** The destination of observed data. */
 export interface Destination {
 	readonly tracer: Tracer;
 	readonly ids: StableIds | undefined;
@@ -28,19 +28,19 @@ export interface Destination {
 
 /** A span that is to be started. */
 export interface NewSpan {
-	/** Names it within the run, always the same. */
+	/** Identifies it within the run; never changes. */
 	readonly what: string;
 	readonly name: string;
 	readonly kind: SpanKind;
 	/** Milliseconds since the epoch. */
 	readonly at: number;
-	/** Its parent; undefined: it is the first of its trace. */
+	/** Its parent; undefined for the first span of its trace. */
 	readonly inside: Place | undefined;
 	readonly links?: readonly Link[];
 	readonly attributes: Attributes;
 }
 
-/** Of which run. */
+/** The run a span or line belongs to. */
 export interface AboutRun {
 	readonly sessionKey: string;
 	readonly runId: string;
@@ -51,7 +51,7 @@ export interface AboutRun {
 export class SpanWriter {
 	readonly to: Destination;
 	readonly #about: AboutRun;
-	/** Set while what comes was reported before: spans are made again, with the same ids, but nothing is counted or logged. */
+	/** Set while events are repeated: spans are created again, with the same ids, but nothing is counted or logged. */
 	isRepeated = false;
 
 	constructor(to: Destination, about: AboutRun) {
@@ -76,7 +76,7 @@ export class SpanWriter {
 		return ids === undefined ? start() : ids.use({ traceId, spanId: spanIdOf(runId, what) }, start);
 	}
 
-	/** Counts what was not counted before. */
+	/** Counts, unless the event is repeated. */
 	count(counting: (metrics: RunMetrics) => void): void {
 		if (!this.isRepeated) counting(this.to.metrics);
 	}
@@ -100,7 +100,7 @@ export class SpanWriter {
 		});
 	}
 
-	/** The agent, where it has a name. */
+	/** The agent's name, if it has one. */
 	get agent(): Attributes {
 		const { agentName } = this.#about;
 		return agentName === undefined || agentName === "" ? {} : { "gen_ai.agent.name": agentName };
@@ -111,12 +111,12 @@ function contextOf({ traceId, spanId }: Place): SpanContext {
 	return { traceId, spanId, traceFlags: TraceFlags.SAMPLED };
 }
 
-/** An attribute, if there is a value. */
+/** Returns an attribute if there is a value. */
 export function given(name: string, value: number | string | undefined): Attributes {
 	return value === undefined ? {} : { [name]: value };
 }
 
-/** A link with its reason. */
+/** Creates a link with its reason. */
 export function linkTo(context: Place, why: "continues" | "delegated" | "retries"): Link {
 	return { context: contextOf(context), attributes: { "holdfast.link": why } };
 }
