@@ -53,7 +53,7 @@ export interface RemoteAgentOptions extends FollowTaskOptions {
 	readonly fetch?: typeof globalThis.fetch;
 	/**
 	 * Where to store ids of tasks in progress, such as `records` of the agent's host: a retry after a crash then
-	 * continues with the task of the previous attempt, even if the remote agent lists no tasks and recognizes no repeated
+	 * continues with the task of the previous attempt, even if the remote agent lists no tasks and recognises no repeated
 	 * message. Default: nowhere, and the remote agent is asked.
 	 */
 	readonly records?: RecordSpace;

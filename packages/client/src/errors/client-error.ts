@@ -1,5 +1,5 @@
 // The error of this package (keeps I9). It has the shape and the brand of the engine's errors, so that `isHoldfastError`
-// recognizes it without an import of the engine.
+// recognises it without an import of the engine.
 
 const brand = Symbol.for("holdfast.error");
 

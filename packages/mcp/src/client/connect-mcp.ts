@@ -179,7 +179,7 @@ export class McpServers implements AsyncDisposable {
 	}
 
 	/**
-	 * Completes the authorization of a server with the callback parameters of the user's browser, and connects. Compare
+	 * Completes the authorisation of a server with the callback parameters of the user's browser, and connects. Compare
 	 * their `state` with yours first. Rejects with `unknown_mcp_server`, `mcp_no_authorization`, and the errors of
 	 * connecting.
 	 */

@@ -120,7 +120,7 @@ export class ServerLink {
 		if (client === before) await this.#list(client);
 	}
 
-	/** Passes on the callback parameters from the authorization server, and connects. */
+	/** Passes on the callback parameters from the authorisation server, and connects. */
 	async finishAuth(callback: URLSearchParams): Promise<void> {
 		const transport = this.#transport;
 		if (!(transport instanceof StreamableHTTPClientTransport)) {

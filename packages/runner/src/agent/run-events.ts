@@ -178,7 +178,7 @@ export class RunEvents {
 	}
 }
 
-/** Data that is serialized as JSON on first access. */
+/** Data that is serialised as JSON on first access. */
 class Written {
 	readonly json: string;
 

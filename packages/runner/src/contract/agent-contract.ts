@@ -46,7 +46,7 @@ export interface RunnerSession {
 
 export interface RunnerAgent {
 	readonly id: string;
-	/** Initializes clients, once. */
+	/** Initialises clients, once. */
 	start(): Promise<void>;
 	health(): Promise<Health>;
 	createSession(options?: RunOptions): RunnerSession;

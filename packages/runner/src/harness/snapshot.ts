@@ -7,7 +7,7 @@ const isoTime = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
 /** Members that hold milliseconds. */
 const durations: ReadonlySet<string> = new Set(["duration", "durationMs", "latency"]);
 
-/** Returns the text of a run: the same for runs with the same behavior. */
+/** Returns the text of a run: the same for runs with the same behaviour. */
 export function snapshot(result: AgentResult): string {
 	const ids = new Map<string, string>();
 	const plain = JSON.parse(JSON.stringify(result), (name, value) => (durations.has(name) ? 0 : value));

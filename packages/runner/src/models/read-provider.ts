@@ -1,4 +1,4 @@
-// Normalizes the given providers: clients, AI SDK models, and either with declared capabilities.
+// Normalises the given providers: clients, AI SDK models, and either with declared capabilities.
 import { HoldfastError, messageOf } from "@holdfast/upp";
 import type {
 	AgentConfig,

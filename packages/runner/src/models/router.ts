@@ -45,7 +45,7 @@ export interface ModelRouter {
 	readonly deterministic: boolean;
 	/** Rejects only if the run was aborted. */
 	call(request: ModelRequest, context: RoutingContext): Promise<RoutedCall>;
-	/** Initializes every client that requires it. */
+	/** Initialises every client that requires it. */
 	start(): Promise<void>;
 	/** Never rejects. */
 	check(): Promise<readonly HealthCheck[]>;

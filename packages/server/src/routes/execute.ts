@@ -7,7 +7,7 @@ import { idempotencyKeyOf, newSessionId, sessionIdOfBody, sessionIdOfPath } from
 import { reference, runStream } from "../openapi/index.ts";
 import type { ExecuteRequest, Submitted } from "../service/index.ts";
 
-/** The header that names a request, so that a repeated one is recognized. */
+/** The header that names a request, so that a repeated one is recognised. */
 export const idempotencyKey = {
 	in: "header",
 	name: "Idempotency-Key",

@@ -77,7 +77,7 @@ async function accept(
 			const { runId, after } = await session.enqueue(input.input, settings);
 			return { runId, after, attached: false, waitsFor: runId };
 		}
-		// A repeated request is recognized by the id of its message.
+		// A repeated request is recognised by the id of its message.
 		const messageId = settings.runId ?? settings.messageId ?? crypto.randomUUID();
 		const { runId, after } = await session.steer(input.input, { ...settings, messageId });
 		return { runId, after, attached: false, waitsFor: messageId };

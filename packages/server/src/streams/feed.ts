@@ -1,4 +1,4 @@
-// Shared by all watchers of one session: one reader of the service, one serialization, one window of recent chunks. The
+// Shared by all watchers of one session: one reader of the service, one serialisation, one window of recent chunks. The
 // reader never waits for a watcher, so no watcher slows down a run or another watcher. The window is bounded: a watcher
 // that lags by more than `maxBufferedBytes` has to read from the service itself (keeps I7).
 import type { LoggedEvent } from "holdfast/execute";
@@ -15,7 +15,7 @@ const crowd = 32;
 /** The share of the time that waking a crowd may take. */
 const crowdShare = 0.2;
 /**
- * Milliseconds between two reads at the live end, so that commits in between are read, serialized and sent together: a
+ * Milliseconds between two reads at the live end, so that commits in between are read, serialised and sent together: a
  * lower value is faster, a higher one cheaper. In a busy process with late timers, it is a multiple of their delay, up to
  * a limit. A short run has ended before the `first` read and needs no other.
  */
@@ -329,7 +329,7 @@ export class Feed {
 		}
 	}
 
-	/** Without watchers nothing is serialized; a returning watcher reads from the service. */
+	/** Without watchers nothing is serialised; a returning watcher reads from the service. */
 	#forget(): void {
 		this.#first += this.#chunks.length;
 		this.#chunks = [];

@@ -376,7 +376,7 @@ export class Threads {
 		if (before === undefined || before.terminated !== null) return;
 		await records.terminated(threadId, now());
 		if (this.host.timers !== undefined) await this.effects(threadId).cancelAll();
-		// A tool of its own execution would wait for itself.
+		// A tool of this execution may be the caller: awaiting the stop would make it wait for itself.
 		if (this.#lives.has(threadId)) this.session(threadId).interrupt();
 		else await askSession(this.#system, threadId, (session) => session.stop());
 		for (const child of await records.childrenOf(threadId)) await this.#terminate(child.id);
