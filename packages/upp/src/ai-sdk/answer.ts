@@ -19,11 +19,11 @@ import { type OpenBlock, OpenBlocks } from "./open-blocks.ts";
 import { toStopReason, toUsage } from "./outcome.ts";
 import type { RenamedTool, RenamedTools } from "./wire-tools.ts";
 
-/** Takes events as they arise. */
+/** Receives events as they occur. */
 export type Emit = (event: StreamEvent) => void;
 
 export class Answer {
-	/** Why the model stopped, once it has said so. */
+	/** Why the model stopped, once it has reported it. */
 	finishReason: AISDKFinishReason | undefined;
 	readonly #emit: Emit;
 	readonly #renamed: RenamedTools;
@@ -31,7 +31,7 @@ export class Answer {
 	readonly #content: AssistantContent[] = [];
 	readonly #carried: Carried = {};
 	#calls: AnswerCalls | undefined;
-	/** Calls whose arguments are shown once they are whole: the provider streams them under other names. */
+	/** Calls whose arguments are emitted only once complete, because the provider streams them under other names. */
 	#unshown: Set<string> | undefined;
 	#open: OpenBlocks | undefined;
 	#metadata: GrowingMetadata | undefined;
@@ -45,7 +45,7 @@ export class Answer {
 	}
 
 	/**
-	 * Takes the next part of the stream. Parts of unknown types are ignored.
+	 * Processes the next part of the stream. Ignores parts of unknown types.
 	 * @throws TypeError for a part with members of the wrong type.
 	 */
 	take(part: StreamPart): void {
@@ -106,7 +106,7 @@ export class Answer {
 		}
 	}
 
-	/** The whole answer. */
+	/** Returns the whole answer. */
 	finish(): LLMResponse {
 		if (this.#open !== undefined) for (const open of this.#open.all()) this.#close(open);
 		const places = this.#calls?.places(this.#content.length);
@@ -121,13 +121,13 @@ export class Answer {
 		return { message, usage: this.#usage ?? emptyUsage(), stopReason };
 	}
 
-	/** Whether the provider has paused a long turn, and continues it when it gets back what it said. */
+	/** Whether the provider has paused a long turn. It continues once it receives its output so far. */
 	get isPaused(): boolean {
 		const reason = this.finishReason;
 		return typeof reason === "object" && reason.raw === "pause_turn" && this.#calls === undefined;
 	}
 
-	/** The message so far. Later parts are added to the same answer. */
+	/** Returns the message so far. Later parts are added to the same answer. */
 	soFar(): AssistantMessage {
 		const { message } = this.finish();
 		this.#open = undefined;
@@ -161,7 +161,8 @@ export class Answer {
 		this.#close(open);
 	}
 
-	// Empty reasoning with metadata is kept: redacted and encrypted thinking must travel back. Empty text is not.
+	// Empty reasoning with metadata is kept, because redacted and encrypted thinking must be sent back. Empty text is
+	// not.
 	#close(open: OpenBlock): void {
 		if (open.index < 0 && open.block.type === "reasoning" && open.block.metadata !== undefined)
 			this.#keep(open);
@@ -228,7 +229,7 @@ export class Answer {
 		calls.add(call, this.#content.length);
 	}
 
-	/** The provider asks before it runs a tool: its call becomes a call of the session, whose result is the answer. */
+	/** The provider asks before it runs a tool: its call becomes a call of the session, whose result is the decision. */
 	#approval({ approvalId, toolCallId = "", providerMetadata }: StreamPart): void {
 		const { parts = [] } = this.#carried;
 		const at = parts.findLastIndex(({ part }) => part.type === "tool-call" && part.toolCallId === toolCallId);
@@ -321,11 +322,14 @@ function addMetadata({ block, metadata }: OpenBlock, added: AISDKMetadata | unde
 	block.metadata = metadata.value as ProviderMetadata;
 }
 
-/** The arguments of a call from the JSON text that a model wrote, or an empty object and the text that was no JSON object. */
+/**
+ * Parses a call's arguments from the JSON text that a model wrote. Returns an empty object and the text if it is not a
+ * JSON object.
+ */
 function readArguments(input: unknown): { value: Record<string, unknown>; invalid?: string } {
 	if (isRecord(input)) return { value: input };
 	const text = typeof input === "string" ? input.trim() : (JSON.stringify(input ?? undefined) ?? "");
-	// Models call tools without parameters with no text at all.
+	// For tools without parameters, models may send no text at all.
 	if (text === "") return { value: {} };
 	try {
 		const value: unknown = JSON.parse(text);

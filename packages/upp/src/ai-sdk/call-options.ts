@@ -1,4 +1,4 @@
-// A request as the AI SDK's call options: which of our parameters the SDK knows, and where the others go.
+// Converts a request to the AI SDK's call options: parameters that the SDK knows, and provider options for the others.
 
 import type { LLMRequest } from "../model/index.ts";
 import { wellFormed } from "../text/index.ts";
@@ -35,7 +35,7 @@ const names: Readonly<Record<string, keyof CallOptions>> = {
 	includeRawChunks: "includeRawChunks",
 };
 
-/** The call options for a request. Parameters the SDK does not know go to the provider under its name. */
+/** Returns the call options for a request. Parameters the SDK does not know go to the provider under its name. */
 export function toCallOptions(request: LLMRequest, model: LanguageModel, signal: AbortSignal): CallOptions {
 	const dialect = dialectOf(model);
 	const options: CallOptions = {
@@ -82,7 +82,7 @@ function applyParams(options: CallOptions, params: Record<string, unknown>, prov
 /** Models of these providers request strict answers by default. */
 const asksStrictly = /^(?:openai|azure|groq)\b/;
 
-/** Adds options for the model's own provider; those that were given for it win. */
+/** Adds options for the model's own provider. Options that were already given take precedence. */
 function addOptions(options: CallOptions, provider: string, added: Record<string, unknown>): void {
 	const given: AISDKMetadata = options.providerOptions ?? {};
 	const name = provider.split(".")[0] ?? provider;

@@ -1,17 +1,17 @@
-// Keeps a prompt in the order that providers demand: each call has an id of its own and one result right after it, and each
+// Keeps a prompt in the order that providers demand: each call has a unique id and one result right after it, and each
 // message has content. Histories that were cut, seeded or edited may have lost a call or a result.
 //
-// Per conversation: calls are open from the message that asks for them until their results arrive. While calls are open, a
-// message of the user is held; it follows the results. An answer of the model closes what is open.
+// Per conversation: calls are open from the message that makes them until their results arrive. While calls are open, a
+// user message is held back until after the results. An answer of the model closes any open calls.
 
 import type { Turns } from "./dialect.ts";
 import type { PromptMessage, PromptPart } from "./language-model-types.ts";
 
-/** Takes the place of a result that the history does not have. */
+/** Replaces a result that is missing in the history. */
 const missing = { type: "text", value: "No result is recorded for this call." };
-/** Stands between results and a user where a run ended before the model answered. */
+/** Inserted between results and a user message, if a run ended before the model answered. */
 const unanswered: PromptMessage = { role: "assistant", content: [{ type: "text", text: "(no answer)" }] };
-/** Stands before an answer with which a conversation begins, such as a greeting. */
+/** Inserted before an answer that starts a conversation, such as a greeting. */
 const unasked: PromptMessage = {
 	role: "user",
 	content: [{ type: "text", text: "(the conversation begins)" }],
@@ -19,11 +19,11 @@ const unasked: PromptMessage = {
 
 export class CallOrder {
 	readonly #turns: Turns;
-	/** How often each id was used. */
+	/** How often each id has been used. */
 	readonly #used = new Map<string, number>();
-	/** The calls without a result, by the ids that their messages have for them. */
+	/** The calls without a result, by the ids in their messages. */
 	readonly #open = new Map<string, PromptPart>();
-	/** Results of calls whose message has other calls open. */
+	/** Results of calls whose message has other open calls. */
 	#arrived: PromptPart[] = [];
 	#held: PromptMessage[] = [];
 	#last: PromptMessage["role"] | undefined;
@@ -32,7 +32,7 @@ export class CallOrder {
 		this.#turns = turns;
 	}
 
-	/** Appends to the prompt what the next message of the conversation adds to it. */
+	/** Appends the next message of the conversation to the prompt. */
 	add(message: PromptMessage, prompt: PromptMessage[]): void {
 		if (message.content.length === 0) return;
 		switch (message.role) {
@@ -49,9 +49,9 @@ export class CallOrder {
 		}
 	}
 
-	/** Appends to a copy of the prompt what it lacks at its end; the conversation may continue with a result. */
+	/** Completes the end of a copy of the prompt. The conversation itself may still continue with a result. */
 	end(prompt: PromptMessage[]): void {
-		// Where nothing is left of a conversation, such as of results without their calls: providers refuse an empty prompt.
+		// If nothing is left of a conversation, for example only results without calls: providers refuse an empty prompt.
 		if (prompt.length === 0) prompt.push(unasked);
 		if (this.#open.size === 0) return;
 		prompt.push(this.#withMissing());
@@ -59,7 +59,7 @@ export class CallOrder {
 		prompt.push(...this.#held);
 	}
 
-	/** Gives open calls results, and places what is held. */
+	/** Adds results for open calls, and places messages that were held back. */
 	#close(prompt: PromptMessage[]): void {
 		if (this.#open.size === 0) return;
 		this.#put(this.#withMissing(), prompt);
@@ -68,7 +68,10 @@ export class CallOrder {
 		this.#release(prompt);
 	}
 
-	/** The results of a message arrive. They are placed with those of the other calls: Google demands them in one message. */
+	/**
+	 * Collects the results of a message. They are placed with those of the other calls, because Google requires them in
+	 * one message.
+	 */
 	#results(message: PromptMessage, prompt: PromptMessage[]): void {
 		const given = message.content as readonly PromptPart[];
 		const parts: PromptPart[] = [];
@@ -99,7 +102,7 @@ export class CallOrder {
 		return { role: "tool", content: [...this.#arrived, ...missed] };
 	}
 
-	/** The message with another id for each call whose id was used before. */
+	/** Returns the message with a different id for each call whose id was already used. */
 	#withOwnIds(message: PromptMessage): PromptMessage {
 		if (typeof message.content === "string") return message;
 		let content: PromptPart[] | undefined;
@@ -119,7 +122,7 @@ export class CallOrder {
 		return content === undefined ? message : { ...message, content };
 	}
 
-	/** An id of the same length that was not used: Mistral accepts no other length. */
+	/** Returns an unused id of the same length, because Mistral accepts no other length. */
 	#fresh(id: string, times: number): string {
 		for (let number = times; ; number++) {
 			const suffix = number.toString(36);

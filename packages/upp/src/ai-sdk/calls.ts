@@ -90,10 +90,12 @@ export async function follow(
 	}
 }
 
-/** A provider that pauses again and again is left with what it has said. */
+/** If a provider pauses more often than this, its output so far is the answer. */
 const mostPauses = 32;
 
-/** The request by which a provider continues a turn that it paused: what it said follows the conversation. */
+/**
+ * Returns the request by which a provider continues a turn that it paused: its output so far follows the conversation.
+ */
 function continued(request: LLMRequest, answer: Answer): LLMRequest {
 	return { ...request, messages: [...request.messages, answer.soFar()] };
 }
@@ -140,7 +142,7 @@ function takeWhole(answer: Answer, part: StreamPart & { text?: string }, id: str
 	take(answer, { type: `${type}-end`, id }, provider);
 }
 
-// Errors of our own say already what to do.
+// Our own errors already explain what to do.
 function toError(thrown: unknown, provider: string): unknown {
 	return isHoldfastError(thrown) ? thrown : toUPPError(thrown, provider);
 }

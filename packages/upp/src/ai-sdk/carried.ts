@@ -4,13 +4,13 @@
 import type { AnyMessage, AssistantMessage } from "../messages/index.ts";
 import type { PromptPart } from "./language-model-types.ts";
 
-/** A part to be put back into the prompt before the content block at this index. */
+/** A part that belongs in the prompt before the content block at this index. */
 export interface PlacedPart {
 	at: number;
 	part: PromptPart;
 }
 
-/** A page or a document that the model names as its source. */
+/** A page or document that the model cites as its source. */
 export interface Source {
 	sourceType: string;
 	id: string;
@@ -20,11 +20,11 @@ export interface Source {
 	filename?: string;
 }
 
-/** The content of `message.metadata.upp` on messages made by an AI SDK model. */
+/** The content of `message.metadata.upp` on messages created by an AI SDK model. */
 export interface Carried {
 	/** The provider's id of the response. */
 	responseId?: string;
-	/** The model that answered, as the provider names it. */
+	/** The name that the provider gives the model that answered. */
 	modelId?: string;
 	sources?: Source[];
 	/** Calls and results of tools that the provider ran itself, and content only the provider understands. */
@@ -33,12 +33,12 @@ export interface Carried {
 	callPlaces?: Record<string, number>;
 }
 
-/** The extra data of a message by an AI SDK model; `undefined` for messages of another origin. */
+/** Returns the extra data of a message by an AI SDK model; `undefined` for other messages. */
 export function carriedBy(message: AnyMessage): Carried | undefined {
 	return message.metadata?.upp as Carried | undefined;
 }
 
-/** Work that a provider did itself during an answer: a tool that it ran, its result, or a source that it cites. */
+/** Work that a provider did itself during an answer: a tool that it ran, the tool's result, or a source that it cites. */
 export type ProviderPart =
 	| {
 			readonly type: "call";
@@ -55,13 +55,13 @@ export type ProviderPart =
 	  }
 	| ({ readonly type: "source" } & Readonly<Source>);
 
-/** A part, and the index of the content block before which it stands. */
+/** A part, and the index of the content block that it precedes. */
 export interface PlacedProviderPart {
 	readonly at: number;
 	readonly part: ProviderPart;
 }
 
-/** The provider's own work during an answer, in order, with sources at the end. Empty for most answers. */
+/** Returns the provider's own work during an answer, in order, with sources at the end. Empty for most answers. */
 export function providerParts(message: AssistantMessage): readonly PlacedProviderPart[] {
 	const { parts = [], sources = [] } = carriedBy(message) ?? {};
 	const placed: PlacedProviderPart[] = [];

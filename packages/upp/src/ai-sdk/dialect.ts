@@ -1,5 +1,6 @@
 // Differences between models in the form of a request: the version of the AI SDK's interface, and the special
-// requirements of Mistral and Anthropic. One object for each, so that values converted for one are not used for another.
+// requirements of Mistral and Anthropic. Each combination is one object, so that values converted for one are not used
+// for another.
 
 import { nineCharacterId, wireCallId } from "../wire/index.ts";
 import type { SpecificationVersion } from "./file-parts.ts";
@@ -7,18 +8,18 @@ import type { LanguageModel } from "./language-model-types.ts";
 
 export interface Dialect {
 	readonly version: SpecificationVersion;
-	/** The id of a call as the provider accepts it. */
+	/** Converts the id of a call to one that the provider accepts. */
 	readonly callId: (id: string) => string;
-	/** Whether the provider accepts any name of a tool's property. Anthropic's models accept some. */
+	/** Whether the provider accepts any property name of a tool. Anthropic's models accept only some. */
 	readonly properties: "any" | "some";
 	readonly turns: Turns;
 }
 
-/** Which turns a provider demands beyond those that every provider does. */
+/** The turns that a provider requires in addition to those that all providers require. */
 export interface Turns {
-	/** A conversation begins with a user. */
+	/** A conversation starts with a user message. */
 	readonly startsWithUser: boolean;
-	/** Results of tools are followed by an answer before a user may speak. */
+	/** An answer must separate tool results from the next user message. */
 	readonly answersTools: boolean;
 }
 
@@ -28,7 +29,7 @@ const someProperties = /\b(?:anthropic|amazon-bedrock|bedrock)\b/i;
 
 const dialects = new Map<string, Dialect>();
 
-/** The dialect of a model. */
+/** Returns the dialect of a model. */
 export function dialectOf({ specificationVersion: version, provider }: LanguageModel): Dialect {
 	const isMistral = /^mistral\b/i.test(provider);
 	const startsWithUser = userFirst.test(provider);

@@ -6,7 +6,7 @@ import { ErrorCode } from "../errors/index.ts";
 export interface Meaning {
 	readonly code: ErrorCode;
 	readonly status: number;
-	/** Set where the status or the message may say something more precise. */
+	/** Set if the status or the message may be more precise. */
 	readonly isCoarse?: true;
 }
 
@@ -65,7 +65,7 @@ const meanings: ReadonlyMap<string, Meaning> = new Map(
 	),
 );
 
-/** The most precise of these words that is known, in the order given. */
+/** Returns the meaning of the most precise known word, given in order. */
 export function meaningOf(words: readonly string[]): Meaning | undefined {
 	const known = words.flatMap((word) => meanings.get(word.toLowerCase()) ?? []);
 	return known.find(({ isCoarse }) => isCoarse === undefined) ?? known[0];

@@ -12,11 +12,11 @@ interface Fault {
 	/** The meaning of the provider's own error name, such as `overloaded_error`. */
 	meaning: Meaning | undefined;
 	body: string;
-	/** Whether the provider says when to come back. */
+	/** Whether the provider states when to retry. */
 	waits: boolean;
 }
 
-/** Turns what was thrown into a UPPError; one that is a UPPError already stays itself. */
+/** Converts a thrown value to a UPPError. A UPPError is returned unchanged. */
 export function toUPPError(thrown: unknown, provider: string): UPPError {
 	if (isUPPError(thrown)) return thrown;
 	const wait = retryAfterMs(thrown);
@@ -34,7 +34,7 @@ export function toUPPError(thrown: unknown, provider: string): UPPError {
 	return error;
 }
 
-/** The headers in which providers name a request. */
+/** The headers in which providers send the id of a request. */
 const requestIdHeaders = ["x-request-id", "request-id", "x-amzn-requestid", "apim-request-id"];
 
 function requestIdOf(thrown: unknown): string | undefined {
@@ -51,7 +51,8 @@ function codeOf(fault: Fault): ErrorCode {
 	if (name === "AI_LoadAPIKeyError") return ErrorCode.AUTHENTICATION_FAILED;
 	if (name === "AI_NoSuchModelError") return ErrorCode.MODEL_NOT_FOUND;
 	if (isOutOfQuota(fault, words)) return ErrorCode.QUOTA_EXCEEDED;
-	// Some call a request a rate limit that is larger than all that they take in a minute: it is never taken.
+	// Some providers report a rate limit for a request that is larger than their quota per minute, and so can never
+	// succeed.
 	if (fault.statusCode === 413) return ErrorCode.CONTEXT_LENGTH_EXCEEDED;
 	if (meaning !== undefined && meaning.isCoarse === undefined) return meaning.code;
 	if (isTooLong(fault, words)) return ErrorCode.CONTEXT_LENGTH_EXCEEDED;
@@ -68,7 +69,7 @@ function codeOf(fault: Fault): ErrorCode {
 		: ErrorCode.PROVIDER_ERROR;
 }
 
-// Providers speak of plans and billing in mere rate limits too; those come with a time to wait.
+// Some providers also mention plans and billing in mere rate limits, but those state a time to wait.
 function isOutOfQuota({ meaning, waits }: Fault, words: string): boolean {
 	if (meaning?.code === ErrorCode.QUOTA_EXCEEDED) return true;
 	return !waits && /billing|credit balance/i.test(words);
@@ -81,12 +82,12 @@ function isTooLong({ statusCode }: Fault, words: string): boolean {
 	);
 }
 
-/** Providers that filter what they are asked, or answer, without a word of their own for it. */
+/** Some providers filter prompts or answers without a specific error name. */
 function isFiltered({ statusCode = 400, message }: Fault): boolean {
 	return statusCode < 429 && /content (filter|management|moderation)|(content|usage) policy/i.test(message);
 }
 
-/** The HTTP status, or the one that the error would have had outside a stream. */
+/** Returns the HTTP status, or the status that the error would have had outside a stream. */
 function statusOf({ statusCode, meaning }: Fault): number | undefined {
 	return statusCode !== undefined && (statusCode >= 300 || meaning === undefined)
 		? statusCode
@@ -119,7 +120,7 @@ function readFault(thrown: unknown): Omit<Fault, "waits"> {
 	if (typeof thrown === "string")
 		return { name: "", message: thrown, statusCode: undefined, meaning: undefined, body: "" };
 	const error = asRecord(thrown);
-	// Providers wrap what they say in `error`, the SDK wraps that in `data`.
+	// Providers wrap the error in `error`, and the SDK wraps that in `data`.
 	const inner = asRecord(error.error);
 	const data = asRecord(error.data);
 	const wrapped = asRecord(data.error);

@@ -1,5 +1,5 @@
-// Images, audio, video, documents and other bytes, from content blocks to the AI SDK's file parts and back. V4
-// wraps the data by its kind, V2 and V3 take it bare.
+// Converts images, audio, video, documents and other binary data between content blocks and the AI SDK's file parts. V4
+// wraps the data by its kind, V2 and V3 do not.
 
 import { UPPError } from "../errors/index.ts";
 import {
@@ -18,7 +18,7 @@ export type SpecificationVersion = LanguageModel["specificationVersion"];
 
 export type FileBlock = Exclude<ContentBlock, { type: "text" | "reasoning" }>;
 
-/** A content block as a file part of the prompt. */
+/** Converts a content block to a file part of the prompt. */
 export function filePart(block: FileBlock, version: SpecificationVersion): PromptPart {
 	const source: DocumentSource = "source" in block ? block.source : { type: "bytes", data: block.data };
 	const metadata = block.metadata as AISDKMetadata | undefined;
@@ -32,7 +32,7 @@ export function filePart(block: FileBlock, version: SpecificationVersion): Promp
 	return part;
 }
 
-/** A content block as part of a tool's result. */
+/** Converts a content block to a part of a tool's result. */
 export function resultFilePart(block: FileBlock, version: SpecificationVersion): object {
 	if (version === "v4") return filePart(block, version);
 	const source: DocumentSource = "source" in block ? block.source : { type: "bytes", data: block.data };
@@ -45,8 +45,8 @@ export function resultFilePart(block: FileBlock, version: SpecificationVersion):
 }
 
 /**
- * A file of an answer as a content block: image, audio, video, or bytes of another kind.
- * @throws TypeError for a file that is neither bytes, base64 nor an address.
+ * Converts a file of an answer to a content block: image, audio, video, or binary data of another kind.
+ * @throws TypeError for a file that is neither bytes, base64 nor a URL.
  */
 export function fileBlock(
 	given: unknown,

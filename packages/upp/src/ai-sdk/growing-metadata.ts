@@ -3,7 +3,10 @@
 import type { ProviderMetadata } from "../messages/index.ts";
 import type { AISDKMetadata } from "./language-model-types.ts";
 
-/** Later parts add to what earlier ones said: an id comes at the start of a block, its signature at the end. */
+/**
+ * Merges metadata: later parts add to earlier ones. For example, an id arrives at the start of a block, its signature at
+ * the end.
+ */
 export class GrowingMetadata {
 	/** The provider's own object until more is added, then a copy. */
 	#value: ProviderMetadata | undefined;

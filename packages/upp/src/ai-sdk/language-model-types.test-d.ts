@@ -1,4 +1,4 @@
-// Holds our shapes of the AI SDK's interface against the real ones.
+// Compares our shapes of the AI SDK's interface with the real ones.
 import type {
 	LanguageModelV2,
 	LanguageModelV2StreamPart,

@@ -21,10 +21,10 @@ export interface ResultOutput {
 	providerOptions?: AISDKMetadata;
 }
 
-/** One part of a message in the AI SDK's prompt. Which members are set follows from `type`. */
+/** One part of a message in the AI SDK's prompt. `type` determines which members are set. */
 export interface PromptPart {
 	type: string;
-	/** The type of a `custom` part, as the provider names it. */
+	/** The provider's name for the type of a `custom` part. */
 	kind?: string;
 	text?: string;
 	data?: unknown;
@@ -35,7 +35,7 @@ export interface PromptPart {
 	input?: unknown;
 	output?: ResultOutput;
 	providerExecuted?: boolean;
-	/** Of a `tool-approval-response`: which question of the provider's it answers, and how. */
+	/** For a `tool-approval-response`: the id of the provider's question, and the decision. */
 	approvalId?: string;
 	approved?: boolean;
 	reason?: string;
@@ -70,7 +70,7 @@ export interface CallOptions {
 	providerOptions?: AISDKMetadata;
 }
 
-/** Usage in the shape of V2 (numbers) or of V3 and V4 (nested). */
+/** Usage in the format of V2 (numbers) or of V3 and V4 (nested). */
 export interface AISDKUsage {
 	inputTokens?:
 		| number
@@ -87,10 +87,10 @@ export interface AISDKUsage {
 	reasoningTokens?: number | undefined;
 }
 
-/** Why a model stopped, in the shape of V2 (a word) or of V3 and V4. */
+/** Why a model stopped, in the format of V2 (a word) or of V3 and V4. */
 export type AISDKFinishReason = string | { unified: string; raw?: string | undefined };
 
-/** One part of a model's stream. Which members are set follows from `type`. */
+/** One part of a model's stream. `type` determines which members are set. */
 export interface StreamPart {
 	type: string;
 	id?: string;

@@ -20,7 +20,7 @@ import {
 import { EventStream, type StreamEvent } from "../stream/index.ts";
 import type { LanguageModel } from "./language-model-types.ts";
 
-// The AI SDK does not declare a model's capabilities; a model that lacks one answers with an error.
+// The AI SDK does not declare a model's capabilities. A model that lacks one responds with an error.
 const capabilities: LLMCapabilities = {
 	streaming: true,
 	tools: true,
@@ -31,17 +31,17 @@ const capabilities: LLMCapabilities = {
 	documentInput: true,
 };
 
-/** Where the model to call comes from. */
+/** The source of the model to call. */
 export interface LanguageModelSource {
 	provider: string;
 	modelId: string;
-	/** Gives the model for one call. */
+	/** Loads the model for one call. */
 	load(config: ProviderConfig): LanguageModel | Promise<LanguageModel>;
-	/** How waits between retries are done. Default: timers. */
+	/** Waits between retries. Default: timers. */
 	sleep?: Sleep;
 }
 
-/** Makes a model of the AI SDK ready to be called as a UPP model. */
+/** Wraps an AI SDK model as a UPP model. */
 export function bindLanguageModel(model: LanguageModel, sleep?: Sleep): BoundLLMModel {
 	return bindLanguageModelSource({
 		provider: model.provider,
@@ -54,7 +54,7 @@ export function bindLanguageModel(model: LanguageModel, sleep?: Sleep): BoundLLM
 	});
 }
 
-/** Makes a model that is found when it is first called ready to be called. */
+/** Wraps a model that is loaded on its first call as a UPP model. */
 export function bindLanguageModelSource(source: LanguageModelSource): BoundLLMModel {
 	const context: CallContext = {
 		provider: source.provider,
@@ -73,7 +73,7 @@ export function bindLanguageModelSource(source: LanguageModelSource): BoundLLMMo
 		stream: (request) =>
 			new EventStream<LLMResponse>((stream) => {
 				const emit = (event: StreamEvent): void => {
-					// Emitted with the first content: before that, a failed call can still be tried again.
+					// Emitted with the first content: before that, a failed call can still be retried.
 					if (!stream.started) stream.push({ type: "message_start", index: 0, delta: {} });
 					stream.push(event);
 				};
@@ -90,7 +90,7 @@ export function bindLanguageModelSource(source: LanguageModelSource): BoundLLMMo
 
 type Calls = typeof import("./calls.ts");
 
-// Kept once it is loaded: an import() costs microseconds even then.
+// Kept once loaded, because even a cached import() costs microseconds.
 let calls: Calls | undefined;
 
 async function loadCalls(): Promise<Calls> {

@@ -1,4 +1,4 @@
-// The blocks of an answer that still grow. Each delta finds its own in constant time, however many are open (keeps I7).
+// The blocks of an answer that still grow. Each delta finds its block in constant time, however many are open (keeps I7).
 import type { ReasoningBlock, TextBlock } from "../messages/index.ts";
 import type { GrowingMetadata } from "./growing-metadata.ts";
 
@@ -6,16 +6,16 @@ import type { GrowingMetadata } from "./growing-metadata.ts";
 export interface OpenBlock {
 	readonly block: TextBlock | ReasoningBlock;
 	readonly metadata: GrowingMetadata;
-	/** Its index in the content; -1 until there is something worth keeping. */
+	/** Its index in the content; -1 until it has content to keep. */
 	index: number;
 }
 
 type Kind = OpenBlock["block"]["type"];
 
 export class OpenBlocks {
-	/** In the order in which they began. */
+	/** In the order in which they started. */
 	readonly #all = new Set<OpenBlock>();
-	/** Providers may begin an id again before they end it: the last one grows. */
+	/** Providers may start an id again before they end it. In that case, the last one grows. */
 	readonly #byId: Readonly<Record<Kind, Map<unknown, OpenBlock[]>>> = {
 		text: new Map(),
 		reasoning: new Map(),
@@ -29,12 +29,12 @@ export class OpenBlocks {
 		else others.push(open);
 	}
 
-	/** The block that the deltas of an id belong to. */
+	/** Returns the block that deltas with this id belong to. */
 	last(id: unknown, kind: Kind): OpenBlock | undefined {
 		return this.#byId[kind].get(id)?.at(-1);
 	}
 
-	/** Ends the block that the deltas of an id belong to; undefined if there is none. */
+	/** Ends the block that deltas with this id belong to. Returns undefined if there is none. */
 	end(id: unknown, kind: Kind): OpenBlock | undefined {
 		const of = this.#byId[kind].get(id);
 		const open = of?.pop();

@@ -1,9 +1,9 @@
-// How an answer ended and what it used, from the words of each AI SDK version to ours.
+// How an answer ended and its usage, converted from each AI SDK version.
 
 import type { StopReason, TokenUsage } from "../turn/index.ts";
 import type { AISDKFinishReason, AISDKUsage } from "./language-model-types.ts";
 
-/** The finish reason in our words. */
+/** Converts the finish reason. */
 export function toStopReason(reason: AISDKFinishReason | null | undefined): StopReason {
 	switch (typeof reason === "object" ? reason?.unified : reason) {
 		case "stop":
@@ -21,14 +21,14 @@ export function toStopReason(reason: AISDKFinishReason | null | undefined): Stop
 	}
 }
 
-/** Whether the model gave no reason for stopping, as when a stream is cut off. */
+/** Whether the model gave no reason for stopping, for example because the stream was interrupted. */
 export function isCutOff(reason: AISDKFinishReason | null | undefined): boolean {
 	if (reason === undefined || reason === null || reason === "unknown") return true;
 	if (typeof reason !== "object") return false;
 	return reason.unified === "interrupted" || (reason.unified === "other" && reason.raw === undefined);
 }
 
-/** The usage in our shape; what the provider did not count is 0. */
+/** Converts the usage. Counts that the provider omits are 0. */
 export function toUsage(given: AISDKUsage | null | undefined): TokenUsage {
 	const input = given?.inputTokens;
 	const output = given?.outputTokens;
@@ -49,7 +49,7 @@ export function toUsage(given: AISDKUsage | null | undefined): TokenUsage {
 	return usage;
 }
 
-/** Providers say in several ways that they did not count. */
+/** Providers have several ways to omit a count. */
 function counted(count: number | null | undefined): number | undefined {
 	return count === null || Number.isNaN(count) ? undefined : count;
 }

@@ -1,4 +1,4 @@
-// One message as the AI SDK's prompt has it.
+// Converts one message to the AI SDK's prompt format.
 
 import {
 	type AnyMessage,
@@ -22,12 +22,12 @@ import type { AISDKMetadata, PromptMessage, PromptPart, ResultOutput } from "./l
 
 const unknownTool = "unknown";
 
-/** Whether a converted message is the same in every conversation: a result without its call has no tool's name yet. */
+/** Whether a converted message is the same in every conversation. A result without its call lacks the tool's name. */
 export function isWhole({ role, content }: PromptMessage): boolean {
 	return role !== "tool" || (content as PromptPart[]).every(({ toolName }) => toolName !== unknownTool);
 }
 
-/** The message at that place of a conversation as the AI SDK's prompt has it. */
+/** Converts the message at a position of a conversation to the AI SDK's prompt format. */
 export function promptMessage(messages: readonly Message[], index: number, dialect: Dialect): PromptMessage {
 	const message = messages[index] as AnyMessage;
 	switch (message.type) {
@@ -43,7 +43,7 @@ export function promptMessage(messages: readonly Message[], index: number, diale
 }
 
 function withOptions(message: UserMessage | AssistantMessage, converted: PromptMessage): PromptMessage {
-	// On a model's own answer, message metadata is what the provider said about it, not options for the next call.
+	// On a model's own answer, message metadata is the provider's information about it, not options for the next call.
 	if (message.metadata !== undefined && carriedBy(message) === undefined) {
 		converted.providerOptions = message.metadata;
 	}
@@ -58,14 +58,14 @@ function userParts(message: UserMessage, { version }: Dialect): PromptPart[] {
 	return parts.length > 0 ? parts : [{ type: "text", text: blankInput }];
 }
 
-/** Blank text is left out, unless its provider attached data to it. */
+/** Blank text is omitted, unless its provider attached data to it. */
 function isSaid(block: ContentBlock): boolean {
 	return block.type !== "text" || block.metadata !== undefined || block.text.trim() !== "";
 }
 
 function assistantParts(message: AssistantMessage, dialect: Dialect): PromptPart[] {
 	const parts = placedParts(message, dialect);
-	// Reasoning alone is no answer: a provider that does not know it would see an empty message.
+	// Reasoning alone is not an answer: a provider that does not support it would see an empty message.
 	return parts.every(({ type }) => type === "reasoning") ? [] : parts;
 }
 
@@ -99,7 +99,7 @@ function contentPart(block: ContentBlock, version: SpecificationVersion): Prompt
 	return part;
 }
 
-/** The id that the provider gave the call. */
+/** Returns the id that the provider gave the call. */
 function givenId({ toolCallId, providerCall }: ToolCall): string {
 	return providerCall?.id ?? toolCallId;
 }
@@ -145,7 +145,7 @@ function approvalPart(approvalId: string, { result, isError, denied }: ToolResul
 	return { type: "tool-approval-response", approvalId, approved, ...reason };
 }
 
-// The prompt wants the tool's name with each result; the nearest assistant message with calls before it has them.
+// The prompt needs the tool's name with each result; the nearest preceding assistant message with calls has it.
 function callsBefore(
 	messages: readonly Message[],
 	before: number,
@@ -170,7 +170,7 @@ function resultOutput(entry: ToolResult, version: SpecificationVersion): ResultO
 
 function valueOutput(entry: ToolResult, version: SpecificationVersion): ResultOutput {
 	const { result, isError, denied } = entry;
-	// Version 2 has no denials.
+	// Version 2 does not support denials.
 	if (denied === true && version !== "v2")
 		return {
 			type: "execution-denied",
@@ -187,7 +187,7 @@ function valueOutput(entry: ToolResult, version: SpecificationVersion): ResultOu
 	return jsonOutput(result, isError ? "error-" : "");
 }
 
-// The model reads plain JSON: times as text, bytes as base64. A value that cannot be expressed must not end the
+// The model reads plain JSON: times as text, binary data as base64. A value that cannot be represented must not end the
 // conversation.
 function jsonOutput(result: unknown, prefix: "error-" | ""): ResultOutput {
 	try {
@@ -200,13 +200,13 @@ function jsonOutput(result: unknown, prefix: "error-" | ""): ResultOutput {
 }
 
 function readable(this: unknown, key: string, value: unknown): unknown {
-	// A Buffer has become an object of numbers by the time it arrives as `value`.
+	// A Buffer has already become an object of numbers when it arrives as `value`.
 	const live = (this as Record<string, unknown>)[key];
 	if (live instanceof Uint8Array) return bytesToBase64(live);
 	return typeof value === "bigint" ? String(value) : value;
 }
 
-/** Text alone is a result like any other list, unless it has options for the provider. */
+/** A list with only text is treated like any other result, unless it has options for the provider. */
 function isMoreThanText(block: ContentBlock): boolean {
 	return isFile(block) || block.metadata !== undefined;
 }

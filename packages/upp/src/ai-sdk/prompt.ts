@@ -1,5 +1,5 @@
-// Messages as the AI SDK's prompt. A conversation that grew since its last call keeps what was converted for it: the
-// new messages are converted, the others compared and copied, a pointer each (keeps I5).
+// Converts messages to the AI SDK's prompt. If a conversation has grown since its last call, its earlier conversions are
+// reused: only new messages are converted; the others are compared and copied, one pointer each (keeps I5).
 
 import type { Message } from "../messages/index.ts";
 import { wellFormed } from "../text/index.ts";
@@ -18,17 +18,17 @@ interface Conversation {
 
 interface Cache {
 	/**
-	 * By first message. Kept from the second call on: a window that moves along a history begins with another message
-	 * each time and would keep one for each.
+	 * By first message. Stored from the second call on: a window that moves along a history starts with a different
+	 * message each time, and would add an entry for each.
 	 */
 	readonly conversations: WeakMap<Message, Conversation | "seen once">;
-	/** Messages of conversations that did not merely grow. */
+	/** Messages of conversations that changed other than by growing. */
 	readonly messages: WeakMap<Message, PromptMessage>;
 }
 
 const caches = new WeakMap<Dialect, Cache>();
 
-/** The prompt for a conversation, as an array of the caller's own. */
+/** Returns the prompt for a conversation, as a separate array. */
 export function toPrompt(
 	messages: readonly Message[],
 	system: string | undefined,
@@ -74,7 +74,7 @@ function sameFromStart(before: readonly Message[], now: readonly Message[]): num
 	return same;
 }
 
-/** The prompt of the messages that are left of a conversation. */
+/** Returns the prompt of a conversation's remaining messages. */
 function orderAgain(conversation: Conversation, { turns }: Dialect): void {
 	const { converted, prompt } = conversation;
 	conversation.order = new CallOrder(turns);
@@ -82,7 +82,7 @@ function orderAgain(conversation: Conversation, { turns }: Dialect): void {
 	for (const message of converted) conversation.order.add(message, prompt);
 }
 
-/** Adds to a conversation the messages that it does not have. */
+/** Adds missing messages to a conversation. */
 function extend(
 	conversation: Conversation,
 	messages: readonly Message[],

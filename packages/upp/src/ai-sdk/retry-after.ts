@@ -1,11 +1,11 @@
-// How long a provider asks to wait: in headers, or in the body as Google does.
+// How long a provider asks to wait: in headers, or, for Google, in the body.
 
 interface Answer {
 	responseHeaders?: Record<string, string>;
 	responseBody?: string;
 }
 
-/** The wait that an API error asks for, in milliseconds, where it asks for one. */
+/** Returns the wait that an API error asks for, in milliseconds, if any. */
 export function retryAfterMs(thrown: unknown): number | undefined {
 	if (typeof thrown !== "object" || thrown === null) return undefined;
 	const { responseHeaders, responseBody } = thrown as Answer;

@@ -1,4 +1,4 @@
-// The tools of a request as the AI SDK has them, and the names by which the provider knows them.
+// Converts the tools of a request to the AI SDK's format, with the names sent to the provider.
 
 import type { ModelTool } from "../messages/index.ts";
 import { wellFormed } from "../text/index.ts";
@@ -11,14 +11,14 @@ import {
 } from "../wire/index.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** A tool that the provider knows by other names. */
+/** A tool that is sent to the provider under other names. */
 export interface RenamedTool {
 	readonly name: string;
-	/** The tool's own names of properties by those that were sent; undefined where all are its own. */
+	/** The tool's own property names by those that were sent; undefined if all are its own. */
 	readonly properties?: ReadonlyMap<string, string>;
 }
 
-/** The tools that the provider knows by other names, by the name that it knows. */
+/** The renamed tools, by the name sent to the provider. */
 export type RenamedTools = ReadonlyMap<string, RenamedTool>;
 
 export interface WireTools {
@@ -29,7 +29,7 @@ export interface WireTools {
 const none: WireTools = { tools: [], renamed: new Map() };
 const known = new WeakMap<Dialect, WeakMap<readonly ModelTool[], WireTools>>();
 
-/** The tools in their sent form. Cached with the list; a list that has grown since is converted again. */
+/** Returns the tools in the form that is sent. Cached with the list; a list that has grown since is converted again. */
 export function wireTools(tools: readonly ModelTool[] | undefined, dialect: Dialect): WireTools {
 	if (tools === undefined || tools.length === 0) return none;
 	let cache = known.get(dialect);

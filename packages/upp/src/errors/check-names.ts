@@ -1,10 +1,11 @@
-// The names of options. An option that is misspelt, or that belongs to another library, would have no effect, and nothing
-// would report it: it is refused where it is given (keeps I12).
+// Checks the names of options. An option that is misspelt, or belongs to another library, would silently have no effect,
+// so it is refused (keeps I12).
 import { HoldfastTypeError } from "./holdfast-error.ts";
 import { nearest } from "./nearest.ts";
 
 /**
- * The names of a type's members as a set. A member that is added to the type must be added here, or this does not compile.
+ * Returns the names of a type's members as a set. A member that is added to the type must be added here, or this does not
+ * compile.
  *
  * @param names Each member with `true`.
  */
@@ -18,17 +19,17 @@ export function optionNames<Options extends object>(
 export interface NameHints {
 	/** The owner of the options, as in "`retry()` has no option …". */
 	readonly of: string;
-	/** Names that people try first, and a sentence on what to write instead. */
+	/** Common wrong names, each with a sentence on what to write instead. */
 	readonly instead?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Refuses members that an object of options does not have.
+ * Refuses unknown members in an options object.
  *
- * @param options The object as it was given; `undefined` is fine. Names with the value `undefined` count, too.
- * @param known Every name that it may have.
- * @throws HoldfastError `invalid_option` with `data: { option, meant }` and a message that says what to write, and where `options`
- * is not an object.
+ * @param options The given object; `undefined` is allowed. Names with the value `undefined` count, too.
+ * @param known All allowed names.
+ * @throws HoldfastError `invalid_option` with `data: { option, meant }` and a message that says what to write; also if
+ * `options` is not an object.
  */
 export function checkOptionNames(
 	options: object | undefined,
@@ -57,7 +58,7 @@ export function checkOptionNames(
 const ofModel = "Settings of a model belong in `params` of the agent, or of `llm()`.";
 const stepLimit = "`maxSteps` of the agent limits its steps.";
 
-/** Where names of other libraries belong that were given to something that has none of them. */
+/** Where options of other libraries belong, if they were passed to something that does not have them. */
 const places: Readonly<Record<string, string>> = {
 	instructions: "Instructions are the option `system` of the agent.",
 	maxIterations: stepLimit,
@@ -77,7 +78,7 @@ function rightPlace(name: string): string | undefined {
 	return Object.hasOwn(places, name) ? places[name] : undefined;
 }
 
-/** The name that was probably meant by one that does not exist; undefined when none is close. */
+/** Returns the name that was probably meant by an unknown one; undefined if none is close. */
 function likelyMeant(name: string, known: Iterable<string>): string | undefined {
 	return name.length < 3 || name.length > 100 ? undefined : nearest(name, known, name.length < 6 ? 1 : 2);
 }

@@ -1,4 +1,4 @@
-// Public texts for failed model calls: the provider's own message may name keys, accounts and addresses.
+// Public texts for failed model calls: the provider's own message may contain keys, account names and URLs.
 import type { ErrorCode } from "./upp-error.ts";
 
 const texts: Readonly<Record<ErrorCode, string>> = {
@@ -16,7 +16,7 @@ const texts: Readonly<Record<ErrorCode, string>> = {
 	CANCELLED: "The call was cancelled.",
 };
 
-/** The public text for an error of the model layer, by its code; undefined for other codes. */
+/** Returns the public text for an error of the model layer, by its code; undefined for other codes. */
 export function failureText(code: string): string | undefined {
 	return Object.hasOwn(texts, code) ? texts[code as ErrorCode] : undefined;
 }

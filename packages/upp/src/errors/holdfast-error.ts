@@ -1,15 +1,15 @@
-// The one base class of every error Holdfast raises (keeps I9): a string code, what happened and what to do,
-// and whether trying again may help.
+// The base class of every error that Holdfast raises (keeps I9): a string code, a message with the problem and what to
+// do, and whether a retry may help.
 
 const brand = Symbol.for("holdfast.error");
 
-/** The parts of an error besides its code and message. */
+/** The parts of an error in addition to its code and message. */
 export interface HoldfastErrorOptions {
-	/** The error this one was caused by. */
+	/** The error that caused this one. */
 	cause?: unknown;
-	/** Whether the same call may succeed when it is made again. Default `false`. */
+	/** Whether the same call may succeed if repeated. Default `false`. */
 	retryable?: boolean;
-	/** Facts about the error for programs: names, paths, limits. */
+	/** Data about the error for programs: names, paths, limits. */
 	data?: Record<string, unknown>;
 }
 
@@ -31,7 +31,7 @@ export class HoldfastError extends Error {
 		Object.defineProperty(this.prototype, brand, { value: true });
 	}
 
-	/** Errors of this package and of other installed copies, those that are a `TypeError` too. */
+	/** Also matches errors of other installed copies of this package, including those that are a `TypeError`. */
 	static override [Symbol.hasInstance](value: unknown): boolean {
 		return this === HoldfastError
 			? isHoldfastError(value)
@@ -39,7 +39,7 @@ export class HoldfastError extends Error {
 	}
 }
 
-/** The `HoldfastError` for an argument or option of the wrong kind: it is a `TypeError` as well. It is never retryable. */
+/** The `HoldfastError` for an argument or option of the wrong type: it is also a `TypeError`. It is never retryable. */
 export class HoldfastTypeError extends TypeError {
 	readonly code: string;
 	readonly retryable = false;
@@ -57,7 +57,7 @@ export class HoldfastTypeError extends TypeError {
 	}
 }
 
-/** Whether a value is a HoldfastError, also one made by another installed copy of this package. */
+/** Whether a value is a HoldfastError, including one created by another installed copy of this package. */
 export function isHoldfastError(value: unknown): value is HoldfastError {
 	return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[brand] === true;
 }

@@ -1,8 +1,8 @@
-// The message of a thrown value, which may be anything, including an object that throws when it is read.
+// Gets the message of a thrown value, which may be anything, including an object that throws when it is read.
 
 const unreadable = "It gave no reason.";
 
-/** The message of what was thrown, or what it is as text. Never empty, and never throws. */
+/** Returns the message of a thrown value, or its text form. Never empty, and never throws. */
 export function messageOf(thrown: unknown): string {
 	try {
 		const message = (thrown as { message?: unknown } | null | undefined)?.message;

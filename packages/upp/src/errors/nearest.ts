@@ -1,12 +1,12 @@
 // Finds the existing name that an unknown name probably refers to.
 
-/** A longer name is not mistyped, and comparing two takes time that grows with the square of their length. */
+/** A longer name is unlikely to be a typo, and the time to compare two names grows with the square of their length. */
 const longestName = 100;
 const mostCandidates = 2_000;
 
 /**
- * The candidate closest to a name, when it is close enough to be meant: `most` letters differ. Case does not count, and two
- * letters in the wrong order count as one.
+ * Returns the candidate closest to a name, if at most `most` letters differ. Case is ignored, and two transposed letters
+ * count as one.
  */
 export function nearest(
 	name: string,
@@ -30,7 +30,7 @@ export function nearest(
 	return best;
 }
 
-// Levenshtein's distance with swapped neighbours, one row at a time.
+// Levenshtein distance with transpositions, one row at a time.
 function editDistance(left: string, right: string): number {
 	let before: number[] = [];
 	let row = Array.from({ length: right.length + 1 }, (_, index) => index);

@@ -2,7 +2,7 @@
 
 import { HoldfastError } from "./holdfast-error.ts";
 
-/** The codes a UPPError may carry. */
+/** The codes of a UPPError. */
 export const ErrorCode = {
 	AUTHENTICATION_FAILED: "AUTHENTICATION_FAILED",
 	RATE_LIMITED: "RATE_LIMITED",
@@ -23,16 +23,16 @@ export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode];
 /** The kind of model that was requested from a provider. */
 export type Modality = "llm" | "embedding" | "image";
 
-/** A model call that failed. `retryable` follows from the code and the HTTP status. */
+/** A failed model call. `retryable` follows from the code and the HTTP status. */
 export class UPPError extends HoldfastError {
 	declare readonly code: ErrorCode;
 	readonly provider: string;
 	readonly modality: Modality;
-	/** The HTTP status the provider answered with, where it answered at all. */
+	/** The HTTP status of the provider's response, if there was one. */
 	declare readonly statusCode?: number;
-	/** How long the provider asked to wait before the next try, in milliseconds. */
+	/** How long the provider asked to wait before a retry, in milliseconds. */
 	declare retryAfterMs?: number;
-	/** The provider's id of the request, if it sent one: its support asks for it. */
+	/** The provider's id of the request, if it sent one. Its support asks for this id. */
 	declare requestId?: string;
 
 	constructor(
@@ -53,7 +53,7 @@ export class UPPError extends HoldfastError {
 	}
 }
 
-/** Whether a value is a UPPError, also one made by another installed copy of this package. */
+/** Whether a value is a UPPError, including one created by another installed copy of this package. */
 export function isUPPError(value: unknown): value is UPPError {
 	if (typeof value !== "object" || value === null) return false;
 	const error = value as Partial<UPPError>;

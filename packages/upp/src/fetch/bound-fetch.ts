@@ -1,5 +1,5 @@
-// Requests to a server that is not trusted: credentials reach the origins they are for and no other, a server that falls silent is
-// not waited for, and an answer without an end is cut off (keeps I7).
+// Requests to an untrusted server: credentials are sent only to the origins they are for, a silent server is abandoned,
+// and an endless response is cut off (keeps I7).
 import { checkOptionNames, HoldfastError, optionNames } from "../errors/index.ts";
 import { startTimer } from "../time/index.ts";
 
@@ -13,34 +13,37 @@ const boundFetchNames = optionNames<BoundFetchOptions>({
 	onTooLarge: true,
 });
 
-/** How requests are bound. */
+/** The restrictions on requests. */
 export interface BoundFetchOptions {
 	/** Makes the requests. Default: the global `fetch`. */
 	readonly fetch?: ((url: string, init?: RequestInit) => Promise<Response>) | undefined;
-	/** Sent to `origins`, with every request. */
+	/** Sent with every request to `origins`. */
 	readonly headers?: Readonly<Record<string, string>> | undefined;
-	/** Addresses whose origins get `headers`. */
+	/** URLs whose origins receive `headers`. */
 	readonly origins: readonly (string | URL)[];
-	/** Milliseconds in which the server has to begin its answer, and to send each next piece of it; Infinity: any time. */
+	/**
+	 * Milliseconds within which the server must start its response, and send each following piece of it. Infinity: no
+	 * limit.
+	 */
 	readonly silenceMs: number;
-	/** Bytes of one answer at most. */
+	/** The maximum number of bytes of one response. */
 	readonly maxBytes: number;
 	/**
-	 * The scope of `maxBytes` for an event stream: all of it, or each event, for streams without an end. Default
-	 * `answer`.
+	 * What `maxBytes` applies to in an event stream: the whole response, or each event, for streams without an end.
+	 * Default `answer`.
 	 */
 	readonly eventStreams?: "answer" | "each-event" | undefined;
-	/** Called when an answer is cut off, before its body fails. */
+	/** Called when a response is cut off, before its body fails. */
 	readonly onTooLarge?: (() => void) | undefined;
 }
 
-/** Redirects that are followed at most. */
+/** The maximum number of redirects followed. */
 const mostRedirects = 5;
-/** Headers of a request that identify the caller: they are sent to their own origin only. */
+/** Request headers that identify the caller: they are sent only to their own origin. */
 const naming = ["authorization", "cookie", "proxy-authorization"];
 
 /**
- * A `fetch` whose requests are bound. It follows redirects itself, so that a server cannot pass credentials on.
+ * Creates a `fetch` with these restrictions. It follows redirects itself, so that a server cannot pass credentials on.
  *
  * Its requests reject, or their bodies fail, with `server_silent`, `answer_too_large`, `too_many_redirects`.
  */
@@ -77,7 +80,7 @@ export function boundFetch(
 						"too_many_redirects",
 						`${url.origin} redirects again and again. Check the address.`,
 					);
-				// As browsers do: only these two keep what was sent.
+				// As browsers do: only these two preserve the method and body.
 				if (response.status !== 307 && response.status !== 308 && method !== "HEAD") method = "GET";
 				url = new URL(location, url);
 			}
@@ -88,7 +91,7 @@ export function boundFetch(
 	};
 }
 
-/** Waits for a server, until it has been silent for too long. */
+/** Waits for a server until it has been silent for too long. */
 class Silence {
 	readonly #milliseconds: number;
 	readonly #given: AbortSignal;
@@ -107,7 +110,7 @@ class Silence {
 		return this.#abort.signal;
 	}
 
-	/** Resolves with `what`; rejects when it takes too long, even if the signal is ignored. */
+	/** Resolves with `what`. Rejects if it takes too long, even if the signal is ignored. */
 	async until<T>(what: Promise<T>): Promise<T> {
 		what.catch(() => {});
 		let giveUp = (): void => {};
@@ -131,7 +134,7 @@ class Silence {
 		this.#given.removeEventListener("abort", this.#left);
 	}
 
-	/** The response, whose body is read within the bounds. */
+	/** Returns the response with limits on reading its body. */
 	bound(response: Response, { maxBytes, eventStreams, onTooLarge }: BoundFetchOptions): Response {
 		if (response.body === null) {
 			this.end();
@@ -174,11 +177,11 @@ class Silence {
 	}
 }
 
-/** Counts the bytes of an answer. */
+/** Counts the bytes of a response. */
 class AnswerSize {
 	#bytes = 0;
 
-	/** The bytes so far. */
+	/** Returns the total after this piece. */
 	after({ byteLength }: Uint8Array): number {
 		this.#bytes += byteLength;
 		return this.#bytes;
@@ -187,13 +190,13 @@ class AnswerSize {
 
 const [lineFeed, carriageReturn] = [10, 13];
 
-/** Counts the bytes of each event of an event stream: an empty line ends an event. */
+/** Counts the bytes of each event in an event stream. An empty line ends an event. */
 class EventSize {
 	#bytes = 0;
 	#lineBytes = 0;
 	#last = 0;
 
-	/** The most bytes that an event has had within this piece, those before it included. */
+	/** Returns the size of the largest event within this piece, including its bytes in earlier pieces. */
 	after(piece: Uint8Array): number {
 		let most = 0;
 		for (const byte of piece) {

@@ -1,2 +1,2 @@
-// Entry point of fetching from servers that are not trusted.
+// Entry point of fetching from untrusted servers.
 export { type BoundFetchOptions, boundFetch } from "./bound-fetch.ts";

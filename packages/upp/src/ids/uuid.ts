@@ -1,5 +1,5 @@
-// Random UUIDs by the thousand. `crypto.randomUUID` returns a string of many pieces that keeps half a kilobyte until it
-// is flattened; this one is flat, 56 bytes, and takes its random bytes from a pool.
+// Random UUIDs in large numbers. `crypto.randomUUID` returns a string of many pieces that occupies half a kilobyte until
+// it is flattened; this one is flat, takes 56 bytes, and draws its random bytes from a pool.
 
 const poolSize = 16 * 256;
 const pool = new Uint8Array(poolSize);
@@ -9,7 +9,7 @@ let used = poolSize;
 const digits = new Uint8Array([...Array(16).keys()].map((digit) => digit.toString(16).charCodeAt(0)));
 const dash = 45;
 
-/** A new UUIDv4 from the runtime's secure random numbers. */
+/** Returns a new UUIDv4 from the runtime's secure random numbers. */
 export function uuid(): string {
 	if (used === poolSize) {
 		globalThis.crypto.getRandomValues(pool);
@@ -17,7 +17,7 @@ export function uuid(): string {
 	}
 	const at = used;
 	used += 16;
-	// One call with all characters makes a flat string; the byte of the version and that of the variant are fixed in part.
+	// One call with all characters creates a flat string. The version and variant bytes are partly fixed.
 	const high = (offset: number): number => digits[(pool[at + offset] as number) >> 4] as number;
 	const low = (offset: number): number => digits[(pool[at + offset] as number) & 15] as number;
 	const variant = digits[8 + (((pool[at + 8] as number) >> 4) & 3)] as number;
@@ -59,6 +59,6 @@ export function uuid(): string {
 		high(15),
 		low(15),
 	);
-	for (let byte = at; byte < used; byte++) pool[byte] = 0; // ids that were handed out are not kept
+	for (let byte = at; byte < used; byte++) pool[byte] = 0; // issued ids are not kept in the pool
 	return text;
 }

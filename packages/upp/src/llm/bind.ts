@@ -1,4 +1,4 @@
-// The one path from a model with its options to a request: `llm()` and every engine build requests here.
+// The only path from a model with its options to a request, used by `llm()` and every engine.
 
 import { HoldfastError, HoldfastTypeError } from "../errors/index.ts";
 import type { JSONSchema, Message, ModelTool } from "../messages/index.ts";
@@ -33,7 +33,7 @@ type Messages = readonly Message[] | (() => readonly Message[]);
 /** A model with its options, and how to build requests for it. */
 export interface ModelBinding {
 	readonly model: BoundLLMModel;
-	/** Builds a request. Messages given as a function are computed when the model first reads them, once. */
+	/** Builds a request. Messages given as a function are computed once, when the model first reads them. */
 	request(messages: Messages, extra?: RequestExtra): LLMRequest;
 }
 
@@ -41,7 +41,7 @@ const optionNames: ReadonlySet<string> = new Set(["model", "toolStrategy"]);
 
 /**
  * Resolves the model of the options and prepares what all its requests share.
- * @throws HoldfastError `invalid_model`, `provider_not_called`; `no_language_model` where the provider has none.
+ * @throws HoldfastError `invalid_model`, `provider_not_called`; `no_language_model` if the provider has none.
  */
 export function bindModel(options: LLMOptions): ModelBinding {
 	const reference = resolveModel(options.model);
@@ -53,7 +53,7 @@ export function bindModel(options: LLMOptions): ModelBinding {
 		);
 	}
 	const { name } = reference.provider;
-	// One made by hand has not passed `createProvider`.
+	// A model created by hand has not passed `createProvider`.
 	const bound = checkedModel(handler.bind(reference.modelId, reference.options), name);
 	const { config = {} } = options;
 	checkLimits(config);
@@ -92,7 +92,7 @@ function checkLimits({ timeout, silenceMs, maxAnswerCharacters = 1 }: ProviderCo
 	);
 }
 
-/** Without a signal, which is added last. */
+/** Omits the signal, which is added last. */
 function build(messages: Messages, shared: object): LLMRequest {
 	if (typeof messages !== "function") return { ...shared, messages } as LLMRequest;
 	const request = { ...shared, [pending]: messages };
@@ -109,7 +109,7 @@ function applyExtra(request: LLMRequest, extra: RequestExtra): void {
 
 const pending = Symbol("messages");
 
-/** One accessor for all requests: one for each would leave a hidden class for every call. */
+/** One accessor for all requests: a separate one would create a hidden class per call. */
 const lazyMessages: PropertyDescriptor & ThisType<{ [pending]: Messages }> = {
 	get(): readonly Message[] {
 		const messages = this[pending];

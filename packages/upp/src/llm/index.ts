@@ -1,4 +1,4 @@
-// The entry point of `llm()` and of the binding that every engine builds its requests with.
+// The entry point of `llm()` and of the binding that every engine uses to build requests.
 
 export { bindModel, type ModelBinding, type RequestExtra } from "./bind.ts";
 export { llm, llmOptionsOf } from "./llm.ts";

@@ -14,15 +14,15 @@ import {
 import type { Thread } from "../thread/index.ts";
 import type { LLMHistory, LLMInput } from "./llm-types.ts";
 
-/** A conversation so far, and what is new in it. */
+/** A conversation so far, and its new messages. */
 export interface Conversation {
 	history: readonly Message[];
 	inputs: Message[];
 }
 
 /**
- * Sorts what was given. Adjacent text and blocks become one user message.
- * @throws HoldfastError `invalid_input` for anything that is no history and no input.
+ * Sorts the given arguments. Adjacent text and blocks become one user message.
+ * @throws HoldfastError `invalid_input` for anything that is neither a history nor an input.
  */
 export function readInputs(historyOrInput: LLMHistory | LLMInput, rest: readonly LLMInput[]): Conversation {
 	if (Array.isArray(historyOrInput))

@@ -15,14 +15,14 @@ import type { Turn } from "../turn/index.ts";
 
 /** The options of `llm()`. */
 export interface LLMOptions {
-	/** A reference made by a provider, or a model of the AI SDK. */
+	/** A reference created by a provider, or an AI SDK model. */
 	model: ModelReference | LanguageModel;
 	config?: ProviderConfig;
 	params?: Record<string, unknown>;
 	system?: string;
 	tools?: readonly Tool[];
 	toolStrategy?: ToolUseStrategy;
-	/** The schema the answer must follow; the parsed answer is `turn.data`. */
+	/** The schema that the answer must match; the parsed answer is `turn.data`. */
 	structure?: JSONSchema;
 	/** Called before each retry. Must not throw. */
 	onRetry?(info: RetryInfo): void;
@@ -34,7 +34,7 @@ export type LLMHistory = readonly Message[] | Thread;
 /** The accepted forms of a user's input. */
 export type LLMInput = string | Message | ContentBlock;
 
-/** A model with its options, ready to be asked. */
+/** A model with its options, ready to be called. */
 export interface LLMInstance {
 	generate(historyOrInput: LLMHistory | LLMInput, ...inputs: LLMInput[]): Promise<Turn>;
 	stream(historyOrInput: LLMHistory | LLMInput, ...inputs: LLMInput[]): StreamResult;
@@ -47,6 +47,6 @@ export interface LLMInstance {
 /** A turn that is being streamed. `turn` settles even if the events are not read. */
 export interface StreamResult<Data = unknown> extends AsyncIterable<StreamEvent> {
 	readonly turn: Promise<Turn<Data>>;
-	/** Cancels the model call and the tools; `turn` rejects with code CANCELLED. */
+	/** Cancels the model call and the tools. `turn` rejects with code CANCELLED. */
 	abort(): void;
 }

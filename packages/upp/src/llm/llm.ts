@@ -1,5 +1,5 @@
-// `llm()`: a model with its options, and its own loop of model calls and tool rounds. `generate` and `stream` run
-// the same loop; they differ in how the model is asked.
+// `llm()`: a model with its options, and its own loop of model calls and tool rounds. `generate` and `stream` run the
+// same loop; they differ only in how they ask the model.
 
 import { checkOptionNames, HoldfastTypeError, optionNames, UPPError } from "../errors/index.ts";
 import { type Message, type ToolExecution, type ToolResult, ToolResultMessage } from "../messages/index.ts";
@@ -13,7 +13,7 @@ import { type Conversation, readInputs } from "./inputs.ts";
 import type { LLMInstance, LLMOptions, StreamResult } from "./llm-types.ts";
 import { runTools } from "./tool-round.ts";
 
-/** What `llm()` takes. `signal` cancels its requests. */
+/** The options of `llm()`. `signal` cancels its requests. */
 const llmOptionNames = optionNames<LLMOptions & { signal?: AbortSignal }>({
 	model: true,
 	config: true,
@@ -27,7 +27,7 @@ const llmOptionNames = optionNames<LLMOptions & { signal?: AbortSignal }>({
 });
 
 /**
- * Makes a model ready to be asked: with a system prompt, parameters, tools that it runs itself, and a structure.
+ * Prepares a model to be called: with a system prompt, parameters, tools that it runs itself, and a structure.
  * @throws HoldfastError `invalid_model`, `provider_not_called`, `no_language_model`; `invalid_option` without options.
  */
 export function llm(options: LLMOptions): LLMInstance {
@@ -60,8 +60,8 @@ interface Made extends Pick<LLMInstance, "generate" | "stream"> {
 const madeOf = new WeakMap<LLMInstance, Made>();
 
 /**
- * The options an instance was made with by `llm()`; undefined for instances of other making, and for those whose
- * `generate` or `stream` was replaced since.
+ * Returns the options with which `llm()` created an instance; undefined for other instances, and for those whose
+ * `generate` or `stream` was replaced.
  */
 export function llmOptionsOf(instance: LLMInstance): LLMOptions | undefined {
 	const made = madeOf.get(instance);
@@ -75,7 +75,7 @@ interface Loop {
 	provider: string;
 }
 
-/** How one run of the loop asks the model and emits what happens. */
+/** How one run of the loop asks the model and emits events. */
 interface Run {
 	signal: AbortSignal;
 	ask(request: LLMRequest): Promise<LLMResponse>;
@@ -83,7 +83,7 @@ interface Run {
 }
 
 async function generate(loop: Loop, conversation: Conversation): Promise<Turn> {
-	// A `generate` can only be cancelled by the signal that options pass to every request.
+	// A `generate` can only be cancelled by the signal in the options, which every request uses.
 	const given = (loop.options as { signal?: AbortSignal }).signal;
 	return runLoop(loop, conversation, {
 		signal: given ?? new AbortController().signal,
@@ -112,7 +112,7 @@ function stream(loop: Loop, conversation: Conversation): StreamResult {
 
 async function follow(loop: Loop, request: LLMRequest, target: EventStream<Turn>): Promise<LLMResponse> {
 	const source = loop.binding.model.stream(request);
-	// The failure is reported through the iteration; the promise must not count as unhandled.
+	// The iteration reports the failure; the promise must not count as unhandled.
 	source.response.catch(() => {});
 	for await (const event of source) target.push(checkStreamEvent(event, loop.provider));
 	return source.response;
@@ -143,7 +143,7 @@ async function runLoop(loop: Loop, conversation: Conversation, run: Run): Promis
 				data: response.data,
 			});
 		}
-		// One round follows each answer with calls, so this is the round that would be one too many.
+		// One round follows each answer with calls, so this round would exceed the limit.
 		if (cycles.length > limit) {
 			await strategy.onMaxIterations?.(limit);
 			throw tooManyRounds(limit, provider);
@@ -174,7 +174,7 @@ function tooManyRounds(limit: number, provider: string): UPPError {
 	);
 }
 
-// Models and tools get the signal; those that do not listen to it must not keep the turn from settling.
+// Models and tools receive the signal; those that ignore it must not keep the turn from settling.
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, provider: string): Promise<T> {
 	return new Promise((resolve, reject) => {
 		const stop = (): void => reject(cancelled(provider, signal.reason));

@@ -1,9 +1,9 @@
-// One round of tool calls: all calls of a message run at once, and each always gets a result.
+// One round of tool calls: all calls of a message run concurrently, and each always gets a result.
 
 import type { AssistantMessage, Tool, ToolCall, ToolExecution, ToolUseStrategy } from "../messages/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
 
-/** The parts of a round besides the calls. */
+/** The parts of a round other than the calls. */
 export interface ToolRound {
 	tools: readonly Tool[];
 	strategy: ToolUseStrategy;
@@ -14,11 +14,11 @@ export interface ToolRound {
 /** The context of a tool that `llm()` runs. */
 export interface ToolRunContext {
 	toolCallId: string;
-	/** Fires when the turn is cancelled. */
+	/** Aborted when the turn is cancelled. */
 	signal: AbortSignal;
 }
 
-/** Runs the calls of a message side by side; the executions come in the order of the calls. */
+/** Runs the calls of a message concurrently. The executions are in the order of the calls. */
 export function runTools(message: AssistantMessage, round: ToolRound): Promise<ToolExecution[]> {
 	const calls = message.toolCalls ?? [];
 	return Promise.all(calls.map((call, index) => runTool(call, index, round)));

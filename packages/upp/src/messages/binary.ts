@@ -1,11 +1,11 @@
-// Binary data other than a Uint8Array: its kinds by name, its bytes, and back.
+// Binary data other than a Uint8Array: its kinds by name, its bytes, and the reverse conversion.
 
-/** Any binary data but a Uint8Array, which has a shorter form. */
+/** Any binary data except a Uint8Array, which has a shorter form. */
 export type Binary = ArrayBuffer | ArrayBufferView;
 
 type Constructor = new (buffer: ArrayBuffer) => Binary;
 
-/** By name: an older runtime lacks some of them. */
+/** By name, because older runtimes lack some of them. */
 const kinds = [
 	"DataView",
 	"Int8Array",
@@ -21,24 +21,24 @@ const kinds = [
 	"Float64Array",
 ] as const;
 
-/** Whether a value is binary data; data shared between threads, which may change at any moment, is not. */
+/** Whether a value is binary data. Data shared between threads is not, because it may change at any moment. */
 export function isBinary(value: object): value is Binary {
 	return value instanceof ArrayBuffer || (ArrayBuffer.isView(value) && value.buffer instanceof ArrayBuffer);
 }
 
-/** The name of its kind. */
+/** Returns the name of its kind. */
 export function kindOf(value: Binary): string {
 	if (value instanceof ArrayBuffer) return "ArrayBuffer";
 	return value instanceof DataView ? "DataView" : nameOf(value);
 }
 
-/** Its bytes, not copied. */
+/** Returns its bytes without copying them. */
 export function bytesOf(value: Binary): Uint8Array {
 	if (value instanceof ArrayBuffer) return new Uint8Array(value);
 	return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
-/** Data of a kind with these bytes; undefined where there is no such kind, or the bytes do not fit it. */
+/** Returns data of a kind with these bytes; undefined if the kind is unknown, or the bytes do not fit it. */
 export function binaryOf(kind: unknown, bytes: Uint8Array): Binary | undefined {
 	const buffer = bytes.slice().buffer as ArrayBuffer;
 	if (kind === "ArrayBuffer") return buffer;
@@ -52,7 +52,7 @@ export function binaryOf(kind: unknown, bytes: Uint8Array): Binary | undefined {
 	}
 }
 
-// A subclass has the name of the kind it is of, which no property of its own can change.
+// Returns the name of the built-in type, even for a subclass. Properties of the value cannot change it.
 function nameOf(value: ArrayBufferView): string {
 	const typed = Object.getPrototypeOf(Uint8Array.prototype);
 	const { get } = Object.getOwnPropertyDescriptor(typed, Symbol.toStringTag) ?? {};

@@ -1,16 +1,16 @@
-// The blocks a message is made of, as plain data. Blocks may carry what a provider wants to see again
-// (signatures, encrypted reasoning, item ids) in `metadata`, keyed by provider.
+// The content blocks of messages, as plain data. Blocks may carry data that a provider needs back (signatures, encrypted
+// reasoning, item ids) in `metadata`, keyed by provider.
 
 /** Data that providers attach and need back unchanged, keyed by the provider's name. */
 export type ProviderMetadata = Record<string, Record<string, unknown>>;
 
-/** Where the bytes of an image or a document come from. */
+/** The source of an image's or other medium's bytes. */
 export type MediaSource =
 	| { type: "base64"; data: string }
 	| { type: "url"; url: string }
 	| { type: "bytes"; data: Uint8Array };
 
-/** Where a document comes from: bytes, an address, plain text given directly, or its ids at providers, by their names. */
+/** The source of a document: bytes, a URL, inline plain text, or its ids at providers, by provider name. */
 export type DocumentSource =
 	| MediaSource
 	| { type: "text"; data: string }
@@ -23,46 +23,46 @@ export interface TextBlock {
 	metadata?: ProviderMetadata;
 }
 
-/** A model's reasoning before its answer. `metadata` holds the signatures that must be sent back. */
+/** A model's reasoning before its answer. `metadata` contains the signatures that must be sent back. */
 export interface ReasoningBlock {
 	type: "reasoning";
 	text: string;
 	metadata?: ProviderMetadata;
 }
 
-/** A picture. */
+/** An image. */
 export interface ImageBlock {
 	type: "image";
 	source: MediaSource;
 	/** For example `image/png`. */
 	mimeType: string;
-	/** Pixels. */
+	/** In pixels. */
 	width?: number;
-	/** Pixels. */
+	/** In pixels. */
 	height?: number;
 	metadata?: ProviderMetadata;
 }
 
-/** Sound. */
+/** Audio. */
 export interface AudioBlock {
 	type: "audio";
 	data: Uint8Array;
 	mimeType: string;
-	/** Seconds. */
+	/** In seconds. */
 	duration?: number;
 	metadata?: ProviderMetadata;
 }
 
-/** A film. */
+/** A video. */
 export interface VideoBlock {
 	type: "video";
 	data: Uint8Array;
 	mimeType: string;
-	/** Seconds. */
+	/** In seconds. */
 	duration?: number;
-	/** Pixels. */
+	/** In pixels. */
 	width?: number;
-	/** Pixels. */
+	/** In pixels. */
 	height?: number;
 	metadata?: ProviderMetadata;
 }
@@ -76,7 +76,7 @@ export interface DocumentBlock {
 	metadata?: ProviderMetadata;
 }
 
-/** Bytes of any other kind. */
+/** Binary data of any other kind. */
 export interface BinaryBlock {
 	type: "binary";
 	data: Uint8Array;
@@ -100,7 +100,7 @@ export type UserContent = Exclude<ContentBlock, ReasoningBlock>;
 /** The content of a model's answer. */
 export type AssistantContent = ContentBlock;
 
-/** Whether a value is one of the content blocks, judged by its `type`. */
+/** Whether a value is a content block, judged by its `type`. */
 export function isContentBlock(value: unknown): value is ContentBlock {
 	if (typeof value !== "object" || value === null) return false;
 	return contentTypes.has((value as { type?: unknown }).type as string);

@@ -1,4 +1,4 @@
-// Reads messages from JSON data. The error for other data names the member that is wrong.
+// Reads messages from JSON data. For invalid data, the error names the faulty member.
 
 import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { type AssistantContent, isContentBlock, type ProviderMetadata, type UserContent } from "./content.ts";
@@ -14,7 +14,7 @@ import type { ToolCall, ToolResult } from "./tool.ts";
 import { base64ToBytes, decodeValue, type JSONValue } from "./value-codec.ts";
 
 /**
- * Turns JSON data back into the message it was made of.
+ * Converts JSON data back to the original message.
  * @throws HoldfastError `invalid_message` with the path of the fault in `data.path`.
  */
 export function messageFromJSON(json: MessageJSON): AnyMessage {
@@ -56,7 +56,7 @@ function readContent(content: unknown): unknown[] {
 	return blocks.map((block, index) => withBytes(block as AssistantContent, `content.${index}`));
 }
 
-/** Other packages write bytes as plain base64, or as JSON writes a Uint8Array by itself. */
+/** Other packages write bytes as plain base64, or as the JSON of a Uint8Array. */
 function withBytes(block: AssistantContent, path: string): AssistantContent {
 	switch (block.type) {
 		case "audio":

@@ -1,5 +1,5 @@
-// The three kinds of message. They are cheap to make (an engine makes several each step) and are never changed
-// once made; `text` is computed when asked for.
+// The three kinds of message. They are cheap to create (an engine creates several per step) and immutable. `text` is
+// computed on access.
 
 import { uuid } from "../ids/index.ts";
 import type { AssistantContent, ContentBlock, ProviderMetadata, UserContent } from "./content.ts";
@@ -35,10 +35,10 @@ export abstract class Message {
 		if (options?.metadata !== undefined) this.metadata = options.metadata;
 	}
 
-	/** The text of the message. Parts of what a user or several tools said are joined by a blank line. */
+	/** The text of the message. Parts from a user or several tools are joined by a blank line. */
 	abstract get text(): string;
 
-	/** The message as JSON data. */
+	/** Converts the message to JSON data. */
 	toJSON(): MessageJSON {
 		return messageToJSON(this as unknown as AnyMessage);
 	}
@@ -48,7 +48,7 @@ export abstract class Message {
 	}
 }
 
-/** A message of a user. */
+/** A user's message. */
 export class UserMessage extends Message {
 	readonly type: "user" = "user";
 	readonly content: readonly UserContent[];
@@ -79,21 +79,21 @@ export class AssistantMessage extends Message {
 		if (toolCalls !== undefined) this.toolCalls = toolCalls;
 	}
 
-	/** Whether the model asks for at least one tool. */
+	/** Whether the model makes at least one tool call. */
 	get hasToolCalls(): boolean {
 		return this.toolCalls !== undefined && this.toolCalls.length > 0;
 	}
 
 	/**
-	 * The text as the model said it. Text blocks that follow each other are one text: a model that cites its sources begins a
-	 * new block within a sentence. A blank line stands where something else is between them.
+	 * The text as the model wrote it. Adjacent text blocks are joined directly, because a model that cites its sources
+	 * starts a new block within a sentence. If there is another block between them, a blank line separates them.
 	 */
 	get text(): string {
 		return textOf(this.content, "");
 	}
 }
 
-/** The answers to tool calls. */
+/** The results of tool calls. */
 export class ToolResultMessage extends Message {
 	readonly type: "tool_result" = "tool_result";
 	readonly results: readonly ToolResult[];
@@ -111,27 +111,27 @@ export class ToolResultMessage extends Message {
 /** Any of the three kinds, distinguished by `type`. */
 export type AnyMessage = UserMessage | AssistantMessage | ToolResultMessage;
 
-/** Whether a value is a message, also one made by another installed copy of this package. */
+/** Whether a value is a message, including one created by another installed copy of this package. */
 export function isMessage(value: unknown): value is AnyMessage {
 	return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[brand] === true;
 }
 
-/** Whether a value is a user message, also one made by another installed copy of this package. */
+/** Whether a value is a user message, including one created by another installed copy of this package. */
 export function isUserMessage(value: unknown): value is UserMessage {
 	return isMessage(value) && value.type === "user";
 }
 
-/** Whether a value is an assistant message, also one made by another installed copy of this package. */
+/** Whether a value is an assistant message, including one created by another installed copy of this package. */
 export function isAssistantMessage(value: unknown): value is AssistantMessage {
 	return isMessage(value) && value.type === "assistant";
 }
 
-/** Whether a value is a message of tool results, also one made by another installed copy of this package. */
+/** Whether a value is a message of tool results, including one created by another installed copy of this package. */
 export function isToolResultMessage(value: unknown): value is ToolResultMessage {
 	return isMessage(value) && value.type === "tool_result";
 }
 
-/** @param between what stands between text blocks that follow each other. */
+/** @param between the separator between adjacent text blocks. */
 function textOf(content: readonly ContentBlock[], between: string): string {
 	const first = content[0];
 	if (content.length === 1 && first?.type === "text") return first.text;
@@ -158,13 +158,13 @@ export interface MessageJSON {
 	toolCalls?: JSONValue[];
 	results?: JSONValue[];
 	metadata?: JSONValue;
-	/** ISO 8601. */
+	/** In ISO 8601. */
 	timestamp: string;
 }
 
 /**
- * Turns a message into JSON data that `messageFromJSON` turns back exactly.
- * @throws HoldfastError `unserialisable_value` where content or results hold what JSON cannot say.
+ * Converts a message to JSON data that `messageFromJSON` restores exactly.
+ * @throws HoldfastError `unserialisable_value` if content or results contain values that JSON cannot represent.
  */
 export function messageToJSON(message: Message): MessageJSON {
 	const given = message as AnyMessage;

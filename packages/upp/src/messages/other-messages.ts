@@ -1,5 +1,5 @@
-// Messages of other packages with the same protocol: they are accepted and converted. Anything else is refused with an
-// error that explains what to pass.
+// Messages from other packages with the same protocol are accepted and converted. Anything else is refused with an error
+// that explains what to pass.
 
 import { isThenable } from "../promises/index.ts";
 import { type AssistantContent, isContentBlock, type UserContent } from "./content.ts";
@@ -14,8 +14,8 @@ import {
 import type { ToolCall, ToolResult } from "./tool.ts";
 
 /**
- * The value as a message: itself if it is one, or a message of another package with the members of one, made into ours
- * with its id, time and metadata. Undefined for anything else.
+ * Returns the value if it is a message. Converts a compatible message from another package, keeping its id, time and
+ * metadata. Undefined for anything else.
  */
 export function asMessage(value: unknown): AnyMessage | undefined {
 	if (isMessage(value)) return value;
@@ -45,14 +45,17 @@ export function asMessage(value: unknown): AnyMessage | undefined {
 	}
 }
 
-/** Messages as ours; the same list where they are ours already. Undefined where one is no message. */
+/**
+ * Converts messages as `asMessage` does. Returns the same list if none needs converting, and undefined if one is not a
+ * message.
+ */
 export function asMessages(values: readonly unknown[]): readonly AnyMessage[] | undefined {
 	if (values.every(isMessage)) return values as readonly AnyMessage[];
 	const messages = values.map(asMessage);
 	return messages.includes(undefined) ? undefined : (messages as AnyMessage[]);
 }
 
-/** What to pass instead of a value that is not a message, as a sentence. */
+/** Returns a sentence on what to pass instead of a value that is not a message. */
 export function insteadOf(value: unknown): string {
 	if (isThenable(value)) return "It is a promise: await it first.";
 	const { role, content, type } = (isObject(value) ? value : {}) as Record<string, unknown>;

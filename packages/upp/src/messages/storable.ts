@@ -1,14 +1,14 @@
-// Whether a value can be written as JSON and read again, found out without writing it.
+// Determines whether a value can be written as JSON and read back, without writing it.
 
 import { encodeValue } from "./value-codec.ts";
 
-/** How many levels of objects and lists within each other a stored value may have. */
+/** The maximum nesting depth of objects and lists in a stored value. */
 export const deepest = 500;
 
-/** `deep` is what has more levels than are allowed, or is circular. */
+/** `deep`: nested too deeply, or circular. */
 export type Storable = "yes" | "no" | "deep";
 
-/** Whether `encodeValue` takes a value. Costs a look at each member; plain data is not copied or written. */
+/** Whether `encodeValue` accepts a value. Visits each member once; plain data is neither copied nor written. */
 export function storable(value: unknown): Storable {
 	const found = look(value, deepest);
 	if (found !== "no") return found;
@@ -21,8 +21,8 @@ export function storable(value: unknown): Storable {
 }
 
 /**
- * Whether a value is an object that is stored as the members it has: none of a class, and none that says itself how it
- * is stored. Objects of other realms count.
+ * Whether a value is an object that is stored as its members: it has no class and does not define its own stored form.
+ * Includes objects from other realms.
  */
 export function isPlainRecord(value: unknown): value is Record<string, unknown> {
 	if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
@@ -35,7 +35,7 @@ function isOfNoClass(value: object): boolean {
 	return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** "no" is what has to be encoded to be sure. */
+/** "no" means that it has to be encoded to be sure. */
 function look(value: unknown, levels: number): Storable {
 	switch (typeof value) {
 		case "string":

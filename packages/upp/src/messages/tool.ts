@@ -1,4 +1,4 @@
-// Tools and the calls, results and executions that come of them, as plain data.
+// Tools, and their calls, results and executions, as plain data.
 
 import type { ProviderMetadata } from "./content.ts";
 
@@ -13,14 +13,14 @@ export interface JSONSchema {
 	[keyword: string]: unknown;
 }
 
-/** A tool as a model sees it. */
+/** A tool in the form that a model sees. */
 export interface ModelTool {
 	name: string;
 	description: string;
 	parameters: JSONSchema;
 	/** Passed to the provider with the tool, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
-	/** Whether the provider makes the model keep to `parameters`. Default: as the provider does. */
+	/** Whether the provider makes the model adhere to `parameters`. Default: the provider's. */
 	strict?: boolean;
 	/** Examples of arguments, for providers that show them to the model. */
 	inputExamples?: readonly { readonly input: Record<string, unknown> }[];
@@ -28,55 +28,55 @@ export interface ModelTool {
 	provider?: ProviderTool;
 }
 
-/** Which tool of its provider a tool is. */
+/** Identifies a tool that a provider defines. */
 export interface ProviderTool {
 	/** For example `openai.web_search`. */
 	readonly id: string;
-	/** How the provider sets it up. */
+	/** The provider's configuration of the tool. */
 	readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** A tool that can be run. A throw becomes an error result for the model. */
+/** A tool that can be run. If it throws, the model gets an error result. */
 export interface Tool<Params = any, Result = unknown> extends ModelTool {
 	run(params: Params, context?: any): Result | Promise<Result>;
-	/** Asked before each run; `false` answers the call without running it. */
+	/** Called before each run; `false` answers the call without running it. */
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
-/** One request of a model to run a tool. */
+/** A model's request to run a tool. */
 export interface ToolCall {
 	toolCallId: string;
 	toolName: string;
 	arguments: Record<string, unknown>;
-	/** Ids of calls that must have settled before this one starts. */
+	/** Ids of calls that must settle before this one starts. */
 	after?: string[];
 	/**
-	 * The text the model gave where it was no JSON object, empty where the answer was cut off before it was complete;
-	 * `arguments` is empty then, and the call must be answered with an error.
+	 * The model's text if it was not a JSON object; empty if the answer was cut off before it was complete. In that case,
+	 * `arguments` is empty, and the call must be answered with an error.
 	 */
 	invalidArguments?: string;
 	/**
-	 * Set where the call has another id than its provider gave it, which had used that id before: the provider's id, and the
-	 * model that gave it. Prompts hold the call's own id: strict providers refuse one that is repeated.
+	 * Set if the call's id differs from the one its provider gave it, because that was already used: the provider's id,
+	 * and the model that gave it. Prompts contain the call's own id, because strict providers refuse a repeated one.
 	 */
 	providerCall?: { readonly id: string; readonly modelId: string };
 	/**
-	 * Set where the provider runs the tool and asks first: the provider's id of the question. The result of the call answers it: an
-	 * error or a denial refuses.
+	 * Set if the provider runs the tool and asks first: the provider's id of the question. The result of the call answers
+	 * it: an error or a denial refuses.
 	 */
 	approvalId?: string;
 	/** Data that the provider needs back with this call, such as thought signatures. */
 	metadata?: ProviderMetadata;
 }
 
-/** The answer to one tool call. */
+/** The result of one tool call. */
 export interface ToolResult {
 	toolCallId: string;
 	result: unknown;
 	isError?: boolean;
-	/** Set where the call was denied and not run; `result` is the reason. Providers that know denials receive one. */
+	/** Set if the call was denied and not run; `result` is the reason. Providers that support denials receive one. */
 	denied?: true;
-	/** Passed to the provider with the whole result, keyed by the provider's name. */
+	/** Passed to the provider with the result, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
 }
 
@@ -87,11 +87,11 @@ export interface ToolExecution {
 	arguments: Record<string, unknown>;
 	result: unknown;
 	isError: boolean;
-	/** Milliseconds. */
+	/** In milliseconds. */
 	duration: number;
-	/** The decision of `approval` or `onBeforeCall`, if there was one. */
+	/** The decision of `approval` or `onBeforeCall`, if any. */
 	approved?: boolean;
-	/** Of a tool that threw: the frames of the stack, without the message. For logs: no model and no client sees it. */
+	/** If the tool threw: the stack frames, without the message. Only for logs; no model or client sees it. */
 	stack?: string;
 }
 
@@ -100,7 +100,7 @@ export type BeforeCallDecision = boolean | { proceed: boolean; params?: Record<s
 
 /** How tool calls are handled while a model works. Hooks may be asynchronous and are awaited. */
 export interface ToolUseStrategy {
-	/** How many rounds of tool calls at most. Default: no limit. */
+	/** The maximum number of rounds of tool calls. Default: no limit. */
 	maxIterations?: number;
 	onToolCall?(tool: Tool, params: any): void | Promise<void>;
 	onBeforeCall?(tool: Tool, params: any): BeforeCallDecision | Promise<BeforeCallDecision>;

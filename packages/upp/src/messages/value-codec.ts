@@ -1,13 +1,13 @@
-// Live values as JSON data and back, exactly: binary data and dates keep their kind, undefined members vanish as in
-// JSON, and user data that looks like one of our markers survives. Plain JSON passes through uncopied.
+// Converts live values to JSON data and back, exactly: binary data and dates keep their kind, undefined members are
+// dropped as in JSON, and user data that resembles one of our markers is preserved. Plain JSON is not copied.
 
 import { HoldfastError } from "../errors/index.ts";
 import { type Binary, binaryOf, bytesOf, isBinary, kindOf } from "./binary.ts";
 
-// A marker is an object with this one key; an object of the user's that has the key is wrapped in an escape.
+// A marker is an object with this one key. A user's object that has the key is wrapped in an escape.
 const marker = "$holdfast";
 
-/** Anything JSON can say. */
+/** Any JSON value. */
 export type JSONValue =
 	| string
 	| number
@@ -19,8 +19,8 @@ export type JSONValue =
 /** How to treat an instance of a class without `toJSON`, whose private members are invisible. */
 export interface EncodeOptions {
 	/**
-	 * `"members"` (the default): it is encoded as the members that it shows, and refused if it shows none. `"refuse"`: it
-	 * is refused.
+	 * `"members"` (the default): it is encoded as its visible members, and refused if it has none. `"refuse"`: it is
+	 * refused.
 	 */
 	readonly instances?: "members" | "refuse";
 }
@@ -37,8 +37,8 @@ export function encodeValue(value: unknown, options?: EncodeOptions): JSONValue 
 }
 
 /**
- * Turns what `encodeValue` gave back into the live value.
- * @throws HoldfastError `unserialisable_value` where a marker is damaged.
+ * Converts the output of `encodeValue` back to the live value.
+ * @throws HoldfastError `unserialisable_value` if a marker is damaged.
  */
 export function decodeValue(value: JSONValue): unknown {
 	return typeof value === "object" && value !== null ? decode(value) : value;
@@ -188,13 +188,13 @@ function isPlain(value: object): boolean {
 	return prototype === Object.prototype || prototype === null;
 }
 
-/** Whether it is of no class, though perhaps of another realm. */
+/** Whether it is a plain object, possibly from another realm. */
 function isOfNoClass(value: object): boolean {
 	const prototype: object | null = Object.getPrototypeOf(value);
 	return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Whether what it holds is not in its members. */
+/** Whether its content is not in its members. */
 function losesAll(value: object, keys: readonly string[]): boolean {
 	if (keys.length === 0 || ArrayBuffer.isView(value)) return true;
 	return value instanceof Error || value instanceof Map || value instanceof Set;
@@ -205,7 +205,7 @@ function nameOf(value: object): string {
 	return typeof name === "string" && name !== "" ? `an object of the class ${name}` : "an object of a class";
 }
 
-// Object.fromEntries defines members, so a key "__proto__" stays data and never becomes the prototype.
+// Object.fromEntries defines members, so a key "__proto__" remains data and does not set the prototype.
 function fromEntries<T>(entries: [string, T][]): Record<string, T> {
 	return Object.fromEntries(entries);
 }
@@ -227,7 +227,7 @@ interface Base64Constructor {
 	fromBase64?(text: string): Uint8Array;
 }
 
-/** Bytes as base64 text, in any JavaScript runtime. */
+/** Encodes bytes as base64, in any JavaScript runtime. */
 export function bytesToBase64(bytes: Uint8Array): string {
 	const native = (bytes as Base64Bytes).toBase64;
 	if (native !== undefined) return native.call(bytes);
@@ -239,7 +239,7 @@ export function bytesToBase64(bytes: Uint8Array): string {
 	return btoa(binary);
 }
 
-/** Base64 text as bytes, in any JavaScript runtime. */
+/** Decodes base64 to bytes, in any JavaScript runtime. */
 export function base64ToBytes(text: string): Uint8Array {
 	const native = (Uint8Array as Base64Constructor).fromBase64;
 	if (native !== undefined) return native.call(Uint8Array, text);

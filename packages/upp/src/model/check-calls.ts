@@ -1,12 +1,15 @@
-// Checks the tool calls of a model's answer.
+// Validates the tool calls of a model's answer.
 
 import { deepest, isPlainRecord, storable, type ToolCall } from "../messages/index.ts";
 import { Fault } from "./fault.ts";
 
-/** Calls that one answer may have: what a round costs grows faster than their number, and no provider makes nearly as many. */
+/**
+ * The maximum number of calls in one answer: the cost of a round grows faster than their number, and no provider makes
+ * nearly as many.
+ */
 export const mostCalls = 1_000;
 
-/** The calls as given, or with arguments that are nested too deeply marked as unreadable. */
+/** Returns the calls unchanged, or with arguments that are nested too deeply marked as unreadable. */
 export function readCalls(calls: readonly ToolCall[]): readonly ToolCall[] {
 	if (!Array.isArray(calls)) throw new Fault("`message.toolCalls`", "a list");
 	if (calls.length > mostCalls)
@@ -32,7 +35,7 @@ function checkCall(call: unknown, index: number): "yes" | "deep" {
 	return found;
 }
 
-/** Checks rare members of a call. */
+/** Checks optional, rarely used members of a call. */
 function checkMember(call: Record<string, unknown>, name: string, index: number): void {
 	const value = call[name];
 	if (value === undefined) return;

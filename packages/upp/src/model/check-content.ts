@@ -1,9 +1,9 @@
-// Checks the content of a model's answer, block by block.
+// Validates the content of a model's answer, block by block.
 
 import { type ContentBlock, isContentBlock, isPlainRecord, storable } from "../messages/index.ts";
 import { Fault } from "./fault.ts";
 
-/** Throws a Fault for what is no block that can be stored and sent back. */
+/** Throws a Fault for a block that cannot be stored and sent back. */
 export function checkBlock(block: unknown, index: number): void {
 	if (!isPlainRecord(block) || !isContentBlock(block))
 		throw fault(index, "", "a content block of a known type");

@@ -1,4 +1,4 @@
-// Checks the events that a model streams, where they are read.
+// Validates the events that a model streams, as they are read.
 
 import type { StreamEvent, StreamEventType } from "../stream/index.ts";
 import { invalidResponse } from "./check-response.ts";
@@ -20,7 +20,7 @@ const types: ReadonlySet<unknown> = new Set<StreamEventType>([
 ]);
 
 /**
- * The event, if it is one.
+ * Returns the event if it is valid.
  * @throws UPPError INVALID_RESPONSE
  */
 export function checkStreamEvent(given: unknown, provider: string): StreamEvent {

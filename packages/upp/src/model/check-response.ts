@@ -1,5 +1,5 @@
-// Checks a model's answer before anything believes it: a checked answer can be stored and read again. Costs a look at
-// each member of the answer.
+// Validates a model's answer before it is used: a validated answer can be stored and read back. Visits each member of the
+// answer once.
 
 import { UPPError } from "../errors/index.ts";
 import { AssistantMessage, asMessage, isPlainRecord, storable, type ToolCall } from "../messages/index.ts";
@@ -10,7 +10,7 @@ import { Fault } from "./fault.ts";
 import type { LLMResponse } from "./model-port.ts";
 
 /**
- * The answer, if it is one. Members that the port does not know are left out.
+ * Returns the answer if it is valid. Drops members that the port does not define.
  * @throws UPPError INVALID_RESPONSE
  */
 export function checkResponse(given: unknown, provider: string): LLMResponse {
@@ -22,7 +22,7 @@ export function checkResponse(given: unknown, provider: string): LLMResponse {
 	}
 }
 
-/** The error of a provider whose model did not keep to the port. */
+/** Creates the error for a provider whose model violated the port. */
 export function invalidResponse(provider: string, what: string, cause?: unknown): UPPError {
 	const message = `The answer of the provider "${provider}" cannot be used: ${what}. Nothing of it was kept; correct the provider.`;
 	return new UPPError(message, "INVALID_RESPONSE", provider, "llm", undefined, cause);
@@ -69,8 +69,8 @@ function readMessage(given: unknown): AssistantMessage {
 }
 
 /**
- * In an answer that was cut off, empty arguments may be incomplete: such a call is marked as unreadable, so that it never
- * runs. Arguments with members were parsed up to their closing brace.
+ * If the answer was cut off, empty arguments may be incomplete, so such a call is marked as unreadable and never runs.
+ * Arguments with members were parsed up to their closing brace.
  */
 function withoutHalfCalls(message: AssistantMessage, stopReason: StopReason): AssistantMessage {
 	const { toolCalls, id, timestamp, metadata, content } = message;

@@ -1,5 +1,5 @@
-// Every answer of a model is validated here before it is used, for models of every provider, made by `createProvider` or
-// by hand.
+// Validates every answer of a model before it is used, for models of every provider, whether created by `createProvider`
+// or by hand.
 
 import { HoldfastError } from "../errors/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
@@ -9,7 +9,7 @@ import { isRetrying, markRetrying } from "./own-retries.ts";
 
 const checked = new WeakSet<BoundLLMModel>();
 
-/** Marks a model that checks its answers itself. */
+/** Marks a model that validates its answers itself. */
 export function markChecked(model: BoundLLMModel): BoundLLMModel {
 	checked.add(model);
 	return model;
@@ -33,7 +33,7 @@ export function checkedModel(model: BoundLLMModel, provider: string): BoundLLMMo
 	return isRetrying(model) ? markRetrying(made) : made;
 }
 
-/** A model made by hand may know how to stream and nothing else. */
+/** A model created by hand may only support streaming. */
 function completed(model: BoundLLMModel, request: LLMRequest): Promise<LLMResponse> {
 	if (typeof model.complete === "function") return model.complete(request);
 	return drained(model.stream(request));
@@ -45,7 +45,7 @@ async function drained(stream: LLMStreamResult): Promise<LLMResponse> {
 	return stream.response;
 }
 
-/** The stream of a model with its answer checked, when it is asked for. */
+/** The stream of a model. Its answer is validated when requested. */
 class CheckedStream implements LLMStreamResult {
 	readonly #source: LLMStreamResult;
 	readonly #check: (response: unknown) => LLMResponse;

@@ -1,4 +1,4 @@
-// Makes providers: functions that turn a model's id into a reference.
+// Creates providers: functions that turn a model's id into a reference.
 
 import { checkOptionNames, optionNames } from "../errors/index.ts";
 import { checkedModel } from "./checked-model.ts";

@@ -1,42 +1,43 @@
-// The language model port: what a model is asked, what it answers, and how a provider makes it ready.
+// The language model port: requests, responses, and how a provider binds models.
 
 import type { UPPError } from "../errors/index.ts";
 import type { AssistantMessage, JSONSchema, Message, ModelTool } from "../messages/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
 import type { StopReason, TokenUsage } from "../turn/index.ts";
 
-/** Gives the key for each request, for example to rotate among several. */
+/** Returns the key for each request, for example to rotate among several. */
 export interface KeyStrategy {
 	getKey(): string | Promise<string>;
 }
 
-/** When to try a failed request again. */
+/** When to retry a failed request. */
 export interface RetryStrategy {
-	/** The wait before the next try in milliseconds, or `null` to give up. `attempt` counts from 1. */
+	/** Returns the delay before the next retry in milliseconds, or `null` to give up. `attempt` counts from 1. */
 	onRetry(error: UPPError, attempt: number): number | null | Promise<number | null>;
-	/** The wait before each request in milliseconds, for example to keep below a rate. */
+	/** Returns the delay before each request in milliseconds, for example to stay below a rate limit. */
 	beforeRequest?(): number | Promise<number>;
 	/** Called when a request succeeded. */
 	reset?(): void;
 }
 
-/** How to reach a provider. */
+/** The configuration of a provider. */
 export interface ProviderConfig {
-	/** Default: the provider's own environment variable. */
+	/** Default: the provider's environment variable. */
 	apiKey?: string | (() => string | Promise<string>) | KeyStrategy;
-	/** Default: the provider's own address. */
+	/** Default: the provider's URL. */
 	baseUrl?: string;
-	/** Milliseconds for a whole model call, retries included. Default: no limit. */
+	/** The time limit in milliseconds for a whole model call, including retries. Default: no limit. */
 	timeout?: number;
 	/**
-	 * Milliseconds without any content, after which one attempt fails with `TIMEOUT`; it is tried again as `retryStrategy`
-	 * decides, unless something of it was emitted. A model that is not streamed sends its content at once. Default 600,000;
-	 * Infinity: no limit.
+	 * Milliseconds without any content after which an attempt fails with `TIMEOUT`. It is retried as `retryStrategy`
+	 * decides, unless some of it was emitted. A model that is not streamed sends all its content at once. Default
+	 * 600,000; Infinity: no limit.
 	 */
 	silenceMs?: number;
 	/**
-	 * Characters of one answer: text, reasoning, arguments of calls and files. Each piece counts for at least 16, also an empty
-	 * one. A longer answer is left and fails with `INVALID_RESPONSE`. Default 16,777,216; Infinity: no limit.
+	 * The maximum number of characters of one answer: text, reasoning, arguments of calls and files. Each piece counts
+	 * for at least 16, even an empty one. A longer answer is abandoned and fails with `INVALID_RESPONSE`. Default
+	 * 16,777,216; Infinity: no limit.
 	 */
 	maxAnswerCharacters?: number;
 	/** Default: the runtime's `fetch`. */
@@ -58,11 +59,11 @@ export interface LLMCapabilities {
 	documentInput?: boolean;
 }
 
-/** The information passed before a failed request is retried. */
+/** Information about a retry, passed before it starts. */
 export interface RetryInfo {
 	/** The number of the retry, from 1. */
 	attempt: number;
-	/** How long it waits first, in milliseconds. */
+	/** The delay before it, in milliseconds. */
 	delayMs: number;
 	error: UPPError;
 }
@@ -71,14 +72,14 @@ export interface RetryInfo {
 export interface LLMRequest {
 	readonly messages: readonly Message[];
 	system?: string;
-	/** Model parameters such as `temperature`; each model's port defines the ones it knows. */
+	/** Model parameters such as `temperature`; each model's port defines those it supports. */
 	params?: Record<string, unknown>;
 	tools?: readonly ModelTool[];
-	/** The schema the answer must follow. */
+	/** The schema that the answer must match. */
 	structure?: JSONSchema;
 	/**
-	 * How to treat an answer that is not JSON although `structure` requires it. `keep`: it is returned without `data`,
-	 * for a caller that checks it. Default: the call fails with INVALID_RESPONSE.
+	 * How to treat an answer that is not JSON although `structure` requires it. `keep`: return it without `data`, for a
+	 * caller that checks it. Default: the call fails with INVALID_RESPONSE.
 	 */
 	unparsed?: "keep";
 	config: ProviderConfig;
@@ -92,7 +93,7 @@ export interface LLMResponse {
 	message: AssistantMessage;
 	usage: TokenUsage;
 	stopReason: StopReason;
-	/** The parsed answer, where a `structure` was asked for. */
+	/** The parsed answer, if a `structure` was requested. */
 	data?: unknown;
 }
 
@@ -104,7 +105,7 @@ export interface BoundLLMModel {
 	stream(request: LLMRequest): LLMStreamResult;
 }
 
-/** How a provider makes language models ready. */
+/** Binds a provider's language models. */
 export interface LLMHandler {
 	bind(modelId: string, options?: any): BoundLLMModel;
 }

@@ -1,4 +1,4 @@
-// The port to models: what a provider is and how it is set up.
+// The port to models: the interface of a provider, and its configuration.
 
 import type { LLMHandler } from "./model-port.ts";
 
@@ -9,7 +9,7 @@ export interface ProviderModalities {
 	image?: unknown;
 }
 
-/** Makes references to models; it is called with a model's id. */
+/** Creates references to models. Call it with a model's id. */
 export interface Provider<Options = any> {
 	(modelId: string, options?: Options): ModelReference<Options>;
 	readonly name: string;
@@ -17,10 +17,10 @@ export interface Provider<Options = any> {
 	readonly modalities: ProviderModalities;
 }
 
-/** A model by its id and its provider. */
+/** Identifies a model by its id and its provider. */
 export interface ModelReference<Options = any> {
 	readonly modelId: string;
 	readonly provider: Provider<Options>;
-	/** The options of the provider's call besides the id. */
+	/** The options passed to the provider along with the id. */
 	readonly options?: Options;
 }

@@ -1,11 +1,11 @@
-// Values that are available at once or later. The continuation is written once, and runs within the same call if the
-// value is available.
+// Values that are available immediately or later. The continuation is written once, and runs synchronously if the value
+// is available.
 
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Continues with a value: within this call if it is available, else when it resolves. `failed` receives the rejection.
+ * Continues with a value: synchronously if it is available, otherwise when it resolves. `failed` receives the rejection.
  */
 export function after<T, U, F = never>(
 	value: MaybePromise<T>,
@@ -16,8 +16,8 @@ export function after<T, U, F = never>(
 }
 
 /**
- * Continues with what a call returns, as `after` does. `failed` gets what the call throws or rejects with, and nothing that
- * `next` throws.
+ * Continues with the return value of a call, as `after` does. `failed` receives an error or rejection of the call, but
+ * not of `next`.
  */
 export function attempt<T, U, F = never>(
 	call: () => MaybePromise<T>,
@@ -33,7 +33,7 @@ export function attempt<T, U, F = never>(
 	return after(value, next, failed);
 }
 
-/** The result of a call, or the result of `failed` for an error or a rejection. */
+/** Returns the result of a call, or the result of `failed` for an error or a rejection. */
 export function guarded<T, F = never>(
 	call: () => MaybePromise<T>,
 	failed: (error: unknown) => MaybePromise<F>,
@@ -46,7 +46,7 @@ export function guarded<T, F = never>(
 	}
 }
 
-/** Whether a value is awaited, like a promise. Reads `then` once. */
+/** Whether `await` would treat a value as a promise. Reads `then` once. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
 	return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }

@@ -1,5 +1,5 @@
-// The providers that come with the model layer. Each hands its models over to the installed `@ai-sdk/*` package,
-// which is loaded when a model is first called.
+// The providers bundled with the model layer. Each uses the installed `@ai-sdk/*` package, which is loaded when a model
+// is first called.
 
 import { bindLanguageModelSource, type LanguageModel } from "../ai-sdk/index.ts";
 import { HoldfastError } from "../errors/index.ts";
@@ -11,11 +11,11 @@ import {
 	type ProviderConfig,
 } from "../model/index.ts";
 
-/** How to reach a provider. The `config` of a call takes precedence. */
+/** The options of a provider. The `config` of a call takes precedence. */
 export interface FactoryOptions {
-	/** Default: the provider's own environment variable. */
+	/** Default: the provider's environment variable. */
 	apiKey?: string;
-	/** Default: the provider's own address. */
+	/** Default: the provider's URL. */
 	baseURL?: string;
 	/** An alias of `baseURL`. */
 	baseUrl?: string;
@@ -23,15 +23,15 @@ export interface FactoryOptions {
 	fetch?: typeof fetch;
 }
 
-/** How to reach OpenAI. */
+/** The options of OpenAI. */
 export interface OpenAIOptions extends FactoryOptions {
-	/** Which of OpenAI's interfaces to use. Default `responses`. */
+	/** Which OpenAI API to use. Default `responses`. */
 	api?: "responses" | "chat";
 }
 
-/** How to reach a server that speaks OpenAI's chat format. */
+/** The options of a server that implements OpenAI's chat API. */
 export interface OpenAICompatibleOptions extends FactoryOptions {
-	/** The name under which provider options and metadata go. Default `openai-compatible`. */
+	/** The name used for provider options and metadata. Default `openai-compatible`. */
 	name?: string;
 }
 
@@ -60,7 +60,7 @@ export const google: Provider<FactoryOptions> = fromPackage({
 	model: (provider, modelId) => provider.languageModel(modelId),
 });
 
-/** Models of any server that speaks OpenAI's chat format, through `@ai-sdk/openai-compatible`. */
+/** Models of any server that implements OpenAI's chat API, through `@ai-sdk/openai-compatible`. */
 export const openaiCompatible: Provider<OpenAICompatibleOptions> = fromPackage({
 	name: "openai-compatible",
 	packageName: "@ai-sdk/openai-compatible",
@@ -79,7 +79,7 @@ interface AISDKProvider {
 interface Delegation<Options> {
 	name: string;
 	packageName: string;
-	/** The package's function that makes a provider. */
+	/** The name of the package's function that creates a provider. */
 	create: string;
 	model(provider: AISDKProvider, modelId: string, options: Options): LanguageModel;
 }
@@ -103,7 +103,7 @@ interface Settings {
 	headers: Record<string, string> | undefined;
 }
 
-// The model is created again only if the key, the address or the fetch function has changed since the last call.
+// Creates the model again only if the key, the URL or the fetch function has changed since the last call.
 function loader<Options extends FactoryOptions>(
 	delegation: Delegation<Options>,
 	modelId: string,

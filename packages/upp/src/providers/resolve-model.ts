@@ -4,13 +4,13 @@ import { bindLanguageModel, type LanguageModel } from "../ai-sdk/index.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { createProvider, type ModelReference, type Provider } from "../model/index.ts";
 
-// The same model gives the same reference, so callers may cache by reference.
+// The same model always gets the same reference, so callers may cache by reference.
 const references = new WeakMap<LanguageModel, ModelReference>();
 
 /**
- * Turns what was given as a model into a reference.
- * @throws HoldfastError `provider_not_called`: a provider was given without a model's id; `invalid_model`: it is
- * no model at all.
+ * Converts a model in any accepted form to a reference.
+ * @throws HoldfastError `provider_not_called`: a provider was given without a model's id; `invalid_model`: it is not a
+ * model.
  */
 export function resolveModel(model: ModelReference | LanguageModel): ModelReference {
 	if (isLanguageModel(model)) return referenceTo(model);
@@ -29,14 +29,14 @@ export function resolveModel(model: ModelReference | LanguageModel): ModelRefere
 	);
 }
 
-/** Whether a value is a reference made by a UPP provider. */
+/** Whether a value is a reference created by a UPP provider. */
 export function isModelReference(value: unknown): value is ModelReference {
 	if (typeof value !== "object" || value === null) return false;
 	const reference = value as Partial<ModelReference>;
 	return typeof reference.modelId === "string" && typeof reference.provider === "function";
 }
 
-/** Whether a value is a model of the AI SDK that we can call, judged by its shape. */
+/** Whether a value is a supported AI SDK model, judged by its shape. */
 export function isLanguageModel(value: unknown): value is LanguageModel {
 	if (typeof value !== "object" || value === null) return false;
 	const model = value as Partial<LanguageModel>;

@@ -1,4 +1,4 @@
-// Watches one answer of a provider: it may not be silent for too long, nor send more than an answer may have (keeps I7).
+// Watches one answer of a provider: it must not be silent for too long, nor exceed the maximum size (keeps I7).
 import { UPPError } from "../errors/index.ts";
 import type { ProviderConfig } from "../model/index.ts";
 import { startTimer } from "../time/index.ts";
@@ -6,19 +6,19 @@ import { type Silent, sharesTimer, unwatch, watch } from "./silence-watch.ts";
 
 const defaultSilenceMs = 600_000;
 const defaultCharacters = 16 * 1024 * 1024;
-/** The minimum size of a piece: pieces without content count as well. */
+/** The minimum size that a piece counts for, because pieces without content count as well. */
 const leastPiece = 16;
-/** From this on, a second or two more do not matter: such silences share a timer. */
+/** From this duration on, a second or two make no difference, so such silences share a timer. */
 const longSilenceMs = 60_000;
 
-/** Whether a config lets answers take any time and have any size. */
+/** Whether a config sets no limits on the time and size of answers. */
 export function isUnlimited({ silenceMs, maxAnswerCharacters }: ProviderConfig): boolean {
 	return silenceMs === Number.POSITIVE_INFINITY && maxAnswerCharacters === Number.POSITIVE_INFINITY;
 }
 
 /** A pending answer. */
 interface Waiting {
-	/** Called once at most, with the reason for which the answer is left. */
+	/** Called at most once, with the reason why the answer is abandoned. */
 	leave(error: UPPError): void;
 }
 
@@ -30,8 +30,8 @@ export class AnswerWatch implements Silent {
 	readonly #waiting: Waiting;
 	#characters = 0;
 	/**
-	 * When the last content came. Undefined before the first; where the timer is shared also after each content, until the timer
-	 * looks.
+	 * When the last content arrived. Undefined before the first. With a shared timer, also undefined after each content
+	 * until the timer's next check.
 	 */
 	#heardAt: number | undefined;
 	#stopTimer: (() => void) | undefined;
@@ -47,8 +47,8 @@ export class AnswerWatch implements Silent {
 	}
 
 	/**
-	 * The provider has sent so many characters. `content` says whether they end its silence.
-	 * @throws UPPError INVALID_RESPONSE for more than an answer may have.
+	 * Records that the provider has sent this many characters. `content`: whether they end its silence.
+	 * @throws UPPError INVALID_RESPONSE if the answer is too large.
 	 */
 	heard(characters: number, content: boolean): void {
 		if (content) this.#heardAt = this.#stopTimer === undefined ? undefined : performance.now();
@@ -61,19 +61,19 @@ export class AnswerWatch implements Silent {
 		throw error;
 	}
 
-	/** The answer is complete, or no longer needed. */
+	/** Stops watching: the answer is complete, or no longer needed. */
 	close(): void {
 		unwatch(this);
 		this.#stopTimer?.();
 	}
 
-	/** The shared timer looks: a silence begins when it first does. */
+	/** Called by the shared timer. A silence starts with the first check that follows content. */
 	look(now: number): void {
 		if (this.#heardAt === undefined) this.#heardAt = now;
 		else if (now - this.#heardAt >= this.#silenceMs) this.#tooSilent();
 	}
 
-	/** One timer for many pieces: it looks when the last one came. */
+	/** One timer covers many pieces: when it fires, it checks when the last one arrived. */
 	#lookAfter(milliseconds: number): void {
 		const look = (): void => {
 			const left = this.#heardAt === undefined ? 0 : this.#heardAt + this.#silenceMs - performance.now();

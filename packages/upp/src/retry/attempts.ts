@@ -6,21 +6,21 @@ import type { LLMRequest, RetryStrategy } from "../model/index.ts";
 import { delay } from "../time/index.ts";
 import { Deadline } from "./deadline.ts";
 
-/** Waits; ends early by rejecting when the signal fires. */
+/** Waits. Rejects early when the signal fires. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
 /** The parts of a call that concern its model. */
 export interface CallContext {
 	/** The provider's name, for errors. */
 	provider: string;
-	/** Used where the request's config gives no strategy. */
+	/** Used if the request's config has no strategy. */
 	defaultStrategy: RetryStrategy | undefined;
 	/** Converts a thrown value into a UPPError. */
 	toError(thrown: unknown): UPPError;
 	sleep?: Sleep;
 }
 
-/** One try. `started` says whether anything of it was handed out, after which it is not tried again. */
+/** One attempt. `started` returns whether any of it was emitted, after which it is not retried. */
 export interface Attempt<T> {
 	/** `deadline.signal` is the same signal. */
 	run(signal: AbortSignal, deadline: Deadline): PromiseLike<T>;
@@ -29,7 +29,7 @@ export interface Attempt<T> {
 
 /**
  * Runs an attempt until it succeeds, may not be retried, runs out of time or is cancelled.
- * @throws UPPError CANCELLED, TIMEOUT, or what the last attempt failed with.
+ * @throws UPPError CANCELLED, TIMEOUT, or the error of the last attempt.
  */
 export function runAttempts<T>(request: LLMRequest, context: CallContext, attempt: Attempt<T>): Promise<T> {
 	return new Promise((resolve, reject) => {

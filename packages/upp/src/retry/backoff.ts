@@ -1,4 +1,4 @@
-// Ready-made retry strategies.
+// Predefined retry strategies.
 
 import { checkOptionNames, optionNames } from "../errors/index.ts";
 import type { RetryStrategy } from "../model/index.ts";
@@ -14,25 +14,25 @@ const backoffNames = optionNames<BackoffOptions>({
 
 const unlimited = { least: 0, most: Number.POSITIVE_INFINITY };
 
-/** How `exponentialBackoff` waits. */
+/** Options of `exponentialBackoff`. */
 export interface BackoffOptions {
-	/** How many retries at most. Default 2. */
+	/** The maximum number of retries. Default 2. */
 	maxRetries?: number;
-	/** The first wait in milliseconds; each further one is twice as long. Default 500. */
+	/** The first delay in milliseconds; it doubles with each retry. Default 500. */
 	initialDelayMs?: number;
-	/** The longest wait of our own in milliseconds. Default 30,000. */
+	/** The maximum computed delay in milliseconds. Default 30,000. */
 	maxDelayMs?: number;
-	/** The longest wait a provider may ask for, in milliseconds; if it asks for more, we give up. Default 60,000. */
+	/** The maximum delay a provider may request, in milliseconds. If it requests more, the call fails. Default 60,000. */
 	maxRetryAfterMs?: number;
 	/**
-	 * Gives numbers from 0 to 1 that shorten each wait by up to half, so that many callers do not come back at
-	 * once. Default: waits are exact.
+	 * Returns a number from 0 to 1 that shortens each delay by up to half, so that many callers do not retry at once.
+	 * Default: no jitter.
 	 */
 	random?: () => number;
 }
 
 /**
- * Retries what may be retried, waiting longer each time, or as long as the provider asks for.
+ * Retries retryable errors with increasing delays, or as the provider requests.
  * @throws HoldfastError `invalid_option`.
  */
 export function exponentialBackoff(options: BackoffOptions = {}): RetryStrategy {

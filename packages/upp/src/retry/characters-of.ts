@@ -1,8 +1,8 @@
-// How much a provider has sent, about: texts by their characters, bytes by their number.
+// Estimates how much a provider has sent: text in characters, binary data in bytes.
 
 const deepest = 8;
 
-/** The characters of all texts and the bytes in a value; what is nested deeper than 8 levels is not counted. */
+/** Counts the characters of all strings and the bytes in a value. Data nested deeper than 8 levels is not counted. */
 export function charactersOf(value: unknown, depth = 0): number {
 	if (typeof value === "string") return value.length;
 	if (typeof value !== "object" || value === null || depth > deepest) return 0;

@@ -1,5 +1,5 @@
-// Ends a model call early: its time has expired, its caller cancelled it, or its provider is silent or sends too much.
-// Each attempt has its own signal, so that listeners which a provider leaves on it are released with the attempt.
+// Ends a model call early: because its time has expired, its caller cancelled it, or its provider is silent or sends too
+// much. Each attempt has its own signal, so that listeners which a provider leaves on it are released with the attempt.
 
 import { UPPError } from "../errors/index.ts";
 import type { LLMRequest, ProviderConfig } from "../model/index.ts";
@@ -35,7 +35,7 @@ export class Deadline {
 		if (timeout !== undefined) this.#stopTimer = startTimer(timeout, () => this.#expire(timeout));
 	}
 
-	/** Fires when the attempt must end. */
+	/** Aborted when the attempt must end. */
 	get signal(): AbortSignal {
 		return this.#controller.signal;
 	}
@@ -45,7 +45,7 @@ export class Deadline {
 		return this.#isOver;
 	}
 
-	/** The outcome of one attempt, or the reason for which it was left. */
+	/** Returns the outcome of one attempt, or rejects with the reason why it was abandoned. */
 	attempt<T>(run: () => PromiseLike<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
 			const leave = (error: UPPError): void => {
@@ -58,19 +58,19 @@ export class Deadline {
 		});
 	}
 
-	/** The provider has sent something: see `AnswerWatch`. */
+	/** Records that the provider has sent something: see `AnswerWatch`. */
 	heard(characters: number, content: boolean): void {
 		this.#watch?.heard(characters, content);
 	}
 
-	/** After an attempt that failed: the next one gets a signal that has not fired. */
+	/** Prepares the next attempt after a failed one: it gets a signal that is not aborted. */
 	renew(): void {
 		this.#watch?.close();
 		this.onReached = undefined;
 		if (this.#controller.signal.aborted) this.#controller = new AbortController();
 	}
 
-	/** The call has settled: nothing can end it now. */
+	/** Called when the call has settled, so that nothing can end it. */
 	close(): void {
 		this.#watch?.close();
 		this.#stopTimer?.();
@@ -91,7 +91,7 @@ export class Deadline {
 	}
 }
 
-/** The error of a call that was cancelled. */
+/** Creates the error of a cancelled call. */
 export function cancelled(provider: string, reason?: unknown): UPPError {
 	return new UPPError("The model call was cancelled.", "CANCELLED", provider, "llm", undefined, reason);
 }

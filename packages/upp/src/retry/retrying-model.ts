@@ -1,4 +1,4 @@
-// Gives a model that does not retry by itself the retries and the time limit that its config asks for.
+// Adds retries and the time limit of its config to a model that does not retry by itself.
 
 import { isUPPError, messageOf, UPPError } from "../errors/index.ts";
 import {
@@ -13,7 +13,10 @@ import { type CallContext, runAttempts, type Sleep } from "./attempts.ts";
 import { charactersOf } from "./characters-of.ts";
 import type { Deadline } from "./deadline.ts";
 
-/** The model with the retries and the time limit of each request's config; one with its own is returned unchanged. */
+/**
+ * Returns the model with the retries and the time limit of each request's config. A model that has its own is returned
+ * unchanged.
+ */
 export function retryingModel(model: BoundLLMModel, provider: string, sleep?: Sleep): BoundLLMModel {
 	if (isRetrying(model)) return model;
 	const context: CallContext = {
@@ -50,7 +53,7 @@ async function forward(
 	const source = model.stream(request);
 	source.response.catch(() => {});
 	for await (const event of source) {
-		if (signal.aborted) break; // a model that does not heed its signal would continue
+		if (signal.aborted) break; // a model that ignores its signal would continue
 		const characters = charactersOf((event as StreamEvent | null)?.delta);
 		deadline.heard(characters, characters > 0);
 		target.push(event);

@@ -1,14 +1,14 @@
-// One timer for all answers that may be silent for long: a timer for each costs more than the rest of a call does.
-// Asleep (no timer) → awake (it looks each second) → asleep, once it finds nothing to look at.
+// One timer for all answers that may be silent for long: a timer for each would cost more than the rest of a call. Asleep
+// (no timer) → awake (checks every second) → asleep, once there is nothing to check.
 import { startTimer } from "../time/index.ts";
 
 const periodMs = 1000;
 
 /** Something that may be silent for a long time. */
 export interface Silent {
-	/** Where it is among those that are watched; below 0 while it is not. Only the functions of this file set it. */
+	/** Its index among the watched objects; negative if it is not watched. Only this file's functions set it. */
 	place: number;
-	/** Called each second or so, with the time of `performance.now()`. */
+	/** Called about once a second, with the time of `performance.now()`. */
 	look(now: number): void;
 }
 
@@ -17,18 +17,18 @@ const watched: Silent[] = [];
 let timers: typeof setTimeout | undefined;
 
 /**
- * Whether one timer may serve the calls of many requests. On platforms that end a request's timers with the request, and in
- * browsers, each call has a timer of its own.
+ * Whether calls of several requests may share one timer. On platforms that end a request's timers with the request, and
+ * in browsers, each call has its own.
  */
 export const sharesTimer: boolean = isServer();
 
-/** Watches it until `unwatch`. */
+/** Watches an object until `unwatch`. */
 export function watch(silent: Silent): void {
 	silent.place = watched.push(silent) - 1;
 	if (timers !== globalThis.setTimeout) wake();
 }
 
-/** Does nothing for what is not watched. */
+/** Has no effect if the object is not watched. */
 export function unwatch(silent: Silent): void {
 	const { place } = silent;
 	if (place < 0) return;
@@ -46,7 +46,7 @@ function wake(): void {
 		if (timers !== mine) return;
 		timers = undefined;
 		const now = performance.now();
-		// From the end: a removed entry is replaced only by one that was checked already.
+		// From the end, because a removed entry is replaced only by one that was already checked.
 		for (let place = watched.length - 1; place >= 0; place--) watched[place]?.look(now);
 		if (watched.length > 0 && timers === undefined) wake();
 	};

@@ -1,5 +1,5 @@
 // Watches a model that has no retries and no time limit: an answer that is silent for too long or too large is abandoned.
-// The model's own errors pass unchanged, and its events are read only as fast as their reader reads.
+// The model's own errors are passed on unchanged, and its events are read only as fast as the consumer reads them.
 import {
 	type BoundLLMModel,
 	isRetrying,
@@ -11,7 +11,7 @@ import type { StreamEvent } from "../stream/index.ts";
 import { AnswerWatch, isUnlimited } from "./answer-watch.ts";
 import { charactersOf } from "./characters-of.ts";
 
-/** The model with the limits of each request's config; one with its own is returned unchanged. */
+/** Returns the model with the limits of each request's config. A model that has its own is returned unchanged. */
 export function watchedModel(model: BoundLLMModel, provider: string): BoundLLMModel {
 	if (isRetrying(model)) return model;
 	const unlimited = ({ config }: LLMRequest): boolean => config !== undefined && isUnlimited(config);
@@ -24,21 +24,24 @@ export function watchedModel(model: BoundLLMModel, provider: string): BoundLLMMo
 	};
 }
 
-/** One answer. Most are whole before anything else happens, so what only a silent or endless one needs is made when it is used. */
+/** One answer. Most answers complete immediately, so whatever only a silent or endless one needs is created on demand. */
 class Watched {
-	/** The request for this answer. Its signal fires when the answer is left, and when its caller's does, after the answer too. */
+	/**
+	 * The request for this answer. Its signal fires when the answer is abandoned, and when its caller's signal fires,
+	 * even after the answer.
+	 */
 	readonly #request: LLMRequest;
 	/** The caller's signal. */
 	readonly #given: AbortSignal | undefined;
-	/** Set once it is asked. */
+	/** Set once the model is asked. */
 	#model: BoundLLMModel | undefined;
 	#controller: AbortController | undefined;
 	#signal: AbortSignal | undefined;
-	/** Why the answer was left. */
+	/** The reason the answer was abandoned. */
 	#left: { readonly error: unknown } | undefined;
 	/** Rejects the answer. */
 	#failAnswer: ((error: unknown) => void) | undefined;
-	/** Rejects the read that waits. */
+	/** Rejects the pending read. */
 	#fail: ((error: unknown) => void) | undefined;
 
 	constructor(request: LLMRequest, given: AbortSignal | undefined) {
@@ -46,13 +49,16 @@ class Watched {
 		this.#given = given;
 	}
 
-	/** Whether it belongs to this request: a copy of the request has its answer too, without asking the model. */
+	/**
+	 * Whether it belongs to this request. A copy of the request also has its answer, although the model was not asked for
+	 * it.
+	 */
 	isFor(request: LLMRequest): boolean {
 		return this.#model === undefined && this.#request === request;
 	}
 
 	/**
-	 * The signal for another answer to its request. An answer of another model is a part of this answer, and ends with
+	 * Returns the signal for another answer to its request. Another model's answer is part of this answer, and ends with
 	 * it.
 	 */
 	signalFor(model: BoundLLMModel): AbortSignal | undefined {
@@ -90,7 +96,7 @@ class Watched {
 			watch.close();
 			throw error;
 		}
-		response.catch(() => {}); // who reads the events gets it there
+		response.catch(() => {}); // readers of the events get it there
 		return { response, [Symbol.asyncIterator]: () => this.#iterator(source[Symbol.asyncIterator](), watch) };
 	}
 
@@ -99,7 +105,7 @@ class Watched {
 		return new AnswerWatch(this.#request.config, provider, this);
 	}
 
-	/** The outcome of an answer, or the reason why it was abandoned. It is watched until then. */
+	/** Returns the outcome of an answer, or rejects with the reason why it was abandoned. It is watched until then. */
 	#answer(
 		asked: Promise<LLMResponse>,
 		watch: AnswerWatch,
@@ -164,12 +170,12 @@ function charactersOfWhole(response: LLMResponse): number {
 
 const answer = Symbol("answer");
 
-/** A request, with the answer it is or was for. */
+/** A request with its current or previous answer. */
 type Answered = LLMRequest & { [answer]?: Watched };
 
 type Members = { signal?: PropertyDescriptor } & PropertyDescriptorMap;
 
-/** One accessor for all requests. A copy of the request has the signal itself. */
+/** One accessor for all requests. A copy of the request contains the signal itself. */
 const lazySignal: PropertyDescriptor & ThisType<Required<Answered>> = {
 	get(): AbortSignal | undefined {
 		return this[answer].signal;
@@ -187,8 +193,8 @@ const lazySignal: PropertyDescriptor & ThisType<Required<Answered>> = {
 };
 
 /**
- * Prepares a request for its answer, so that it need not be copied for that. It must have no signal yet: a member that is
- * replaced by an accessor makes an object slow.
+ * Prepares a request for its answer, so that it need not be copied. It must not have a signal yet, because replacing a
+ * member with an accessor makes an object slow.
  */
 export function watchable(request: Omit<LLMRequest, "signal">, signal: AbortSignal | undefined): LLMRequest {
 	const prepared = request as Answered;
@@ -196,7 +202,7 @@ export function watchable(request: Omit<LLMRequest, "signal">, signal: AbortSign
 	return Object.defineProperty(prepared, "signal", lazySignal);
 }
 
-/** The answer that the request was prepared for, or else one to a copy, made without computing its lazy messages. */
+/** Returns the answer that the request was prepared for, or one to a copy, made without computing its lazy messages. */
 function answerTo(request: LLMRequest, model: BoundLLMModel): Watched {
 	const prepared = (request as Answered)[answer];
 	if (prepared?.isFor(request) === true) return prepared;

@@ -1,22 +1,22 @@
-// A stream of events with one writer and one reader, written by hand so that a delta costs a push and a shift. Unread
-// events are kept, with adjacent deltas joined beyond a limit, so the buffer never outgrows the answer (keeps I7). The
+// A stream of events with one writer and one reader, written by hand so that a delta costs one push and one shift. Unread
+// events are kept, and adjacent deltas are joined beyond a limit, so the buffer never outgrows the answer (keeps I7). The
 // result settles even if the events are not read.
 
 import type { StreamEvent } from "./stream-event.ts";
 
-// From this many waiting events on, adjacent deltas of the same kind are joined.
+// If this many events wait, adjacent deltas of the same kind are joined.
 const joinAbove = 1024;
 
 type Waiting = PromiseWithResolvers<IteratorResult<StreamEvent, undefined>>;
 
-/** Events as they arrive, and a result at the end. The work starts at once. */
+/** Events as they arrive, and a result at the end. The work starts immediately. */
 export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, undefined> {
 	readonly result: Promise<Result>;
 	/** Whether any event was pushed. */
 	started = false;
 	#buffer: StreamEvent[] = [];
 	#head = 0;
-	/** The read that waits for the next event, and those after it. */
+	/** The read that waits for the next event, and later ones. */
 	#waiting: Waiting | undefined;
 	#waitingToo: Waiting[] | undefined;
 	#left = false;
@@ -25,19 +25,19 @@ export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, u
 
 	constructor(work: (stream: EventStream<Result>) => Promise<Result>) {
 		this.result = started(work, this);
-		// A caller that only iterates sees a failure there: this handler keeps it from counting as unhandled here.
+		// A caller that only iterates gets the failure there; this handler prevents an unhandled rejection here.
 		this.result.then(
 			() => this.#end(),
 			(error) => this.#fail(error),
 		);
 	}
 
-	/** The result under the name that model streams give it. */
+	/** The result under the name used by model streams. */
 	get response(): Promise<Result> {
 		return this.result;
 	}
 
-	/** Hands an event to the reader. */
+	/** Passes an event to the reader. */
 	push(event: StreamEvent): void {
 		this.started = true;
 		if (this.#left || this.#ended) return;
@@ -78,7 +78,7 @@ export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, u
 		return waiting.promise;
 	}
 
-	/** Leaves the stream: the work continues, its events are no longer kept. */
+	/** Stops reading: the work continues, but its events are no longer kept. */
 	return(): Promise<IteratorResult<StreamEvent, undefined>> {
 		this.#left = true;
 		this.#failure = undefined;
@@ -95,9 +95,10 @@ export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, u
 	#shift(): StreamEvent {
 		const event = this.#buffer[this.#head] as StreamEvent;
 		this.#head++;
-		// Moving the rest down only when half the array is spent keeps shifting constant in time.
+		// The remaining events are moved only when half the array is consumed, so that shifting takes amortised constant
+		// time.
 		if (this.#head === this.#buffer.length) {
-			// Emptied by popping, an array keeps its room for the next event.
+			// If an array is emptied by popping, it keeps its capacity for the next event.
 			if (this.#head === 1) this.#buffer.pop();
 			else this.#buffer.length = 0;
 			this.#head = 0;

@@ -1,4 +1,4 @@
-// The events of a model's answer while it is made.
+// The events of a model's answer while it is generated.
 
 /** The kind of a stream event. */
 export type StreamEventType =
@@ -16,7 +16,7 @@ export type StreamEventType =
 	| "tool_execution_start"
 	| "tool_execution_end";
 
-/** What changed. Which members are set follows from the event's type. */
+/** The change. The event's type determines which members are set. */
 export interface StreamDelta {
 	text?: string;
 	data?: Uint8Array;
@@ -26,10 +26,10 @@ export interface StreamDelta {
 	argumentsJson?: string;
 }
 
-/** One thing that happened while a model worked. */
+/** An event that occurred while a model worked. */
 export interface StreamEvent {
 	type: StreamEventType;
-	/** The place of the content block within the message; for tool executions, of the call within its message. */
+	/** The index of the content block within the message; for tool executions, of the call within its message. */
 	index: number;
 	delta: StreamDelta;
 }

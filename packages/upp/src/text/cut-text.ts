@@ -1,8 +1,8 @@
-// The one function that shortens text: it never splits a character.
+// The only function that shortens text: it never splits a character.
 
 /**
- * The beginning of a text, at most `most` UTF-16 code units long. A surrogate pair at the limit is left out whole, so the
- * result contains no half of a character that the text does not contain.
+ * Returns the beginning of a text, at most `most` UTF-16 code units long. A surrogate pair at the limit is left out
+ * completely, so the result never contains half of a pair.
  */
 export function cutText(text: string, most: number): string {
 	if (text.length <= most) return text;

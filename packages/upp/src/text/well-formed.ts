@@ -1,15 +1,15 @@
-// Providers parse requests strictly and refuse half a surrogate pair. One such text in a history would make them refuse
-// every later request, so text is made well-formed where it is stored and where it leaves. Well-formed data, nearly all,
-// is returned as the same object.
+// Providers parse requests strictly and refuse a lone surrogate. A history that contains one would make them refuse every
+// later request, so text is made well-formed before it is stored and before it is sent. Well-formed data, which is almost
+// all, is returned as the same object.
 
-/** Deeper data is returned unchanged: the code that stores and sends it refuses it. */
+/** Deeper data is returned unchanged; the code that stores and sends it refuses it. */
 const deepest = 1000;
 
 const messageBrand = Symbol.for("holdfast.message");
 
 /**
- * The value with `U+FFFD` in place of each lone surrogate, in texts and member names at any depth. Objects of a class other
- * than messages are returned unchanged. Costs a look at each member.
+ * Replaces each lone surrogate with `U+FFFD`, in strings and member names at any depth. Instances of classes other than
+ * messages are returned unchanged. Visits each member once.
  */
 export function wellFormed<Value>(value: Value): Value {
 	return repaired(value, deepest) as Value;
@@ -35,7 +35,7 @@ function repairedList(list: readonly unknown[], levels: number): readonly unknow
 
 function repairedMembers(data: object, levels: number): object {
 	const members = data as Readonly<Record<string, unknown>>;
-	// Unlike `Object.keys()` this makes no list of names, and every fact that is committed comes by here.
+	// Unlike `Object.keys()` this creates no list of names, and every committed fact passes through here.
 	for (const name in members)
 		if (!name.isWellFormed() || !isRepaired(members[name], levels)) return repairedCopy(members, levels);
 	return data;
@@ -60,7 +60,7 @@ function repairedCopy(members: Readonly<Record<string, unknown>>, levels: number
 	return copy;
 }
 
-/** Messages, and objects of no class, those of other realms included. */
+/** Whether it is a message or a plain object, possibly from another realm. */
 function isData(value: object): boolean {
 	const prototype: object | null = Object.getPrototypeOf(value);
 	if (prototype === null || prototype === Object.prototype) return true;

@@ -1,4 +1,4 @@
-// A conversation that grows: messages under an id, for those who keep history themselves.
+// A conversation that grows: messages under an id, for callers that store history themselves.
 
 import { checkOptionNames, HoldfastError, optionNames } from "../errors/index.ts";
 import { uuid } from "../ids/index.ts";
@@ -19,9 +19,9 @@ const threadNames = optionNames<ThreadOptions>({ id: true, createdAt: true, upda
 export interface ThreadJSON {
 	id: string;
 	messages: MessageJSON[];
-	/** ISO 8601. */
+	/** In ISO 8601. */
 	createdAt: string;
-	/** ISO 8601. */
+	/** In ISO 8601. */
 	updatedAt: string;
 }
 
@@ -79,12 +79,12 @@ export class Thread implements Iterable<Message> {
 		return this.push(new AssistantMessage(text));
 	}
 
-	/** The messages of one type. */
+	/** Returns the messages of one type. */
 	filter(type: MessageType): Message[] {
 		return this.#messages.filter((message) => message.type === type);
 	}
 
-	/** The last messages, at most `count`. */
+	/** Returns the last messages, at most `count`. */
 	tail(count: number): Message[] {
 		return count <= 0 ? [] : this.#messages.slice(-count);
 	}
@@ -99,7 +99,7 @@ export class Thread implements Iterable<Message> {
 		return this;
 	}
 
-	/** A copy of the list of messages. */
+	/** Returns a copy of the list of messages. */
 	toMessages(): Message[] {
 		return [...this.#messages];
 	}

@@ -1,21 +1,21 @@
-// The one reader of options that are durations: what makes no sense is refused where it is given.
+// The only reader of duration options: it refuses values that make no sense.
 import { HoldfastTypeError } from "../errors/index.ts";
 
 /** Which durations an option accepts. */
 export interface DurationRange {
-	/** Shortest one, in milliseconds. Default: anything above 0. */
+	/** The minimum, in milliseconds. Default: anything above 0. */
 	readonly least?: number;
-	/** Longest one; `Infinity` where the option can mean "never". Default: any that is finite. */
+	/** The maximum; `Infinity` if the option can mean "never". Default: any finite value. */
 	readonly most?: number;
 }
 
 /**
- * The longest wait, 24 days, for options that a driver or a database counts itself: their counters overflow after 24.8.
+ * The longest wait, 24 days, for durations that a driver or a database counts itself: their counters overflow after 24.8.
  * Use it as `most`.
  */
 export const longestForeignWait: number = 24 * 24 * 60 * 60_000;
 
-/** The expected form of an option that is not a duration in the range; undefined if it is one. */
+/** Describes the expected value if the given one is not a duration in the range; otherwise returns undefined. */
 export function durationFault(
 	value: unknown,
 	{ least, most = Number.MAX_VALUE }: DurationRange = {},
@@ -28,7 +28,7 @@ export function durationFault(
 	return `a number of milliseconds ${from}${end}`;
 }
 
-/** The duration that an option has, or `standard` when it is not given. @throws HoldfastError `invalid_option`. */
+/** Returns the duration of an option, or `standard` if it is not given. @throws HoldfastError `invalid_option`. */
 export function readDuration(
 	name: string,
 	value: number | undefined,

@@ -1,14 +1,16 @@
-// Timers for durations of any length: a platform's fire at once beyond 24.8 days.
+// Timers for durations of any length: a platform's timers fire immediately for more than 24.8 days.
 
 const longestTimer = 2 ** 31 - 1;
 
-/** How a timer treats its process. */
+/** How a timer affects its process. */
 export interface TimerOptions {
-	/** `"release"`: a process with nothing else to do may end before. Default `"hold"`. */
+	/** `"release"`: the timer does not keep the process alive. Default `"hold"`. */
 	readonly process?: "hold" | "release";
 }
 
-/** Calls `wake` once, after that many milliseconds; never after `Infinity`. Returns the way to call it off. */
+/**
+ * Calls `wake` once, after the given number of milliseconds; never after `Infinity`. Returns a function that cancels it.
+ */
 export function startTimer(milliseconds: number, wake: () => void, options: TimerOptions = {}): () => void {
 	if (milliseconds === Number.POSITIVE_INFINITY) return () => {};
 	let timer: ReturnType<typeof setTimeout>;
@@ -23,7 +25,7 @@ export function startTimer(milliseconds: number, wake: () => void, options: Time
 	return () => clearTimeout(timer);
 }
 
-/** Resolves after the given number of milliseconds; rejects with the signal's reason when it is aborted. */
+/** Resolves after the given number of milliseconds. Rejects with the signal's reason if it is aborted. */
 export function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
 	return new Promise((resolve, reject) => {
 		const stop = (): void => {

@@ -1,9 +1,9 @@
-// Why a model stopped, in one list of words.
+// Why a model stopped, as one list of reasons.
 
-/** Why a model stopped. `other` is a reason that this list does not name. */
+/** Why a model stopped. `other`: a reason that this list does not include. */
 export type StopReason = "stop" | "length" | "tool_calls" | "content_filter" | "error" | "other";
 
-/** The stop reasons of other providers, in lower case, as their services send them. */
+/** The stop reasons of providers, in lower case. */
 const reasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
 	["stop", "stop"],
 	["length", "length"],
@@ -23,7 +23,7 @@ const reasons: ReadonlyMap<string, StopReason> = new Map<string, StopReason>([
 	["safety", "content_filter"],
 ]);
 
-/** The reason in our words. One that is not known is `other`: it is no fault of the answer. */
+/** Converts a provider's reason. An unknown one becomes `other`, because it is not a fault of the answer. */
 export function readStopReason(given: unknown): StopReason {
 	if (typeof given !== "string") return "other";
 	return reasons.get(given) ?? reasons.get(given.toLowerCase().replaceAll("-", "_")) ?? "other";

@@ -1,6 +1,6 @@
-// The cost of a model call in tokens, and the sum of several calls.
+// The token usage of a model call, and the sum of several.
 
-/** Tokens used. */
+/** Numbers of tokens used. */
 export interface TokenUsage {
 	inputTokens: number;
 	outputTokens: number;
@@ -9,18 +9,18 @@ export interface TokenUsage {
 	cacheReadTokens?: number;
 	/** Input tokens written to the provider's cache; part of `inputTokens`. */
 	cacheWriteTokens?: number;
-	/** Output tokens that the model spent on reasoning; part of `outputTokens`. Absent where none are known. */
+	/** Output tokens that the model spent on reasoning; part of `outputTokens`. Absent if unknown. */
 	reasoningTokens?: number;
-	/** One entry for each model call, in order. */
+	/** One entry per model call, in order. */
 	cycles?: readonly { inputTokens: number; outputTokens: number }[];
 }
 
-/** No tokens at all. */
+/** Returns a usage of zero tokens. */
 export function emptyUsage(): TokenUsage {
 	return { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 }
 
-/** The sum of two usages. `cycles` are not carried over: adding call by call must not cost more with each call. */
+/** Adds two usages. Drops `cycles`, so that the cost of an addition does not grow with each call. */
 export function sumUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
 	const sum: TokenUsage = {
 		inputTokens: a.inputTokens + b.inputTokens,

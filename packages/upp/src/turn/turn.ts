@@ -1,4 +1,4 @@
-// The outcome of one call: the messages it added, the tools it ran, and its cost.
+// The outcome of one call: the messages it added, the tools it ran, and its usage.
 
 import { HoldfastError } from "../errors/index.ts";
 import {
@@ -12,9 +12,9 @@ import type { TokenUsage } from "./token-usage.ts";
 
 /** The outcome of one `generate` or `stream`. */
 export interface Turn<Data = unknown> {
-	/** The inputs given and all that was produced, in order; never the history. */
+	/** The inputs and everything that was produced, in order; never the history. */
 	readonly messages: readonly Message[];
-	/** The last answer of the model. */
+	/** The model's last answer. */
 	readonly response: AssistantMessage;
 	readonly toolExecutions: readonly ToolExecution[];
 	/** The sum over all model calls. */
@@ -22,11 +22,11 @@ export interface Turn<Data = unknown> {
 	/** How many model calls were made. */
 	readonly cycles: number;
 	/**
-	 * Why the model stopped its last answer: `length` is one that was cut off at the token limit, `content_filter` one that
-	 * the provider refused. Absent in a turn that another package made.
+	 * Why the model stopped its last answer. `length`: it was cut off at the token limit. `content_filter`: the provider
+	 * refused it. Absent in a turn from another package.
 	 */
 	readonly stopReason?: StopReason;
-	/** The parsed output, where a `structure` was asked for. */
+	/** The parsed output, if a `structure` was requested. */
 	readonly data?: Data;
 }
 
@@ -45,7 +45,7 @@ export interface TurnParts<Data = unknown> {
 
 /**
  * Builds a turn.
- * @throws HoldfastError `invalid_message` when there is no assistant message to be the response.
+ * @throws HoldfastError `invalid_message` if there is no assistant message to use as the response.
  */
 export function createTurn<Data = unknown>(parts: TurnParts<Data>): Turn<Data> {
 	const response = parts.response ?? parts.messages.findLast((message) => isAssistantMessage(message));

@@ -17,7 +17,10 @@ const refused = [
 ];
 const spoken = ["type", "enum", "const", "anyOf", "$ref"];
 
-/** Whether strict mode accepts a schema: every object closed, every property required, nothing that it does not know. */
+/**
+ * Whether strict mode accepts a schema: every object is closed, every property is required, and there are no unsupported
+ * keywords.
+ */
 export function isClosedSchema(schema: unknown): boolean {
 	return isRecord(schema) && schema.type === "object" && schema.anyOf === undefined && isClosed(schema);
 }

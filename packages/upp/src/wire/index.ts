@@ -1,4 +1,4 @@
-// The entry point of the forms that providers accept: names, ids and schemas as all of them document.
+// The entry point of wire formats: names, ids and schemas in a form that all providers accept.
 
 export { isClosedSchema } from "./closed-schema.ts";
 export { answerSchema, objectSchema } from "./object-schema.ts";

@@ -1,19 +1,20 @@
-// Several schemas made one, in time that grows with their size: servers that others run write these schemas (keeps I7).
+// Merges several schemas into one, in time proportional to their size, because untrusted servers write these schemas
+// (keeps I7).
 import type { JSONSchema } from "../messages/index.ts";
 
 export type Schema = JSONSchema | boolean;
 
-/** `all`: what each of the schemas allows. `any`: what one of them does. */
+/** `all`: the result allows what all of the schemas allow. `any`: what any of them allows. */
 export type Rule = "all" | "any";
 
-/** Merged members and schemas that one schema may cost; a large one takes some thousands. */
+/** The maximum number of members and schemas merged for one schema; a large one takes a few thousand. */
 const mostWork = 300_000;
 
-/** Counts what merging costs: references may name the same schema any number of times. */
+/** Counts the cost of merging: references may name the same schema any number of times. */
 export class MergeWork {
 	#left = mostWork;
 
-	/** @throws TooMuchWork where there was too much. */
+	/** @throws TooMuchWork if the limit is exceeded. */
 	spend(objects: readonly JSONSchema[]): void {
 		for (const object of objects) {
 			const { properties = {}, required = [] } = object;
@@ -23,10 +24,10 @@ export class MergeWork {
 	}
 }
 
-/** Thrown where a schema costs too much to be merged. */
+/** Thrown if a schema costs too much to merge. */
 export class TooMuchWork extends Error {}
 
-/** One object schema for at least one. */
+/** Merges one or more object schemas. */
 export function mergeObjects(objects: readonly JSONSchema[], rule: Rule, work: MergeWork): JSONSchema {
 	const [first, ...others] = objects as [JSONSchema, ...JSONSchema[]];
 	if (others.length === 0) return first;
@@ -83,13 +84,13 @@ function mergeAdditional(objects: readonly JSONSchema[], rule: Rule): Schema | u
 	let merged = given[0];
 	for (const next of given.slice(1)) {
 		const open = merged ?? next;
-		// Where only one of them closes the object, it does not know the properties of the other.
+		// If only one of them closes the object, it does not know the properties of the other.
 		merged = open === false ? undefined : open;
 	}
 	return merged;
 }
 
-/** One schema for what one of them allows. */
+/** Returns one schema for what any of them allows. */
 export function anyOf(schemas: readonly Schema[]): Schema {
 	const distinct = distinctOf(
 		schemas.flatMap((each) =>
@@ -100,7 +101,7 @@ export function anyOf(schemas: readonly Schema[]): Schema {
 	);
 	const end = distinct.findIndex((each) => valuesOf(each) === undefined);
 	const valued = end < 0 ? distinct : distinct.slice(0, end);
-	// A union is often told apart by a constant: its values are one list.
+	// The members of a union are often distinguished by a constant, so the values are merged into one list.
 	const values = { enum: [...new Set(valued.flatMap((each) => valuesOf(each) ?? []))] } as JSONSchema;
 	const branches = valued.length > 1 ? [values, ...distinct.slice(valued.length)] : distinct;
 	return branches.length === 1 ? (branches[0] as Schema) : { anyOf: branches as JSONSchema[] };
@@ -113,7 +114,7 @@ function valuesOf(schema: Schema): readonly unknown[] | undefined {
 	return Array.isArray(choices) ? choices : constant === undefined ? undefined : [constant];
 }
 
-/** The first of each; one that is there many times is written out once. */
+/** Removes duplicates, keeping the first of each, so that a schema that occurs many times is written out once. */
 function distinctOf(schemas: readonly Schema[]): readonly Schema[] {
 	const byText = new Map<string, Schema>();
 	for (const schema of new Set(schemas)) {

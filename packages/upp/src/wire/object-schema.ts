@@ -1,6 +1,6 @@
-// The schema of a tool in a form that every provider accepts. Providers require an object with properties at the root,
-// without unions there, and lists with one schema for their items. The schema shown to a model may allow more than the
-// tool does; the tool's own schema validates the arguments.
+// Converts the schema of a tool to a form that every provider accepts. Providers require an object with properties at the
+// root, without unions there, and arrays with one schema for their items. The schema shown to a model may allow more than
+// the tool does; the tool's own schema validates the arguments.
 
 import type { JSONSchema } from "../messages/index.ts";
 import { anyOf, isRecord, MergeWork, mergeObjects, type Schema, TooMuchWork } from "./merge-schemas.ts";
@@ -8,12 +8,12 @@ import { repairSchema, resolveReference } from "./repair-schema.ts";
 
 const known = new WeakMap<object, JSONSchema>();
 
-/** The schema of an answer: like `objectSchema`, and unchanged where the answer is no object. */
+/** Converts the schema of an answer: like `objectSchema`, but unchanged if the answer is not an object. */
 export function answerSchema(given: JSONSchema): JSONSchema {
 	return mayBeObject(given) ? objectSchema(given) : repairSchema(given);
 }
 
-/** The schema with an object at its root; the same object where it is one already. Kept with the given schema. */
+/** Returns the schema with an object at its root; the same object if it already has one. Cached per schema. */
 export function objectSchema(given: JSONSchema): JSONSchema {
 	if (typeof given !== "object" || given === null) return { type: "object", properties: {} };
 	let made = known.get(given);
@@ -26,11 +26,11 @@ export function objectSchema(given: JSONSchema): JSONSchema {
 }
 
 const unions = ["anyOf", "oneOf", "allOf"] as const;
-/** Keywords that restrict objects at the root in ways that providers refuse. */
+/** Keywords that restrict the root object in ways that providers refuse. */
 const refusedAtRoot = [...unions, "not", "if", "then", "else", "enum", "const", "$ref"] as const;
 const mostReferences = 20;
 
-/** One object schema that accepts every object the schema accepts. */
+/** Returns one object schema that accepts every object the schema accepts. */
 function rootObject(schema: JSONSchema): JSONSchema {
 	try {
 		return asObject(schema, { root: schema, work: new MergeWork(), made: new Map() }, 0);
@@ -48,7 +48,7 @@ function rootObject(schema: JSONSchema): JSONSchema {
 interface Merging {
 	readonly root: JSONSchema;
 	readonly work: MergeWork;
-	/** The converted forms of a schema by number of references: many may lead to the same one. */
+	/** The converted forms of a schema by number of references, because many may lead to the same one. */
 	readonly made: Map<JSONSchema, JSONSchema[]>;
 }
 
@@ -85,7 +85,7 @@ function mayBeObject({ type }: JSONSchema): boolean {
 	return type === undefined || type === "object" || (Array.isArray(type) && type.includes("object"));
 }
 
-/** Every object with its properties, every list with a schema for its items, every name that is required with a schema. */
+/** Adds the missing `properties` of objects, schemas of array items, and schemas of required names. */
 function completed(schema: JSONSchema, isRoot: boolean): JSONSchema {
 	let made = schema;
 	const set = (name: string, value: unknown): void => {

@@ -1,10 +1,10 @@
 // Converts schemas from people and programs to JSON Schema 2020-12: constructs of older drafts and careless generators
-// are converted if their meaning is certain, and left out if they have none. A valid schema is returned as the same
+// are converted if their meaning is certain, and dropped if they have none. A valid schema is returned as the same
 // object.
 
 import type { JSONSchema } from "../messages/index.ts";
 
-/** Deeper schemas are cut: what is below accepts anything. */
+/** Deeper schemas are cut: below this depth, anything is accepted. */
 const deepest = 100;
 
 const types: ReadonlySet<unknown> = new Set([
@@ -50,7 +50,7 @@ const schemas = [
 	"unevaluatedItems",
 ] as const;
 
-/** A schema under repair: its members are replaced in a copy, which is made for the first of them. */
+/** A schema under repair. Its members are replaced in a copy, which is created for the first replacement. */
 class Repair {
 	readonly #given: JSONSchema;
 	#copy: JSONSchema | undefined;
@@ -78,7 +78,7 @@ class Repair {
 
 const ordinary = { enumerable: true, writable: true, configurable: true };
 
-/** The schema as JSON Schema 2020-12. Anything that is no schema accepts anything. */
+/** Returns the schema as JSON Schema 2020-12. A value that is not a schema accepts anything. */
 export function repairSchema(given: unknown): JSONSchema {
 	const repaired = repair(given, deepest, given);
 	return typeof repaired === "boolean" ? (repaired ? {} : { not: {} }) : repaired;
@@ -106,7 +106,7 @@ function repair(given: unknown, levels: number, root: unknown): JSONSchema | boo
 	return schema.result;
 }
 
-/** Draft 4 uses other names for itself and its schemas; a dangling reference is ignored. */
+/** Draft 4 uses different names for itself and its schemas. A dangling reference is ignored. */
 function repairReference(schema: Repair, root: unknown): void {
 	const { $schema, id, $ref } = schema.result;
 	if ($schema !== undefined && (typeof $schema !== "string" || /draft-0[0-4]/.test($schema)))
@@ -117,12 +117,12 @@ function repairReference(schema: Repair, root: unknown): void {
 		schema.set("$ref", undefined);
 }
 
-/** Whether a reference within a schema has a target. Anchors are believed. */
+/** Whether a reference within a schema has a target. Anchors are assumed to exist. */
 function leadsSomewhere(reference: string, root: unknown): boolean {
 	return !reference.startsWith("#/") || isObject(resolveReference(reference, root));
 }
 
-/** The target of `#/…`; undefined if it does not exist. */
+/** Returns the target of `#/…`; undefined if it does not exist. */
 export function resolveReference(reference: string, root: unknown): unknown {
 	if (reference === "#") return root;
 	if (!reference.startsWith("#/")) return undefined;
@@ -184,7 +184,7 @@ function repairBounds(schema: Repair): void {
 	}
 }
 
-/** Draft 3 says of a property that it is required; since draft 4 the object lists them. */
+/** In draft 3, a property states that it is required; since draft 4 the object lists the required ones. */
 function hoistRequired(schema: Repair): void {
 	const properties = schema.get("properties");
 	if (!isObject(properties)) return;
@@ -217,7 +217,7 @@ function repairList(list: unknown, inner: (value: unknown) => unknown): unknown 
 	return repaired.every((each, index) => each === list[index]) ? list : repaired;
 }
 
-/** Up to draft 7 the schemas of a tuple are under `items`. */
+/** Up to draft 7, the schemas of a tuple are in `items`. */
 function repairItems(schema: Repair, inner: (value: unknown) => unknown): void {
 	const { items, additionalItems } = schema.result;
 	if (Array.isArray(items)) {
@@ -245,7 +245,7 @@ function repairChoices(schema: Repair): void {
 		schema.set("enum", undefined);
 }
 
-/** Patterns of other languages cannot be checked and may not be understood. */
+/** Patterns of other languages cannot be checked and may not be supported. */
 function repairPattern(schema: Repair): void {
 	const pattern = schema.get("pattern");
 	if (pattern !== undefined && !isPattern(pattern)) schema.set("pattern", undefined);
@@ -254,7 +254,7 @@ function repairPattern(schema: Repair): void {
 	const usable = Object.entries(named).filter(([each]) => isPattern(each));
 	if (usable.length === Object.keys(named).length) return;
 	schema.set("patternProperties", usable.length === 0 ? undefined : Object.fromEntries(usable));
-	// A property that only the lost pattern allowed must not be refused.
+	// A property that only the dropped pattern allowed must not be refused.
 	if (schema.get("additionalProperties") === false) schema.set("additionalProperties", undefined);
 }
 

@@ -1,5 +1,5 @@
-// Names of tools and ids of calls in a form that providers accept. Each is a function of the given text alone, so that a
-// name refers to the same tool in the list of tools and in the history, regardless of the tools of a later request.
+// Names of tools and ids of calls in a form that providers accept. Each depends only on the given text, so that a name
+// refers to the same tool in the list of tools and in the history, regardless of the tools of a later request.
 
 /**
  * The names that OpenAI, Anthropic, Google, Mistral and Groq accept: Google requires a letter or `_` first, OpenAI at
@@ -13,7 +13,10 @@ const callId = /^[a-zA-Z0-9_-]{1,40}$/;
 export const acceptedPropertyName: RegExp = /^[a-zA-Z0-9_.-]{1,64}$/;
 const nineCharacters = /^[a-zA-Z0-9]{9}$/;
 
-/** The name if providers accept it, otherwise one that they accept and that no other tool has: `a.b` becomes `a_b_<hash>`. */
+/**
+ * Returns the name if providers accept it, otherwise one that they accept and that no other tool has: `a.b` becomes
+ * `a_b_<hash>`.
+ */
 export function wireToolName(name: string): string {
 	if (toolName.test(name)) return name;
 	const plain = name.replace(/[^a-zA-Z0-9_-]/g, "_").replace(/^(?![a-zA-Z_])/, "_");
@@ -21,24 +24,30 @@ export function wireToolName(name: string): string {
 	return `${plain.slice(0, longestName - hash.length - 1)}_${hash}`;
 }
 
-/** The name if Anthropic accepts it, otherwise one that it accepts and no other property has: `$top` becomes `_top_<hash>`. */
+/**
+ * Returns the name if Anthropic accepts it, otherwise one that it accepts and that no other property has: `$top` becomes
+ * `_top_<hash>`.
+ */
 export function wirePropertyName(name: string): string {
 	if (acceptedPropertyName.test(name)) return name;
 	const hash = hashed(name);
 	return `${name.replace(/[^a-zA-Z0-9_.-]/g, "_").slice(0, longestName - hash.length - 1)}_${hash}`;
 }
 
-/** The id if providers accept it, otherwise one that they accept and that no other call has. */
+/** Returns the id if providers accept it, otherwise one that they accept and that no other call has. */
 export function wireCallId(id: string): string {
 	return callId.test(id) ? id : `call_${hashed(id)}`;
 }
 
-/** The same for Mistral, which accepts nine letters and digits and nothing else. */
+/** Like `wireCallId`, for Mistral, which accepts only nine letters and digits. */
 export function nineCharacterId(id: string): string {
 	return nineCharacters.test(id) ? id : hashed(id).slice(1);
 }
 
-/** A short hash, which tells names apart and protects nothing: ten characters, digits and lower-case letters, the same for the same text (two FNV-1a hashes of its code units). */
+/**
+ * Returns a short hash that distinguishes names but offers no security: ten characters, digits and lower-case letters,
+ * the same for the same text (two FNV-1a hashes of its code units).
+ */
 function hashed(text: string): string {
 	let one = 0x811c9dc5;
 	let other = 0x9747b28c;
