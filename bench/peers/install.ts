@@ -1,4 +1,4 @@
-// Installs the peers on demand, each into its own folder in a cache outside the repository, so that they share no
+// Installs the peers on demand, each into a separate folder in a cache outside the repository, so that they share no
 // dependencies with Holdfast or with each other.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -8,7 +8,7 @@ import { runCommand } from "../../tools/run-command.ts";
 const here = import.meta.dirname;
 const cache = process.env.HOLDFAST_PEERS ?? join(homedir(), ".cache/holdfast-peers");
 
-/** The folder with these packages, installed unless it exists. Throws with npm's output. */
+/** Returns the folder with these packages, installing them if it does not exist. Throws with npm's output. */
 export async function installed(name: string, packages: readonly string[]): Promise<string> {
 	const folder = join(cache, name);
 	const stamp = join(folder, "installed.json");
@@ -35,7 +35,7 @@ export function layOut(folder: string): void {
 	cpSync(join(here, "subjects"), folder, { recursive: true });
 }
 
-/** Native modules are built for the Node that measures, by the headers that came with it where there are some. */
+/** Native modules are built for the measuring Node, with its own headers if it includes them. */
 function buildEnvironment(): Record<string, string> {
 	const path = `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ""}`;
 	const parts = join(dirname(process.execPath), "../node_modules");

@@ -1,5 +1,5 @@
-// Runs the rows of all who are compared: each measurement is a process of its own, and all take turns, so that a slow moment of
-// the machine meets everybody.
+// Runs the rows of all subjects: each measurement is a separate process, and all take turns, so that a slow moment of the
+// machine affects all of them.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { median } from "../measure.ts";
 import type { Row } from "./peers.ts";
 
-/** One who is compared: ours or a peer, as installed. */
+/** A compared library, ours or a peer, as installed. */
 export interface Subject {
 	readonly name: string;
 	readonly title: string;
@@ -15,7 +15,7 @@ export interface Subject {
 	readonly folder: string;
 	readonly entry: string;
 	readonly rows: readonly Row[];
-	/** Where the rows with a store run. */
+	/** The folder for rows with a store. */
 	readonly storeFolder: string;
 }
 
@@ -23,9 +23,9 @@ export interface Subject {
 export interface Figure {
 	readonly cpu: number;
 	readonly wall: number;
-	/** CPU time of the subject to ours, the median of the turns. */
+	/** Ratio of the subject's CPU time to ours, the median of the turns. */
 	readonly ratio: number;
-	/** Bytes of the file a step. */
+	/** Bytes of the file per step. */
 	readonly bytes?: number;
 }
 
@@ -54,7 +54,7 @@ function run(
 	return { ...child, found: () => JSON.parse(child.stdout.trim().split("\n").at(-1) ?? "") };
 }
 
-/** One row, all subjects in turn, so many times. */
+/** Measures one row, with all subjects in turn, this many times. */
 export function measureRow(
 	row: Exclude<Row, "takeover">,
 	subjects: readonly Subject[],
@@ -97,7 +97,7 @@ export function measureRow(
 	);
 }
 
-/** Kills a process inside the 20th call of its tool, and has another one continue. */
+/** Kills a process inside the 20th call of its tool, and lets another one continue. */
 export function measureTakeover(subject: Subject, turns: number): Takeover {
 	const all: Takeover[] = [];
 	for (let turn = 0; turn < turns; turn++) {
@@ -116,7 +116,9 @@ export function measureTakeover(subject: Subject, turns: number): Takeover {
 	};
 }
 
-/** Milliseconds that the import adds to the start of a process: CPU and wall time, relative to a bare start. */
+/**
+ * Measures the milliseconds that the import adds to the start of a process: CPU and wall time, relative to a bare start.
+ */
 export function measureImports(subjects: readonly Subject[], turns: number): ReadonlyMap<string, Found> {
 	const start = (folder: string, entry: string): Found => {
 		const code = `${entry === "" ? "" : `await import("${entry}");`}process.stdout.write("\\n"+JSON.stringify(process.cpuUsage()));process.exit(0)`;
@@ -144,7 +146,7 @@ export function measureImports(subjects: readonly Subject[], turns: number): Rea
 	);
 }
 
-/** Bytes of an installation without source maps, and how many packages it has. */
+/** Returns the bytes of an installation without source maps, and its number of packages. */
 export function sizeOf(
 	folder: string,
 	names?: readonly string[],
@@ -157,7 +159,7 @@ export function sizeOf(
 	const lock = join(folder, "package-lock.json");
 	if (names !== undefined || !existsSync(lock)) return { bytes, packages: places.length };
 	const { packages } = JSON.parse(readFileSync(lock, "utf8")) as { packages: Record<string, unknown> };
-	// Optional ones for other platforms are in the lock file and not in the folder.
+	// Optional packages for other platforms are in the lock file but not in the folder.
 	const there = Object.keys(packages).filter((name) => name !== "" && existsSync(join(folder, name)));
 	return { bytes, packages: there.length };
 }

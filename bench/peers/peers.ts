@@ -2,16 +2,16 @@
 // registry, and kept in the lock file of each folder in the cache.
 
 export interface Peer {
-	/** Of its folder and its subject. */
+	/** Name of its folder and its subject. */
 	readonly name: string;
 	readonly title: string;
-	/** What is installed. The first is the one whose version is shown. */
+	/** The packages to install. The version of the first is shown. */
 	readonly packages: readonly string[];
 	/** The module that its users import first. */
 	readonly entry: string;
-	/** Its rows besides import and size. */
+	/** Its rows in addition to import and size. */
 	readonly rows: readonly Row[];
-	/** Installed for a row of its own: the same with a store. */
+	/** Additional packages for the row with a store. */
 	readonly store?: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export const peers: readonly Peer[] = [
 	{ name: "eve", title: "eve", packages: ["eve@0.80.1"], entry: "eve", rows: [] },
 ];
 
-/** Version of what a peer is known by. */
+/** Returns the shown version of a peer. */
 export function versionOf({ packages: [first = ""] }: Peer): string {
 	return first.slice(first.lastIndexOf("@") + 1);
 }

@@ -1,4 +1,4 @@
-// The figures as tables, into RESULTS.md and the page about the comparison.
+// Writes the figures as tables into RESULTS.md and the comparison page.
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ export interface Results {
 	readonly takeovers: ReadonlyMap<string, Takeover>;
 	readonly imports: ReturnType<typeof measureImports>;
 	readonly sizes: ReadonlyMap<string, ReturnType<typeof sizeOf>>;
-	/** Processes that wanted a core, in the minute before and after. */
+	/** The machine's load in the minute before and after. */
 	readonly loadBefore: number;
 	readonly loadAfter: number;
 }
@@ -36,7 +36,7 @@ const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
 	[line(head), line(head.map((_, at) => (at === 0 ? "---" : "---:"))), ...rows.map(line)].join("\n");
 
-/** The tables, with the machine and the date. */
+/** Returns the tables, with the machine and the date. */
 export function tablesOf(results: Results): string {
 	const { subjects, figures, takeovers, imports, sizes, loadBefore, loadAfter } = results;
 	const cell = (figure: Figure | string | undefined): string => {

@@ -1,5 +1,6 @@
-// `npm run bench:peers`: installs the peers, packs ours, measures all in turn, and writes RESULTS.md and the tables of
-// docs/guide/comparison.md. `-- --quick` measures less and writes nothing; `-- --only langgraph,pi` picks peers.
+// `npm run bench:peers`: installs the peers, packs our packages, measures all in turn, and writes RESULTS.md and the
+// tables of docs/guide/comparison.md. `-- --quick` measures less and writes nothing; `-- --only langgraph,pi` selects
+// peers.
 import { mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";

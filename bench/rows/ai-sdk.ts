@@ -8,10 +8,10 @@ import { lookTool, steppingLanguageModel, steppingModel, streamOfParts } from ".
 const histories = [50, 1_000, 5_000] as const;
 /** Steps of a run, few enough that the history hardly grows. */
 const steps = 20;
-/** Runs of a block. */
+/** Runs per block. */
 const runs = 25;
 
-/** Runs with one model after one history, and what was measured of them: microseconds a step. */
+/** Runs with one model after one history, and their measurements in microseconds per step. */
 interface Series {
 	readonly looker: Agent;
 	readonly state: AgentState;
@@ -76,14 +76,15 @@ async function measure(length: number): Promise<Measurement[]> {
 			what: `an AI SDK model to our own port, ${after}`,
 			unit: "×",
 			median: median(foreign.cpu.map((each, at) => each / (own.cpu[at] as number))),
-			// The prompt is an array of the whole history, made for every call: after a long one that is what is left.
+			// The prompt is an array of the whole history, created for every call: after a long history, that is the
+			// remaining cost.
 			...(length === histories[0] ? { target: { is: "at most", value: 2 } as const } : {}),
 			note: "CPU time",
 		},
 	];
 }
 
-/** The own cost of every such model: it creates a web stream, which is read. */
+/** The inherent cost of every such model: it creates a web stream, which is read. */
 async function floor(): Promise<Measurement> {
 	const blocks: number[] = [];
 	const size = runs * steps;

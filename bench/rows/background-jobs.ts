@@ -1,6 +1,6 @@
 // How many tasks of sub-agents are started in the background and completed on SQLite: many sessions with a task each, and
-// few with many. A task counts when its end is committed and its parent's session has been notified of it. The floor leaves
-// the rows of inboxes and of notifications out.
+// few with many. A task counts when its end is committed and its parent's session has been notified. The floor omits the
+// rows of inboxes and of notifications.
 import { rmSync } from "node:fs";
 import { agent } from "holdfast";
 import { definePlugin } from "holdfast/plugins";
@@ -12,9 +12,9 @@ import { delegatingModel, steppingModel } from "../stub-model.ts";
 const tasks = 2_000;
 
 interface Round {
-	/** Tasks a second. */
+	/** Tasks per second. */
 	readonly rate: number;
-	/** Microseconds of CPU time a task. */
+	/** Microseconds of CPU time per task. */
 	readonly cpu: number;
 	readonly transactions: number;
 }
@@ -47,7 +47,7 @@ async function ours(path: string, parents: number): Promise<Round> {
 			}),
 		);
 		await done.promise;
-		await parent.close(); // once every parent was notified
+		await parent.close(); // After every parent was notified.
 	});
 	const { transactions } = host.journal as SqliteJournal;
 	let notified = 0;
@@ -87,7 +87,7 @@ async function measure(parents: number): Promise<Measurement[]> {
 		what,
 		unit: "/s",
 		median: median(rounds.map(({ rate }) => rate)),
-		// The slow end of a rate is its low one.
+		// For a rate, the slow end is the low one.
 		p99: -p99(rounds.map(({ rate }) => -rate)),
 		cpu: median(rounds.map(({ cpu }) => cpu)),
 		note: `${median(rounds.map(({ transactions }) => transactions))} transactions`,

@@ -7,7 +7,7 @@ const count = 20_000;
 const stub = talk(count);
 const speaker = agent({ model: talkingModel(count) });
 
-/** Gives the number of text deltas that arrived and the characters in them. */
+/** Reads a stream; returns the number of text deltas and their characters. */
 type Drain = () => Promise<{ arrived: number; characters: number }>;
 
 async function fromStub(): Promise<{ arrived: number; characters: number }> {
@@ -58,7 +58,7 @@ async function measure(what: string, drain: Drain, target?: Measurement["target"
 		cpu.push(spent.cpu / count);
 		fewest = Math.min(fewest, spent.result.arrived);
 	}
-	// The slow end of a rate is its low one.
+	// For a rate, the slow end is the low one.
 	const slow = -p99(rates.map((rate) => -rate));
 	const joined = fewest < count ? { note: `deltas were joined: only ${fewest} arrived one by one` } : {};
 	const goal = target === undefined ? {} : { target };

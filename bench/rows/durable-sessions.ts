@@ -1,5 +1,6 @@
-// The throughput of durable sessions in one process: 2,000 at once, one tool step each, on SQLite, compared with bare
-// transactions that write the same rows, once with the same sharing and once with one transaction per session and commit.
+// The throughput of durable sessions in one process: 2,000 at once, one tool step each, on SQLite. It is compared with
+// bare transactions that write the same rows, once with the same sharing and once with one transaction per session and
+// commit.
 import { rmSync } from "node:fs";
 import { agent } from "holdfast";
 import { type SqliteJournal, sqliteHost } from "holdfast/sqlite";
@@ -17,9 +18,9 @@ import { lookTool, oneStepModel } from "../stub-model.ts";
 const count = 2_000;
 
 interface Round {
-	/** Sessions a second. */
+	/** Sessions per second. */
 	readonly rate: number;
-	/** Microseconds of CPU time a session. */
+	/** Microseconds of CPU time per session. */
 	readonly cpu: number;
 	readonly transactions: number;
 }
@@ -83,7 +84,7 @@ function line(what: string, rounds: readonly Round[], target?: Measurement["targ
 		what,
 		unit: "/s",
 		median: median(rounds.map(({ rate }) => rate)),
-		// The slow end of a rate is its low one.
+		// For a rate, the slow end is the low one.
 		p99: -p99(rounds.map(({ rate }) => -rate)),
 		cpu: median(rounds.map(({ cpu }) => cpu)),
 		...(target === undefined ? {} : { target }),

@@ -1,4 +1,4 @@
-// The cost of a durable step on SQLite compared with its floor, bare transactions that write the same rows into the same
+// The cost of a durable step on SQLite compared with its floor: bare transactions that write the same rows into the same
 // kind of file, two per step. Both alternate in this process, each time in a new file.
 import { rmSync } from "node:fs";
 import { agent } from "holdfast";
@@ -12,7 +12,7 @@ const flatOver = 500;
 interface Round {
 	/** Microseconds of each step. */
 	readonly steps: readonly number[];
-	/** Microseconds of CPU time a step. */
+	/** Microseconds of CPU time per step. */
 	readonly cpu: number;
 	readonly commits: number;
 }

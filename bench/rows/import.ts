@@ -35,7 +35,7 @@ for (let at = -2; at < repetitions; at++) {
 
 const walls = (entry: string): readonly number[] => (starts.get(entry) ?? []).map(({ wall }) => wall);
 const cpus = (entry: string): readonly number[] => (starts.get(entry) ?? []).map(({ cpu }) => cpu);
-/** The difference between each start and the bare start next to it. */
+/** Returns the differences between each start and the bare start next to it. */
 const above = (entry: string): Measurement => {
 	const differences = walls(entry).map((wall, at) => wall - (walls("")[at] as number));
 	return {

@@ -1,9 +1,9 @@
-// The size of an installation of the two packages, and its dependencies.
+// The size of an installation of the two packages and their dependencies.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { report } from "../measure.ts";
 
-/** Total size of all files below a folder except source maps, without the overhead of disk blocks. */
+/** Returns the total size of all files below a folder except source maps, without the overhead of disk blocks. */
 function sizeOf(folder: string): number {
 	return readdirSync(folder, { recursive: true, withFileTypes: true })
 		.filter((entry) => entry.isFile() && !entry.name.endsWith(".map"))

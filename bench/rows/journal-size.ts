@@ -5,7 +5,7 @@ import { sqliteHost } from "holdfast/sqlite";
 import { effort, type Measurement, mustBe, report } from "../measure.ts";
 import { lookTool, steppingModel } from "../stub-model.ts";
 
-/** Bytes this process has given to the system to write. */
+/** Returns the bytes that this process has passed to the system for writing. */
 function bytesWritten(): number {
 	const found = /^wchar: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1];
 	if (found === undefined) throw new Error("/proc/self/io does not say how much was written.");
@@ -14,7 +14,7 @@ function bytesWritten(): number {
 
 interface Size {
 	readonly steps: number;
-	/** Bytes of the file once the host is closed. */
+	/** Bytes of the file after the host is closed. */
 	readonly file: number;
 	/** Bytes of the file and its write-ahead log while the host is open. */
 	readonly open: number;
@@ -47,7 +47,7 @@ const [small, middle, large] = sizes as [Size, Size, Size];
 const kilobytes = (bytes: number): string => `${Math.round(bytes / 1000).toLocaleString("en")} KB`;
 const slope = (from: Size, to: Size, of: (size: Size) => number): number =>
 	(of(to) - of(from)) / (to.steps - from.steps);
-/** How much steeper the later part of the growth is than the earlier one; 1 is a straight line. */
+/** The slope of the later growth relative to the earlier one; 1 is a straight line. */
 const bend = (of: (size: Size) => number): number => slope(middle, large, of) / slope(small, middle, of);
 
 const measurements: Measurement[] = sizes.map((size) => ({

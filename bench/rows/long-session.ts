@@ -1,6 +1,6 @@
 // The cost of returning to a long conversation: a session of 50,000 messages in a SQLite file, in a process that has not
-// seen it. Measures the time to its state, and the time of its next turn until the model has answered and a tool runs:
-// after reading the state, and without. Each time in its own process.
+// opened it before. Measures the time to its state, and the time of its next turn until the model has answered and a tool
+// runs, with and without reading the state first. Each time in a separate process.
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { agent } from "holdfast";
@@ -9,16 +9,16 @@ import { effort, type Measurement, median, mustBe, p99, report } from "../measur
 import { lookTool, oneStepModel } from "../stub-model.ts";
 
 const path = "long-session.db";
-/** A turn is the question, a call of the tool, its result and the answer. */
+/** A turn consists of the question, a tool call, its result and the answer. */
 const messagesOfTurn = 4;
 const messages = effort.size(50_000, 10_000);
 
 /** The first operation of a process. */
 type First = "state" | "send";
 
-/** Milliseconds. */
+/** Times in milliseconds. */
 interface Found {
-	/** 0 where the state was not asked for. */
+	/** 0 if the state was not requested. */
 	readonly opened: number;
 	readonly begun: number;
 }

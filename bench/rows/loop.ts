@@ -8,7 +8,7 @@ import { lookTool, type Manner, steppingModel } from "../stub-model.ts";
 const lengths = [50, 200, 1_000, 5_000] as const;
 const longest = 5_000;
 
-/** Runs of one length, and what was measured of them: microseconds a step. */
+/** Runs of one length, and their measurements in microseconds per step. */
 interface Series {
 	readonly steps: number;
 	readonly looker: Agent;
@@ -28,7 +28,7 @@ function seriesOf(steps: number, manner: Manner): Series {
 	return series;
 }
 
-/** As many runs as make up a block. */
+/** Runs enough runs for a block. */
 async function runBlock(series: Series): Promise<void> {
 	const { steps, looker, manner, wall, cpu, single } = series;
 	const input = "Look at everything.";

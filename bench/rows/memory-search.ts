@@ -9,13 +9,13 @@ const wordsEach = 30;
 const searches = effort.repetitions(400);
 
 let state = 1;
-/** From 0 to 1, the same in every run. */
+/** Returns a number from 0 to 1; the sequence is the same in every run. */
 function random(): number {
 	state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
 	return state / 2 ** 32;
 }
 
-/** Some words are in most texts, most words in few. */
+/** A few words are in most texts, most words in few. */
 const word = (): string => `w${Math.floor(vocabulary * random() ** 3).toString(36)}`;
 const words = (count: number): string => Array.from({ length: count }, word).join(" ");
 

@@ -1,4 +1,4 @@
-// The memory of open sessions: 10,000 of them with live handles, after a turn each and while their models think.
+// The memory of open sessions: 10,000 of them with live handles, after a turn each and while their models are answering.
 import { rmSync } from "node:fs";
 import { agent, type Host, memoryHost, type Session } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
@@ -13,14 +13,14 @@ const stores: ReadonlyMap<string, (path: string) => Host> = new Map<string, (pat
 ]);
 
 async function heapUsed(): Promise<number> {
-	// Garbage of the finished turn of the event loop is released first.
+	// The garbage of the current event loop turn is released first.
 	await new Promise((resolve) => setTimeout(resolve, 20));
 	for (let at = 0; at < 4; at++) collect();
 	return process.memoryUsage().heapUsed;
 }
 
 interface Weighed {
-	/** Bytes of heap a session, its handle held, before its first turn. */
+	/** Bytes of heap per session, with its handle, before its first turn. */
 	readonly handle: number;
 	/** The same after a turn. */
 	readonly idle: number;
@@ -28,7 +28,7 @@ interface Weighed {
 
 async function weigh(host: Host): Promise<Weighed> {
 	const looker = agent({ model: oneStepModel(), tools: [lookTool()], host });
-	// Once, so that what an agent makes at its first use is not counted.
+	// Once before, so that what an agent creates on first use is not counted.
 	await (await looker.session("first").send("Look.")).result();
 	const before = await heapUsed();
 	const handles: Session[] = Array.from({ length: count }, (_, at) => looker.session(`customer-${at}`));
@@ -41,14 +41,14 @@ async function weigh(host: Host): Promise<Weighed> {
 	);
 	mustBe("the number of sessions that completed", completed, count);
 	const idle = (await heapUsed()) - before;
-	// A handle that is held must still be of use.
+	// The handles must still be usable.
 	mustBe("messages of the first session", (await (handles[0] as Session).state()).messages.length, 4);
 	await looker.close();
 	await host.close();
 	return { handle: handle / count, idle: idle / count };
 }
 
-/** Bytes of heap a session whose model has been asked a second time and has not answered. */
+/** Returns the bytes of heap per session whose model has a second, unanswered request. */
 async function weighWaiting(host: Host): Promise<number> {
 	const all = Promise.withResolvers<void>();
 	let waiting = 0;
@@ -69,7 +69,7 @@ async function weighWaiting(host: Host): Promise<number> {
 	return heap / count;
 }
 
-// Once each: heaps differ by less than a hundredth from one time to the next.
+// Measured once each: heap sizes vary by less than one percent.
 const measurements: Measurement[] = [];
 for (const [name, open] of stores) {
 	const { handle, idle } = await weigh(open("idle.db"));

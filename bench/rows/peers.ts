@@ -8,7 +8,7 @@ const count = 2_000;
 const warmUp = 15;
 const rounds = effort.size(40, 12);
 
-/** Begins a round, and gives what makes an agent or a session, asks it once, and gives its answer. */
+/** Starts a round; returns a function that creates an agent or a session, asks it once, and returns its answer. */
 type Round = () => (at: number) => Promise<string>;
 
 async function oursPure(): Promise<Round> {
@@ -43,7 +43,7 @@ async function theirs(): Promise<Round> {
 		return { ...identity, content, usage, stopReason, timestamp: Date.now() };
 	};
 	let calls = 0;
-	/** Its loop reads a stream; this one has nothing but its end. */
+	/** Its loop reads a stream; this one consists only of its end. */
 	const streamFn = (_: unknown, { messages }: { messages: readonly { role: string }[] }) => {
 		const isDone = messages.at(-1)?.role === "toolResult";
 		const message = isDone
@@ -80,7 +80,7 @@ type Library = keyof typeof libraries;
 interface Found {
 	readonly cold: number;
 	readonly warm: number;
-	/** Microseconds of CPU time an agent, warm. */
+	/** Microseconds of CPU time per agent, warm. */
 	readonly cpu: number;
 }
 

@@ -1,6 +1,6 @@
-// The cost of sessions in a store with many on Postgres, compared with an empty store, alternately on one server. A tenth
-// of them have an open run that waits. `--sessions N` and `--entries N` set how many are generated; the default store is
-// modest.
+// The cost of sessions in a large store on Postgres, compared with an empty store, alternately on one server. A tenth of
+// the sessions have an open run that waits. `--sessions N` and `--entries N` set how many are generated; the default
+// store is modest.
 import { type PostgresHost, postgresHost } from "@holdfast/postgres";
 import { type PostgresServer, startPostgresServer } from "@holdfast/testing/postgres-server";
 import type { Lease } from "holdfast/host";
@@ -16,7 +16,7 @@ const entriesEach = option("--entries", effort.size(10, 5));
 const rounds = effort.size(300, 60);
 const never = Number.MAX_SAFE_INTEGER;
 
-/** Rows are written without their indexes, which are made after that in one go each. */
+/** Rows are written without their indexes, which are then created in one pass each. */
 async function generate(server: PostgresServer, schema: string): Promise<void> {
 	const began = performance.now();
 	const tables = `n.nspname = '${schema}' AND c.relname IN ('sessions', 'entries')`;
@@ -32,7 +32,7 @@ async function generate(server: PostgresServer, schema: string): Promise<void> {
 			WHERE ${tables} AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = i.indexrelid)`,
 	);
 	for (const { drop } of [...constraints, ...indexes]) await server.query(drop);
-	// As the host digests its keys.
+	// Must match the host's digests of its keys.
 	const key = "('many ' || n)";
 	const digest = `left(encode(sha256(convert_to(length(${key}) || ' ' || ${key}, 'UTF8')), 'hex'), 32)::uuid`;
 	await server.query(

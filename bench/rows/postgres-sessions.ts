@@ -1,4 +1,5 @@
-// How many steps a second one process gets done on Postgres, in one session and in 500 at once, whose commits are shared.
+// How many steps per second one process completes on Postgres, in one session and in 500 at once, whose commits are
+// shared.
 import { type PostgresJournal, postgresHost } from "@holdfast/postgres";
 import { startPostgresServer } from "@holdfast/testing/postgres-server";
 import { agent } from "holdfast";
@@ -9,7 +10,7 @@ const rounds = effort.repetitions(5);
 const server = await startPostgresServer({ fsync: "yes" });
 
 interface Round {
-	/** Steps a second. */
+	/** Steps per second. */
 	readonly rate: number;
 	readonly transactions: number;
 }

@@ -1,4 +1,4 @@
-// The cost of a durable step on Postgres compared with its floor, bare transactions that write the same entries, two per
+// The cost of a durable step on Postgres compared with its floor: bare transactions that write the same entries, two per
 // step, one statement per entry. Both alternate in this process, on one server with synchronous commits.
 import { postgresHost } from "@holdfast/postgres";
 import { startPostgresServer } from "@holdfast/testing/postgres-server";

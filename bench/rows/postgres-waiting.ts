@@ -1,13 +1,13 @@
 // The cost of many waiting sessions: parked runs that wait for an approval, and runs with a deadline a day away, in a
-// store with a worker; compared with an empty store, alternately on one server. Measures the idle cost of worker and
-// database, then the time from the commit of a single message to the call of its model.
+// store with a worker. It is compared with an empty store, alternately on one server. Measures the idle cost of worker
+// and database, then the time from the commit of a single message to the call of its model.
 import { type PostgresHost, postgresHost } from "@holdfast/postgres";
 import { type PostgresServer, startPostgresServer } from "@holdfast/testing/postgres-server";
 import { effort, type Measurement, median, mustBe, p99, report } from "../measure.ts";
 import { cpuOfTree, type Fleet, startFleet, submit } from "../worker-fleet.ts";
 
 const sessions = effort.size(100_000, 10_000);
-/** Milliseconds in which nothing is done. */
+/** Milliseconds of idle time. */
 const quietMs = effort.size(60_000, 8_000);
 const messages = effort.size(100, 30);
 const never = Number.MAX_SAFE_INTEGER;
@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
 
 /** Half of them wait for an approval, the others for a deadline. */
 async function generate(server: PostgresServer, schema: string): Promise<void> {
-	// As the host digests its keys.
+	// Must match the host's digests of its keys.
 	const key = "('many ' || n)";
 	const digest = `left(encode(sha256(convert_to(length(${key}) || ' ' || ${key}, 'UTF8')), 'hex'), 32)::uuid`;
 	const now = Date.now();
@@ -36,7 +36,7 @@ async function generate(server: PostgresServer, schema: string): Promise<void> {
 }
 
 interface Cost {
-	/** Milliseconds of CPU time a second. */
+	/** Milliseconds of CPU time per second. */
 	readonly worker: number;
 	readonly postgres: number;
 	/** Milliseconds from the commit of each message to the call of its model. */

@@ -1,30 +1,30 @@
-// Short runs that worker processes get done end to end on one Postgres: submitted, handed out, begun, answered and ended, by
-// the clock of the one who submits, while as many are under way as the workers take. One worker and two (four where there are
-// eight cores) take turns in one run; then two work at half of what they could, and how long it takes from an input's commit to
-// its run is measured.
+// Short runs that worker processes complete end to end on one Postgres: submitted, handed out, started, answered and
+// ended, by the submitter's clock, with as many in flight as the workers take. One worker and two (four with eight cores)
+// take turns in one run. Then two work at half their capacity, and the time from an input's commit to its run is
+// measured.
 import { availableParallelism } from "node:os";
 import { type PostgresHost, postgresHost } from "@holdfast/postgres";
 import { type PostgresServer, startPostgresServer } from "@holdfast/testing/postgres-server";
 import { effort, type Measurement, median, mustBe, p99, report } from "../measure.ts";
 import { cpuOfTree, type Fleet, startFleet, submit } from "../worker-fleet.ts";
 
-/** Runs that are under way at once, submitted and not ended. */
+/** Runs in flight: submitted but not ended. */
 const underWay = 300;
 const runs = effort.size(3_000, 600);
-/** Runs before it is measured. */
+/** Runs before the measurement starts. */
 const warm = effort.size(600, 200);
 
 const words: Readonly<Record<number, string>> = { 1: "one worker", 2: "two workers", 4: "four workers" };
 
 interface Rate {
-	/** Runs a second. */
+	/** Runs per second. */
 	readonly rate: number;
-	/** Microseconds of CPU time a run. */
+	/** Microseconds of CPU time per run. */
 	readonly workers: number;
 	readonly postgres: number;
 }
 
-/** Workers on a store of their own. */
+/** Runs workers on a separate store. */
 async function withFleet<T>(
 	server: PostgresServer,
 	workers: number,
@@ -48,7 +48,7 @@ async function withFleet<T>(
 	}
 }
 
-/** Runs a second as they end while there are always more to begin. */
+/** Returns the runs that end per second while more are always waiting. */
 async function rateOf(server: PostgresServer, workers: number): Promise<Rate> {
 	return withFleet(server, workers, async (fleet, host) => {
 		const postgres = (): number => (server.process?.pid && cpuOfTree(server.process.pid)) || 0;
@@ -79,7 +79,9 @@ async function rateOf(server: PostgresServer, workers: number): Promise<Rate> {
 	});
 }
 
-/** Milliseconds from the commit of an input to the first call of its run's model, at so many a second. */
+/**
+ * Returns the milliseconds from the commit of an input to the first call of its run's model, at a given rate per second.
+ */
 async function latencies(server: PostgresServer, rate: number): Promise<readonly number[]> {
 	return withFleet(server, 2, async (fleet, host) => {
 		const committed = new Map<string, number>();
@@ -114,7 +116,9 @@ try {
 		const [workers, postgres] = (["workers", "postgres"] as const).map((what) => median(of(count, what)));
 		return `CPU a run: workers ${Math.round(workers ?? 0)} µs, Postgres ${Math.round(postgres ?? 0)} µs; ${cores} cores for all`;
 	};
-	/** Postgres and the submitters need cores besides the workers; without spare cores more workers gain nothing. */
+	/**
+	 * Postgres and the submitters need cores in addition to the workers; without spare cores, more workers gain nothing.
+	 */
 	const hasCores = (count: number): boolean => cores >= 2 * count + 2;
 	const measurements: Measurement[] = counts.map((count) => ({
 		what: `short runs end to end, ${words[count]}, Postgres`,

@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { loadProject, type ProjectChange, watchProject } from "@holdfast/threads";
-// As in a process that has worked with one project before: what it is written with is loaded.
+// As in a process that has worked with a project before: its imports are loaded.
 import "zod";
 import { effort, median, mustBe, p99, report } from "../measure.ts";
 

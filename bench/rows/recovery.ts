@@ -1,6 +1,6 @@
 // How fast the runs of a dead process continue: 10,000 of them on SQLite, each killed with SIGKILL after its first tool
-// step, found and finished by a process that has just opened the file. The floor reads the rows of each session and
-// writes those that finishing it added, in as few transactions as ours shared.
+// step, then found and finished by a process that has just opened the file. The floor reads the rows of each session and
+// writes the added ones, with the same number of transactions.
 import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -31,7 +31,7 @@ function workUntilKilled(): void {
 	setInterval(() => {}, 60_000);
 }
 
-/** Leaves a file of interrupted runs. */
+/** Creates a file of interrupted runs. */
 async function interrupt(): Promise<void> {
 	const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, "--die"], {
 		stdio: ["ignore", "pipe", "inherit"],
@@ -48,16 +48,16 @@ async function interrupt(): Promise<void> {
 }
 
 interface Round {
-	/** Runs a second. */
+	/** Runs per second. */
 	readonly rate: number;
-	/** Microseconds of CPU time a run. */
+	/** Microseconds of CPU time per run. */
 	readonly cpu: number;
 	readonly transactions: number;
 	/** Milliseconds until the first run was resumed. */
 	readonly first: number;
 }
 
-/** Opens a copy and continues with all runs. */
+/** Opens a copy and resumes all runs. */
 async function recover(path: string): Promise<Round> {
 	for (const suffix of ["", "-wal"])
 		if (existsSync(dead + suffix)) copyFileSync(dead + suffix, path + suffix);
@@ -87,7 +87,7 @@ async function recover(path: string): Promise<Round> {
 	return { rate: count / (spent.wall / 1e6), cpu: spent.cpu / count, transactions, first };
 }
 
-/** The least that can be done: each session's rows are read, and what finishing it added is written. */
+/** The minimal work: reads each session's rows, and writes those that finishing it added. */
 async function floor(from: string, path: string, transactions: number): Promise<Round> {
 	const rows = readJournalRows(from);
 	const known = new DatabaseSync(dead, { readOnly: true });
@@ -128,7 +128,7 @@ async function main(): Promise<void> {
 		what,
 		unit: "/s",
 		median: median(rounds.map(({ rate }) => rate)),
-		// The slow end of a rate is its low one.
+		// For a rate, the slow end is the low one.
 		p99: -p99(rounds.map(({ rate }) => -rate)),
 		cpu: median(rounds.map(({ cpu }) => cpu)),
 		note: `${median(rounds.map(({ transactions }) => transactions))} transactions`,

@@ -1,4 +1,4 @@
-// How fast text is redacted: text without anything to mask, and texts of a megabyte that are made to be slow.
+// How fast text is redacted: text without matches, and texts of a megabyte designed to be slow.
 import { createRedactor } from "@holdfast/redaction";
 import { effort, type Measurement, median, mustBe, report, spend } from "../measure.ts";
 
@@ -9,7 +9,7 @@ const prose = [
 	'{ "id": 17, "name": "thing", "price": 12.5, "tags": ["a", "b"], "at": 1700000000000 }\n',
 ].join("");
 
-/** Each is repeated: what begins like something, again and again, and what is something. */
+/** Repeated texts: beginnings of matches, and complete matches. */
 const units = [
 	...[
 		"a",

@@ -1,5 +1,5 @@
-// The cost of a step of plan, act and reflect compared with a step of the loop, in memory, and with bare transactions of
-// the same rows, on SQLite: a planner that answers at once, one trivial tool per step, every policy enabled. Runners and
+// The cost of a step of plan, act and reflect compared with a step of the loop in memory, and with bare transactions of
+// the same rows on SQLite: a planner that answers at once, one trivial tool per step, every policy enabled. Runners and
 // loops alternate.
 import { rmSync } from "node:fs";
 import { RunnerAgent as Runner, type RunnerEvent } from "@holdfast/runner";

@@ -1,5 +1,6 @@
 // The cost of HTTP: deltas to one client compared with bare writes of the same text, many watchers of one run, idle
-// streams, and short durable runs end to end. Clients run in their own process, which shares the machine with the server.
+// streams, and short durable runs end to end. Clients run in a separate process, which shares the machine with the
+// server.
 import { createServer as createBareServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer, type SessionService, sessionService } from "@holdfast/server";
@@ -17,7 +18,7 @@ type Event =
 	| { readonly type: "text_delta"; readonly delta: string }
 	| { readonly type: "execute_complete"; readonly status: "completed" };
 
-/** The batches a service gives of a run that says a word many times. */
+/** Yields the batches that a service emits for a run that streams a word many times. */
 function* batches(): Generator<{ id: string; event: Event }[]> {
 	for (let sent = 0; sent < deltaCount; sent += batchSize) {
 		const size = Math.min(batchSize, deltaCount - sent);
@@ -29,7 +30,7 @@ function* batches(): Generator<{ id: string; event: Event }[]> {
 	yield [{ id: "3.0.0", event: { type: "execute_complete", status: "completed" } }];
 }
 
-/** A service of one session whose events are all there: what is measured is HTTP alone. */
+/** A service of one session with all events available: only HTTP is measured. */
 const talker = {
 	async submit() {
 		throw new Error("Nothing is submitted here.");
@@ -112,7 +113,7 @@ async function deltas(): Promise<readonly Measurement[]> {
 	];
 }
 
-/** Milliseconds and CPU milliseconds of a run that speaks at its pace, watched by so many. */
+/** Returns the wall and CPU milliseconds of a run that streams at its own pace to this many watchers. */
 async function watchedRun(watchers: number): Promise<{ wall: number; cpu: number }> {
 	let start = (): void => {};
 	const begin = new Promise<void>((resolve) => {
@@ -239,6 +240,6 @@ async function shortRuns(): Promise<Measurement> {
 	};
 }
 
-// Memory first: what the other rows leave would be used again and not be seen.
+// Memory comes first: memory released by the other rows would be reused, and hide the growth.
 const idle = await idleStreams();
 report([...(await deltas()), ...(await crowd()), idle, await shortRuns()]);

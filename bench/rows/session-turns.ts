@@ -9,17 +9,17 @@ import { effort, type Measurement, median, mustBe, p99, report, spend } from "..
 import { lookTool, steppingModel } from "../stub-model.ts";
 
 const turns = 1_000;
-/** How many turns count as the 10th, and as many for the last. */
+/** Number of turns averaged around the 10th, and at the end. */
 const around = 10;
 
 interface Session {
-	/** Microseconds of each turn, from sending it to its result. */
+	/** Microseconds of each turn, from sending to its result. */
 	readonly times: readonly number[];
-	/** Microseconds of CPU time a turn. */
+	/** Microseconds of CPU time per turn. */
 	readonly cpu: number;
 	/** Bytes of the rows of each turn. */
 	readonly rowBytes: readonly number[];
-	/** Bytes the process gave to the system in the first and in the last hundred turns. */
+	/** Bytes that the process passed to the system in the first and in the last hundred turns. */
 	readonly written: { readonly early: number; readonly late: number };
 	/** Microseconds of each turn of the floor. */
 	readonly bare: readonly number[];
@@ -33,7 +33,7 @@ const plugins: ReadonlyMap<string, () => readonly Plugin[]> = new Map([
 	],
 ]);
 
-/** Bytes this process has given to the system to write. */
+/** Returns the bytes that this process has passed to the system for writing. */
 function bytesWritten(): number {
 	return Number(/^wchar: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
 }
@@ -80,7 +80,7 @@ async function grow(path: string, given: readonly Plugin[]): Promise<Session> {
 	};
 }
 
-/** The same rows, a transaction for each commit, timed turn by turn. */
+/** Writes the same rows, with a transaction per commit, timed turn by turn. */
 function floor(path: string, rows: ReturnType<typeof readJournalRows>): readonly number[] {
 	const kinds = new Map(rows.entries.map((row, at) => [row, rows.marks[at]?.kind]));
 	const file = openBareFile(path, "process", rows);
@@ -101,7 +101,7 @@ function sizeOf(row: readonly unknown[]): number {
 	return row.reduce((sum: number, cell) => sum + (typeof cell === "string" ? Buffer.byteLength(cell) : 8), 0);
 }
 
-/** Turns around the 10th: those before are the session's first. */
+/** Turns around the 10th: the earlier ones are the session's first. */
 const early = (all: readonly number[]): readonly number[] => all.slice(around / 2, around / 2 + around);
 const late = (all: readonly number[]): readonly number[] => all.slice(-around);
 const growth = (all: readonly number[]): number => median(late(all)) / median(early(all));

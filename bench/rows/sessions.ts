@@ -8,7 +8,7 @@ const collect = collector();
 
 type Order = "at once" | "one after the other";
 
-/** Gives how many sessions completed. */
+/** Returns how many sessions completed. */
 async function runAll(looker: Agent, order: Order): Promise<number> {
 	let completed = 0;
 	const one = async (at: number): Promise<void> => {
@@ -26,7 +26,7 @@ function makeAgent(host: Host): Agent {
 }
 
 async function heapUsed(): Promise<number> {
-	// Garbage of the finished turn of the event loop is released first.
+	// The garbage of the current event loop turn is released first.
 	await new Promise((resolve) => setTimeout(resolve, 20));
 	for (let at = 0; at < 4; at++) collect();
 	return process.memoryUsage().heapUsed;
@@ -57,7 +57,7 @@ async function rate(order: Order): Promise<Measurement> {
 	};
 }
 
-/** Bytes a session keeps while its host, and the agent where it is kept too, stay. */
+/** Measures the bytes that a session retains while its host stays, with and without its agent. */
 async function kept(): Promise<{ withAgent: number; hostAlone: number }> {
 	const host = memoryHost();
 	let looker: Agent | undefined = makeAgent(host);
@@ -71,7 +71,7 @@ async function kept(): Promise<{ withAgent: number; hostAlone: number }> {
 	return { withAgent: withAgent / count, hostAlone: hostAlone / count };
 }
 
-// Before anything is weighed: see collector().
+// Before memory is measured: see collector().
 const rates = [await rate("at once"), await rate("one after the other")];
 const withAgent: number[] = [];
 const hostAlone: number[] = [];

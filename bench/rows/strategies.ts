@@ -15,7 +15,7 @@ const strategies = {
 		agent({ model: plannedModel(steps), tools: [lookTool()], execution: plan() }),
 };
 
-/** Runs of one length, and what was measured of them: microseconds a step. */
+/** Runs of one length, and their measurements in microseconds per step. */
 interface Series {
 	readonly steps: number;
 	readonly worker: Agent;
@@ -23,7 +23,7 @@ interface Series {
 	readonly cpu: number[];
 }
 
-/** As many runs as make up a block. */
+/** Runs enough runs for a block. */
 async function runBlock({ steps, worker, wall, cpu }: Series): Promise<void> {
 	let blockWall = 0;
 	let blockCpu = 0;

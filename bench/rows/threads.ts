@@ -15,7 +15,7 @@ import { lookTool, steppingModel } from "../stub-model.ts";
 
 const steps = 50;
 
-/** Points in time of the tool calls, and milliseconds by which effects were late: the project's files write them. */
+/** Times of the tool calls, and milliseconds by which effects were late; the project's files write them. */
 const shared = globalThis as typeof globalThis & { calls: number[]; late: number[] };
 shared.calls = [];
 shared.late = [];
@@ -56,8 +56,8 @@ const project = await loadProject(".");
 const MB = 1_000_000;
 
 /**
- * A step of a thread, one of a session that asks the thread's own provider and calls a tool that answers the same, and one of
- * a session with a model of the house: microseconds, taking turns.
+ * Measures a step of a thread, of a session that uses the thread's own provider and a tool with the same result, and of a
+ * session with Holdfast's own model type, in microseconds, taking turns.
  */
 async function measureSteps(where: string, host: Host): Promise<Measurement[]> {
 	const all = threads({ project, host });

@@ -1,5 +1,5 @@
-// The work of the compiler for an agent with five typed tools, and for code that reads its output and its events,
-// compared with a file that only imports the same packages.
+// The compiler's work for an agent with five typed tools, and for code that reads its output and its events, compared
+// with a file that only imports the same packages.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "../../tools/run-command.ts";
@@ -15,7 +15,7 @@ interface Variant {
 	toolOf(name: string): string;
 }
 
-/** Programs by the way of typing arguments; each with a file that contains everything except agent and tools. */
+/** Programs by the style of typing arguments; each with a file that contains everything except agent and tools. */
 const variants: readonly Variant[] = [
 	{
 		how: "types given",

@@ -1,9 +1,9 @@
-// Extracts the TypeScript examples from the documents and the docstrings into .examples/, each in a file of its own in
-// which every line keeps its number, so that a compiler error names the line of the document.
+// Extracts the TypeScript examples from the documents and the docstrings into .examples/, each into a separate file in
+// which every line keeps its number, so that a compiler error refers to the line of the document.
 //
-// In Markdown an example is a fenced block marked `ts`; `ts no-run` compiles and does not run. Lines that readers need
-// not see go into a comment directly before the block: `<!-- preamble`, its lines, `-->`. In a source it is the text
-// after `@example`, fenced or not; there the public names of its own package and zod's `z` count as imported.
+// In Markdown an example is a fenced block marked `ts`; `ts no-run` compiles but does not run. Lines hidden from readers
+// are in a comment directly before the block: `<!-- preamble`, its lines, `-->`. In a source it is the text after
+// `@example`, fenced or not; there the public names of its own package and zod's `z` count as imported.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listFiles, listSources } from "../list-sources.ts";
@@ -17,13 +17,13 @@ export interface Example {
 	/** Line of its first line there, from 1. */
 	readonly line: number;
 	readonly run: "run" | "compile-only";
-	/** The code, with as many empty lines before it as its origin has lines. */
+	/** The code, preceded by one empty line for each earlier line of its origin. */
 	readonly code: string;
 }
 
 const opening = /^```(?:ts|typescript)(?<info>(?:\s.*)?)$/;
 
-/** The examples of a Markdown text. */
+/** Extracts the examples of a Markdown text. */
 export function extractFromMarkdown(origin: string, text: string): readonly Example[] {
 	const lines = text.split("\n");
 	const examples: Example[] = [];
@@ -50,10 +50,10 @@ export function extractFromMarkdown(origin: string, text: string): readonly Exam
 	return examples;
 }
 
-/** Names that the docstrings of a package may use without an import, each with where it comes from. */
+/** Names that the docstrings of a package may use without an import, each with its module. */
 export type KnownNames = ReadonlyMap<string, string>;
 
-/** The examples in the docstrings of a source. */
+/** Extracts the examples in the docstrings of a source. */
 export function extractFromSource(
 	origin: string,
 	text: string,
@@ -74,7 +74,7 @@ export function extractFromSource(
 	return examples.map((example) => ({ ...example, code: importKnown(example.code, known) }));
 }
 
-/** Puts imports of the known names that the code uses and does not import itself onto its empty first line. */
+/** Adds imports of known names that the code uses but does not import to its empty first line. */
 function importKnown(code: string, known: KnownNames): string {
 	const used = [...known].filter(([name]) => {
 		const word = new RegExp(String.raw`(?<![\w.$])${name}(?![\w$])`);
@@ -113,7 +113,7 @@ function toExample(
 	};
 }
 
-/** Every example of the repository, ordered by place. */
+/** Returns all examples of the repository, ordered by location. */
 export function findExamples(root: string): readonly Example[] {
 	const read = (file: string): string => readFileSync(join(root, file), "utf8");
 	const papers = listFiles(root, ".md").filter((file) => !/^(?:packages|bench|test|tools)\//.test(file));
@@ -138,7 +138,7 @@ function knownNames(root: string, { folder, entries }: Workspace): KnownNames {
 	return known;
 }
 
-/** Name of the file an example is written to, inside .examples/. */
+/** Returns the name of an example's file inside .examples/. */
 export function exampleFile({ origin, line }: Example): string {
 	return `${origin.replaceAll("/", "~")}.${line}.ts`;
 }

@@ -1,5 +1,5 @@
-// Replaces the provider packages while an example runs: the same factories, one model that needs no network.
-// It calls the first tool once with arguments made from its schema, then answers; asked for JSON it gives some.
+// Replaces the provider packages while an example runs: the same factories, and one model without a network. It calls the
+// first tool once, with arguments generated from its schema, then answers; if JSON is requested, it returns some.
 import type { JSONSchema7, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { simulateReadableStream } from "ai";
 import { MockLanguageModelV4 } from "ai/test";

@@ -1,5 +1,5 @@
-// Replaces a server of agents while an example runs: the wire protocol at https://agents.example, one model that
-// calls the first tool of the session once and then answers, and nothing kept but what the example itself did.
+// Replaces an agent server while an example runs: the wire protocol at https://agents.example, and one model that calls
+// the first tool of the session once and then answers. It only stores what the example itself did.
 
 interface StubEvent {
 	readonly id: string;
@@ -18,7 +18,7 @@ const origin = "https://agents.example";
 const sessions = new Map<string, StubSession>();
 const usage = { inputTokens: 12, outputTokens: 8, totalTokens: 20, cost: 0.001 };
 
-/** The stub's answer, or undefined where the address is not the stub's. */
+/** Returns the stub's answer, or undefined if the address is not the stub's. */
 export function answerAsServer(address: string, init: RequestInit | undefined): Response | undefined {
 	if (!address.startsWith(`${origin}/api/agent/`)) return undefined;
 	const { pathname, searchParams } = new URL(address);

@@ -1,5 +1,5 @@
-// Loaded before an example: provider packages resolve to the stub, https://agents.example is a stub of a server, one that
-// the example started is reached, and any other request to the network fails clearly.
+// Loaded before an example: provider packages resolve to the stub, https://agents.example is a stub server, servers that
+// the example started are reachable, and all other network requests fail with a clear error.
 import { registerHooks } from "node:module";
 import { answerAsServer } from "./stub-server.ts";
 
@@ -19,7 +19,7 @@ registerHooks({
 const fetchAnything = globalThis.fetch;
 globalThis.fetch = async (input, init) => {
 	const address = input instanceof Request ? input.url : String(input);
-	// A server that the example itself started is no network.
+	// A server that the example itself started is not the network.
 	if (address.startsWith("http://127.0.0.1:")) return fetchAnything(input, init);
 	const answer = answerAsServer(address, init);
 	if (answer !== undefined) return answer;

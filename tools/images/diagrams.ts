@@ -1,7 +1,7 @@
-// The diagrams of the guides, by the name of their file in docs/images.
+// The diagrams of the guides, by file name in docs/images.
 import { arrow, box, line, type Part, picture, text } from "./draw.ts";
 
-/** Steps of a run at a crash, from top to bottom: where the process dies, and how the next one continues. */
+/** Draws the steps of a run at a crash, from top to bottom: where the process dies, and how the next one continues. */
 function crashRow(y: number, [policy, does, why]: readonly [string, string, string]): Part {
 	return [
 		`<rect x="16" y="${y}" width="328" height="52" rx="7" class="plain"/>`,
@@ -318,7 +318,7 @@ const ordering = picture(
 	],
 );
 
-/** The contents of a terminal: the commands, and their output. */
+/** The contents of a terminal: commands and their output. */
 export interface Terminal {
 	readonly command: string;
 	readonly lines: readonly string[];
@@ -328,7 +328,7 @@ export interface Terminal {
 
 const terminalLine = (line: string, classes: string): readonly [string, string] => [line, classes];
 
-/** The runs of examples/kill-9, as its test checks them; keys are random and therefore shown as their last digits. */
+/** The runs of examples/kill-9, as its test checks them; keys are random, so only their last digits are shown. */
 export const killed: readonly Terminal[] = [
 	{
 		command: "node main.ts --crash",
@@ -366,7 +366,7 @@ function terminalPicture(): string {
 	);
 }
 
-/** Every picture that a script makes, by the name of its file. */
+/** Every generated image, by file name. */
 export const diagrams: ReadonlyMap<string, string> = new Map([
 	["engine-loop", engineLoop],
 	["commits", commits],

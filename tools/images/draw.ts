@@ -1,10 +1,10 @@
-// Draws the diagrams of the documentation as SVG: 360 units wide, so that a phone shows them without scaling text below
-// eleven pixels, and in the colours that the reader's system prefers.
+// Draws the diagrams of the documentation as SVG: 360 units wide, so that a phone shows text at eleven pixels or more
+// without scaling, and in the reader's preferred colour scheme.
 
 /** A part of a picture: SVG elements. */
 export type Part = string;
 
-/** How a box looks: ordinary, the subject of the picture, stored data, or a failure. */
+/** The style of a box: ordinary, the subject of the picture, stored data, or a failure. */
 export type Look = "plain" | "accent" | "store" | "warn";
 
 const width = 360;
@@ -22,7 +22,7 @@ svg{font:13px ui-sans-serif,system-ui,"Segoe UI",Helvetica,Arial,sans-serif}
 const escaped = (text: string): string =>
 	text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** Text from a point; `\n` begins a new line. Classes: `dim`, `small`, `b`, `mono`, `t-warn`, `t-accent`. */
+/** Draws text from a point; `\n` starts a new line. Classes: `dim`, `small`, `b`, `mono`, `t-warn`, `t-accent`. */
 export function text(
 	x: number,
 	y: number,
@@ -37,7 +37,7 @@ export function text(
 		.join("");
 }
 
-/** A box; the first of its lines is its name. */
+/** Draws a box; the first of its lines is its name. */
 export function box(
 	x: number,
 	y: number,
@@ -54,7 +54,7 @@ export function box(
 	].join("");
 }
 
-/** An arrow along points. */
+/** Draws an arrow along points. */
 export function arrow(
 	points: readonly (readonly [number, number])[],
 	kind: "line" | "dash" | "bad" = "line",
@@ -72,14 +72,14 @@ export function arrow(
 	].join("");
 }
 
-/** A line without a head. */
+/** Draws a line without a head. */
 export function line(x1: number, y1: number, x2: number, y2: number, isDashed = true): Part {
 	return `<path d="M${x1} ${y1}L${x2} ${y2}" class="line ${isDashed ? "dash" : ""}"/>`;
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-/** The whole picture. Its title and description are what a screen reader reads when the file is opened by itself. */
+/** Returns the whole picture. Screen readers read its title and description when the file is opened on its own. */
 export function picture(
 	title: string,
 	description: string,

@@ -1,4 +1,4 @@
-// `npm run images`: writes the diagrams into docs/images. A test compares the files with what this writes.
+// `npm run images`: writes the diagrams into docs/images. A test compares the files with this output.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { diagrams } from "./diagrams.ts";

@@ -1,12 +1,12 @@
-// The parts of a page of the reference as Markdown: docstrings, their tags, and tables of members.
+// The parts of a reference page as Markdown: docstrings, their tags, and tables of members.
 import type { Declaration, Member } from "./read-declarations.ts";
 
-/** Gives the Markdown for a name that a docstring links to. */
+/** Returns the Markdown for a name that a docstring links to. */
 export type Linker = (name: string) => string;
 
 type Tag = readonly [tag: string, value: string];
 
-/** The section of a name: description, signature, members, errors, example. */
+/** Writes the section of a name: description, signature, members, errors, example. */
 export function writeSection(
 	name: string,
 	{ kind, doc, members }: Declaration,
@@ -25,7 +25,7 @@ export function writeSection(
 		...ofKind("deprecated").map((value) => `::: warning Deprecated\n${plain(value, link)}\n:::\n`),
 		plain(text, link),
 		"",
-		// Its heading says as much.
+		// Omitted if the heading already contains it.
 		...(code === `${kind} ${name}` ? [] : ["```ts", code, "```", ""]),
 		...linkTypes(name, code, members, link),
 		...ofKind("param").map((value) => `- ${plain(value.replace(/^(\w+)\s*-?\s*/, "`$1`: "), link)}`),
@@ -37,7 +37,7 @@ export function writeSection(
 	].join("\n");
 }
 
-/** Links to the types that a signature and the types of members name, in the order in which they appear. */
+/** Returns links to the types in a signature and in its members, in the order in which they appear. */
 function linkTypes(name: string, code: string, members: readonly Member[], link: Linker): readonly string[] {
 	const texts = [code, ...members.map(({ signature }) => signature)];
 	const words = texts.flatMap((text) => text.match(/\b[A-Z][A-Za-z\d]+\b/g) ?? []);
@@ -51,7 +51,7 @@ function linkTypes(name: string, code: string, members: readonly Member[], link:
 	return known.length === 0 ? [] : [`**Types** ${known.join(", ")}\n`];
 }
 
-/** Letters keep their case: `agent` and `Agent` are two. */
+/** Letters keep their case: `agent` and `Agent` are different anchors. */
 export const anchorOf = (name: string): string => name.replaceAll("$", "");
 
 const capital = (tag: string): string => `${tag[0]?.toUpperCase()}${tag.slice(1)}`;
@@ -61,7 +61,7 @@ function writeExample(value: string): string {
 	return `**Example**\n\n${code}\n`;
 }
 
-/** Properties in one table, with their types; methods in another. */
+/** Writes properties in one table, with their types; methods in another. */
 function writeMembers(members: readonly Member[], link: Linker): readonly string[] {
 	const properties: string[] = [];
 	const methods: string[] = [];
@@ -101,19 +101,19 @@ function labelOf(tag: string): string {
 	return tag === "throws" ? "Errors:" : tag === "returns" ? "Returns" : `${capital(tag)}:`;
 }
 
-/** Code in a cell of a table, cut where it is too long to be read there. */
+/** Formats code for a table cell, cut if it is too long. */
 function cell(code: string): string {
 	const shown = code.length > 240 ? `${code.slice(0, 239)}…` : code;
 	const text = shown.replaceAll("|", "\\|");
 	return text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``;
 }
 
-/** A docstring's text and its tags; an `@` inside a fenced block is not a tag. */
+/** Parses a docstring into its text and its tags; an `@` inside a fenced block is not a tag. */
 export function readDoc(doc: string): { readonly text: string; readonly tags: readonly Tag[] } {
 	const text: string[] = [];
 	const tags: [string, string[]][] = [];
 	let isCode = false;
-	// A tag may follow a text on its line.
+	// A tag may follow text on the same line.
 	const lines = doc.replaceAll(/([.:)`]) @(?=(?:see|throws|returns|deprecated)\b)/g, "$1\n@").split("\n");
 	for (const line of lines) {
 		if (line.startsWith("```")) isCode = !isCode;
@@ -125,7 +125,7 @@ export function readDoc(doc: string): { readonly text: string; readonly tags: re
 	return { text: text.join("\n").trim(), tags: tags.map(([tag, lines]) => [tag, lines.join("\n").trim()]) };
 }
 
-/** Text of a docstring as Markdown of a page: links resolved, and nothing taken for HTML outside of code. */
+/** Converts the text of a docstring to Markdown: links are resolved, and HTML outside code is escaped. */
 export function plain(text: string, link: Linker): string {
 	return text
 		.split(/(```[\s\S]*?```|`[^`\n]*`)/)
@@ -140,7 +140,7 @@ export function plain(text: string, link: Linker): string {
 		.join("");
 }
 
-/** The first sentence of a docstring. */
+/** Returns the first sentence of a docstring. */
 export function summaryOf(doc: string): string {
 	const [first = ""] = readDoc(doc).text.split("\n\n");
 	const text = first.replaceAll(/\s*\n\s*/g, " ");

@@ -1,5 +1,5 @@
 // The reference: a page for each public entry that lists its names, and a page for each small group of names that share a
-// source file. It is made of the docstrings in the declarations that are published. A name that several entries export is
+// source file. It is generated from the docstrings in the published declarations. A name that several entries export is
 // described once, and the others link to it.
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -15,7 +15,7 @@ export interface Page {
 	readonly path: string;
 	readonly text: string;
 	readonly title: string;
-	/** The file of the repository that it is made of; undefined for pages of the reference. */
+	/** The repository file that it is generated from; undefined for pages of the reference. */
 	readonly source?: string;
 }
 
@@ -27,7 +27,7 @@ interface Entry {
 	readonly types: string;
 }
 
-/** A name with its declaration, where it is described. */
+/** A name with its declaration and the entry that describes it. */
 interface Described {
 	readonly name: string;
 	readonly exported: Export;
@@ -42,7 +42,7 @@ interface Group {
 	readonly names: readonly Described[];
 }
 
-/** The pages of the reference. Reads what `npm run build` left in dist; throws when that is not there. */
+/** Returns the pages of the reference. Reads the output of `npm run build` in dist; throws if it is missing. */
 export function writeApiPages(root: string): readonly Page[] {
 	const entries = readEntries(root);
 	const groups = groupsOf(entries, homesOf(entries), declarationsIn());
@@ -101,7 +101,7 @@ function readEntries(root: string): readonly Entry[] {
 		);
 }
 
-/** The comment of an entry without its beginning: "Entry `holdfast/sqlite`: sessions in …". */
+/** Removes the start of an entry's comment: "Entry `holdfast/sqlite`: sessions in …". */
 function withoutEntry(summary: string): string {
 	const text = summary.replace(/^(?:The )?[Ee]ntry `[^`]+`:\s*/, "");
 	return `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
@@ -113,7 +113,10 @@ const packageOf = (specifier: string): string =>
 	specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 const originOf = ({ origin }: Export): string => `${origin?.file}#${origin?.name}`;
 
-/** The entry that describes each declaration: one of the package it is in, the package's own entry where that has it. */
+/**
+ * Returns the entry that describes each declaration: one of its own package, and the package's main entry if it exports
+ * the name.
+ */
 function homesOf(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
 	const homes = new Map<string, Entry>();
 	const inOwnPackage = (entry: Entry, file: string): boolean =>
@@ -167,7 +170,7 @@ function callsFirst(a: Described, b: Described): number {
 	return rank(a) - rank(b) || a.name.localeCompare(b.name, "en");
 }
 
-/** The names that a page describes first. */
+/** Returns the names that a page describes first. */
 function titleOf({ names }: Group): string {
 	const values = names.filter(({ exported }) => exported.kind === "value");
 	const shown = (values.length > 0 ? values : names).map(({ name }) => name);
@@ -181,7 +184,7 @@ function writeGroup(group: Group, codes: ReadonlyMap<Declaration, string>, link:
 		"outline: 2",
 		"editLink: false",
 		"---",
-		// The names have the anchors of their own.
+		// The names use the anchors with their own names.
 		`# ${titleOf(group)} {#about-this-page}`,
 		"",
 		"```ts",
@@ -203,7 +206,7 @@ function importOf({ specifier }: Entry, names: readonly Described[]): string {
 	return `import ${values.length > 0 ? "" : "type "}{ ${list} } from "${specifier}";`;
 }
 
-/** The page of an entry: its names with the first sentence of each, and a link to the page that describes it. */
+/** Writes the page of an entry: its names with the first sentence of each, and links to the pages that describe them. */
 function writeEntry(entry: Entry, groups: readonly Group[], link: Linker): Page {
 	const described = new Map<string, { readonly group: Group; readonly at: Described }>();
 	for (const group of groups)
@@ -245,8 +248,8 @@ function writeEntry(entry: Entry, groups: readonly Group[], link: Linker): Page 
 }
 
 /**
- * Links from a page of a group; the page of an entry is one folder above. A name is looked up in the package of the page, then
- * in the packages that it depends on.
+ * Creates the links of a group's page; the page of an entry is one folder above. A name is looked up in the package of
+ * the page, then in the packages that it depends on.
  */
 function linker(root: string, groups: readonly Group[]): (from: Entry) => Linker {
 	const targets = new Map<string, string>();

@@ -1,5 +1,5 @@
-// `npm run docs`: builds the site into .site/dist, plain files that any server of files can serve. Works on what
-// `npm run build` left in dist. A link that leads nowhere, to a page or to a heading, fails the build.
+// `npm run docs`: builds the site into .site/dist, as plain files for any static file server. Requires the output of `npm
+// run build` in dist. A broken link, to a page or to a heading, fails the build.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { build, type DefaultTheme, type UserConfig } from "vitepress";
@@ -16,7 +16,7 @@ type Item = DefaultTheme.SidebarItem;
 
 const linkOf = (path: string): string => `/${path.replace(/\.md$/, "").replace(/(?:^|\/)index$/, "/")}`;
 
-/** The sidebar of the guides: the groups of the outline, with the titles of the pages. */
+/** Returns the sidebar of the guides: the groups of the outline, with the titles of the pages. */
 function sidebarOf(pages: readonly Page[]): Item[] {
 	const titles = new Map(pages.map(({ path, title }) => [path.replace(/\.md$/, ""), title]));
 	const named = new Set(outline.flatMap((group) => group.pages));
@@ -36,11 +36,11 @@ function sidebarOf(pages: readonly Page[]): Item[] {
 
 /** The address of the repository for "Edit this page" and the icon in the bar; none by default. */
 const repository = process.env.DOCS_REPOSITORY?.replace(/\/$/, "");
-/** The address under which the site is served, for links of social cards. */
+/** The address of the site, for links of social cards. */
 const origin = process.env.DOCS_ORIGIN?.replace(/\/$/, "");
 const base = process.env.DOCS_BASE ?? "/";
 
-/** A sidebar for each entry of the reference, with the pages of its names. */
+/** Returns a sidebar for each entry of the reference, with the pages of its names. */
 function referenceSidebars(pages: readonly Page[]): Record<string, Item[]> {
 	const isEntry = ({ path }: Page): boolean => path.split("/").length === 2;
 	const reference = pages.filter(({ path }) => path.startsWith("api/") && path !== "api/index.md");
@@ -129,7 +129,7 @@ function stage(pages: readonly Page[]): void {
 	);
 }
 
-/** Links of the built pages to headings that are not there. VitePress itself looks for the pages only. */
+/** Finds links to missing headings in the built pages. VitePress itself only checks pages. */
 function findDeadAnchors(folder: string): readonly string[] {
 	const pages = listFiles(folder, ".html");
 	const texts = new Map(pages.map((page) => [page, readFileSync(join(folder, page), "utf8")]));

@@ -18,7 +18,7 @@ export function writeForAgents(dist: string, pages: readonly SitePage[], descrip
 	write("llms-full.txt", fullOf(pages, description));
 }
 
-/** A page without what only the site understands. */
+/** Returns a page without syntax that only the site supports. */
 export function markdownOf({ plain }: SitePage): string {
 	return plain
 		.replace(/^---\n[\s\S]*?\n---\n/, "")
@@ -27,7 +27,7 @@ export function markdownOf({ plain }: SitePage): string {
 		.trimStart();
 }
 
-/** The pages of the sidebar, group by group. */
+/** Returns the pages of the sidebar, by group. */
 function groupsOf(
 	pages: readonly SitePage[],
 ): readonly { readonly text: string; readonly pages: readonly SitePage[] }[] {

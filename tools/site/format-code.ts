@@ -1,4 +1,4 @@
-// Formats declarations for the reference as the repository formats its sources, in lines that fit a page.
+// Formats declarations for the reference like the repository's sources, with lines that fit a page.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 const biome = join(import.meta.dirname, "../../node_modules/.bin/biome");
 const settings = { formatter: { indentStyle: "space", indentWidth: 2, lineWidth: 76 } };
 
-/** The declarations, in their order, each formatted. One that cannot be parsed stays unchanged. */
+/** Formats each declaration, keeping their order. One that cannot be parsed stays unchanged. */
 export function formatCode(declarations: readonly string[]): readonly string[] {
 	const folder = mkdtempSync(join(tmpdir(), "reference-"));
 	const fileOf = (at: number): string => join(folder, `${at}.ts`);
@@ -17,7 +17,7 @@ export function formatCode(declarations: readonly string[]): readonly string[] {
 		try {
 			execFileSync(biome, ["format", "--write", "."], { cwd: folder, stdio: "ignore" });
 		} catch {
-			// It fails when one of them cannot be parsed, and has formatted the others.
+			// It fails if one cannot be parsed, but has formatted the others.
 		}
 		return declarations.map((code, at) => shownOf(code, readFileSync(fileOf(at), "utf8")));
 	} finally {
@@ -27,7 +27,7 @@ export function formatCode(declarations: readonly string[]): readonly string[] {
 
 const hasNoBody = (code: string): boolean => /^(?:abstract )?(?:interface|class) /.test(code);
 
-/** A form that parses: the heading of an interface or class gets a body. */
+/** Makes a declaration parsable: the heading of an interface or class gets a body. */
 function wholeOf(code: string): string {
 	if (hasNoBody(code)) return `declare ${code} {}\n`;
 	return `${code.replaceAll(/^(?=(?:function|const|abstract class) )/gm, "declare ")}\n`;

@@ -1,5 +1,5 @@
-// Words that people search for and that a page does not use, or not in a heading. The search of the site finds the page
-// by them as by its title.
+// Words that people search for but that a page does not use, or not in a heading. The site's search weighs them like its
+// title.
 
 /** Words for a page, by its path in the site without `.md`. */
 export const keywords: ReadonlyMap<string, string> = new Map([

@@ -1,12 +1,12 @@
-// The groups of the site's pages. A page without a group is put under the last one of its kind.
+// The groups of the site's pages. A page without a group is added to the last one of its kind.
 
 /** A group of the sidebar: pages by their path in the site, without `.md`, or a folder of them. */
 export interface Group {
 	readonly text: string;
 	readonly pages: readonly string[];
-	/** Takes the pages of this folder that no group names. */
+	/** Adds the pages of this folder that are in no other group. */
 	readonly rest?: string;
-	/** Whether it is shown closed. */
+	/** Whether it is initially collapsed. */
 	readonly collapsed?: boolean;
 }
 

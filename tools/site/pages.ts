@@ -4,7 +4,7 @@ import { join, posix } from "node:path";
 import { listFiles } from "../list-sources.ts";
 import { type Page, writeApiPages } from "./api-pages.ts";
 
-/** Where the site keeps the images of docs/images. */
+/** The site's folder for the images of docs/images. */
 export const images = "images";
 
 /** Documents that are not pages: lists for contributors, and files copied into users' projects. */
@@ -19,7 +19,7 @@ const instead: ReadonlyMap<string, string> = new Map([
 	["examples", "examples/index.md"],
 ]);
 
-/** The path of a document in the site; undefined if it is not a page. */
+/** Returns the path of a document in the site; undefined if it is not a page. */
 export function placeOf(paper: string): string | undefined {
 	if (paper === "tools/site/home.md") return "index.md";
 	if (leftOut.test(paper)) return undefined;
@@ -30,7 +30,7 @@ export function placeOf(paper: string): string | undefined {
 	return paper.includes("/") ? undefined : paper.toLowerCase();
 }
 
-/** All pages. Throws when the packages are not built. */
+/** Returns all pages. Throws if the packages are not built. */
 export function collectPages(root: string): readonly SitePage[] {
 	const papers = listFiles(root, ".md");
 	const places = new Map(
@@ -67,7 +67,7 @@ export interface SitePage extends Page {
 	readonly plain: string;
 }
 
-/** The landing page shows parts of the README, whose example a test runs. */
+/** Adds parts of the README to the landing page; a test runs their example. */
 function withParts(text: string, readme: string): string {
 	const [, example, output] = /(```ts\n[\s\S]*?```)\n+(```text\n[\s\S]*?```)/.exec(readme) ?? [];
 	const [, comparison] = /^## Comparison\n+([\s\S]*?)^## /m.exec(readme) ?? [];
@@ -79,7 +79,7 @@ function withParts(text: string, readme: string): string {
 	});
 }
 
-/** The file that "Edit this page" opens is named in the head of the page. */
+/** Adds front matter, which contains the file that "Edit this page" opens. */
 function withFrontmatter(text: string, source: string | undefined): string {
 	if (source === undefined) return text;
 	const line = `source: ${source}\n`;
@@ -123,7 +123,7 @@ const managers: readonly (readonly [name: string, (line: string) => string])[] =
 	],
 ];
 
-/** Blocks of commands that install something get a tab for each package manager. */
+/** Adds a tab per package manager to blocks with install commands. */
 export function withPackageManagers(text: string): string {
 	return text.replaceAll(
 		/^```sh\n((?:(?:npm (?:install|create|start|test|run)|npx|cd) ?[^\n&]*\n)+)```$/gm,
@@ -138,17 +138,17 @@ export function withPackageManagers(text: string): string {
 	);
 }
 
-/** Changes what is not in a fenced block. */
+/** Changes the text outside fenced blocks. */
 function outsideBlocks(text: string, change: (piece: string) => string): string {
 	const pieces = text.split(/(^```[\s\S]*?^```)/m);
 	return pieces.map((piece, at) => (at % 2 === 1 ? piece : change(piece))).join("");
 }
 
-/** HTML elements that a document may contain. Anything else of that form is text: `Promise<string>`. */
+/** HTML elements that a document may contain. Other text in angle brackets is literal: `Promise<string>`. */
 const element =
 	/^<(?:\/?(?:a|b|br|code|details|div|em|hr|i|img|kbd|p|pre|span|strong|sub|summary|sup|Badge)\b|!--|https?:)/;
 
-/** Text outside of a line's code is no template of the site's. */
+/** Escapes text outside inline code, which the site would parse as a template. */
 function withoutTags(text: string): string {
 	return text
 		.split(/(`+[^`]*`+)/)
@@ -162,7 +162,7 @@ function withoutTags(text: string): string {
 		.join("");
 }
 
-/** Double braces in a line's code are no expressions of the site's. */
+/** Escapes double braces in inline code, which the site would evaluate. */
 function withoutMustaches(text: string): string {
 	return text.replaceAll(/`([^`\n]*\{\{[^`\n]*)`/g, (_, code: string) => {
 		const shown = code.replaceAll(/[&<>{}*_[\]]|\\(?!\|)/g, (sign) => `&#${sign.charCodeAt(0)};`);

@@ -1,4 +1,4 @@
-// Reads what the declaration files of a built package say of a name: its docstring, its signatures, its members.
+// Reads a name's docstring, signatures and members from the declaration files of a built package.
 import { parseAst } from "rolldown/parseAst";
 
 /** The used part of a node of the syntax tree. */
@@ -29,14 +29,14 @@ export interface Declaration {
 	readonly doc: string;
 	/** Its declaration, without docstrings; that of an interface or class up to its body. */
 	readonly code: string;
-	/** Members of an interface, a class or a type that is an object. */
+	/** Members of an interface, a class or an object type. */
 	readonly members: readonly Member[];
 }
 
 /** The content of a declaration file. */
 export interface DeclarationFile {
 	readonly declarations: ReadonlyMap<string, Declaration>;
-	/** Its re-exports, by exported name: the source file, and the name there. */
+	/** Its re-exports by exported name: the source file, and the name there. */
 	readonly passedOn: ReadonlyMap<string, { readonly source: string; readonly name: string }>;
 }
 
@@ -49,7 +49,7 @@ const kinds: Readonly<Record<string, Declaration["kind"]>> = {
 	TSTypeAliasDeclaration: "type",
 };
 
-/** Reads a declaration file. Overloads are one declaration, and so is a value with the type of its name. */
+/** Reads a declaration file. Overloads are one declaration, and so are a value and a type with the same name. */
 export function readDeclarations(text: string): DeclarationFile {
 	const found = new Map<string, Declaration>();
 	const passedOn = new Map<string, { source: string; name: string }>();
@@ -126,7 +126,7 @@ function withoutComments(text: string): string {
 		.trim();
 }
 
-/** The last docstring of what comes before a declaration. */
+/** Returns the last docstring before a declaration. */
 function docBefore(text: string): string {
 	const doc = [...text.matchAll(/\/\*\*([\s\S]*?)\*\//g)].at(-1)?.[1] ?? "";
 	return doc

@@ -1,8 +1,8 @@
-// The search of the site: one index of sections, in which a page is also found by the words of tools/site/keywords.ts. VitePress
-// sends the functions here to the browser as text, so they use nothing from outside themselves.
+// The search of the site: one index of sections, in which a page is also found by the words of tools/site/keywords.ts.
+// VitePress sends the functions here to the browser as text, so they use nothing outside themselves.
 import { keywords } from "./keywords.ts";
 
-/** Words without a meaning of their own, and plurals, are the same for every page. */
+/** Ignores words without meaning, and normalises plurals, on every page. */
 function processTerm(term: string): string | null {
 	const word = term.toLowerCase().replace(/^['’]|['’]s?$/g, "");
 	if (
@@ -14,12 +14,12 @@ function processTerm(term: string): string | null {
 	return word.length > 3 && /[^su]s$/.test(word) ? word.slice(0, -1) : word;
 }
 
-/** Letters are matched loosely only in words long enough for a slip. */
+/** Fuzzy matching applies only to words long enough for a typo. */
 function fuzzy(term: string): number | false {
 	return term.length > 5 ? 0.15 : false;
 }
 
-/** Guides and recipes come before the reference, and lists of changes and decisions last. */
+/** Ranks guides and recipes before the reference, and lists of changes and decisions last. */
 function boostDocument(id: string): number {
 	if (/\/cookbook\/(?:#|$|index)/.test(id)) return 0.5;
 	if (/\/(?:cookbook|guide)\//.test(id)) return id.includes("#") ? 1.3 : 1.6;
@@ -42,7 +42,7 @@ function extractField(section: Section, field: string): unknown {
 	return keywords.get(path === "" || path.endsWith("/") ? `${path}index` : path) ?? "";
 }
 
-/** Options of MiniSearch for the index, which is made here, and for the browser. */
+/** Options of MiniSearch for the index, which is created here, and for the browser. */
 export const indexOptions = {
 	fields: ["title", "titles", "text", "keywords"],
 	storeFields: ["title", "titles"],
@@ -50,7 +50,7 @@ export const indexOptions = {
 	extractField,
 };
 
-/** How a question is answered. */
+/** Options of MiniSearch for a query. */
 export const searchOptions = {
 	prefix: true,
 	fuzzy,

@@ -8,7 +8,7 @@ interface Failure {
 	readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Answers with what `act` gives, or with how it failed. */
+/** Responds with the result of `act`, or with its error. */
 export async function answerWith(act: () => Promise<unknown>): Promise<Response> {
 	try {
 		const value = await act();
@@ -18,7 +18,7 @@ export async function answerWith(act: () => Promise<unknown>): Promise<Response>
 	}
 }
 
-/** The serialised form of an error. Other errors stay in the object's log. */
+/** Serialises an error. Unknown errors stay in the object's log. */
 export function failureOf(error: unknown): Failure {
 	if (!isHoldfastError(error)) {
 		console.error(error);
@@ -32,7 +32,7 @@ export function failureOf(error: unknown): Failure {
 	return { code, message, retryable, ...(data === undefined ? {} : { data }) };
 }
 
-/** The error that was sent. */
+/** Restores a serialised error. */
 export function errorOf(failure: Failure): HoldfastError {
 	const { message, retryable, data } = failure;
 	return new HoldfastError(failure.code, message, { retryable, ...(data === undefined ? {} : { data }) });

@@ -4,13 +4,13 @@ import type { SessionPage, SessionSummary } from "@holdfast/server";
 import type { ObjectNamespace, ObjectState, ObjectStorage } from "./platform.ts";
 
 const mostAtOnce = 100;
-/** How long a run counts, in milliseconds, if its session has not confirmed its start: the object may have died. */
+/** How long a run counts without confirmation from its session, in milliseconds: the object may have died. */
 const unconfirmedMs = 60_000;
 const tables = `CREATE TABLE IF NOT EXISTS sessions (
 	id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, is_open INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS runs (session TEXT PRIMARY KEY, count INTEGER NOT NULL, until INTEGER)`;
 
-/** The class of directory objects: export it from the Worker under the name of its binding. */
+/** Creates the class of directory objects: export it from the Worker under the name of its binding. */
 export function directoryObject(): new (
 	state: ObjectState,
 ) => { fetch(request: Request): Promise<Response> } {
@@ -102,29 +102,29 @@ interface Named {
 	readonly id: string;
 }
 
-/** Runs of a session that are under way. */
+/** The number of runs of a session in flight. */
 export interface SessionRuns {
 	/** Id of the session's object. */
 	readonly session: string;
 	readonly count: number;
 }
 
-/** As many runs of a session as there would be with one more, and how many the tenant may have in all. */
+/** The number of the session's runs including one more, and the tenant's limit. */
 export interface TakeRun extends SessionRuns {
 	readonly most: number;
 }
 
-/** The directory of an owner, as others call it. */
+/** The interface of an owner's directory. */
 export interface Directory {
 	list(which: ListSessions): Promise<SessionPage>;
 	note(session: SessionSummary): Promise<void>;
 	remove(id: string): Promise<void>;
-	/** Counts one more run, if the tenant may have it; else gives how many it has. */
+	/** Counts one more run if the tenant's limit allows it; otherwise returns the current number. */
 	take(run: TakeRun): Promise<number | undefined>;
 	count(runs: SessionRuns): Promise<void>;
 }
 
-/** The directory of the owner with that name. */
+/** Returns the directory of the owner with that name. */
 export function directoryOf(directories: ObjectNamespace, owner: string): Directory {
 	const call = async (path: string, body: unknown): Promise<unknown> => {
 		const stub = directories.get(directories.idFromName(owner));

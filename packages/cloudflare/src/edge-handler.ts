@@ -1,10 +1,10 @@
-// The Worker before the objects: HTTP as `@holdfast/server` speaks it.
+// The Worker in front of the objects, with the HTTP routes of `@holdfast/server`.
 import { createHandler, type HandlerOptions } from "@holdfast/server";
 import { type EdgeServiceOptions, edgeService } from "./edge-service.ts";
 
 /**
- * Options of a Worker: where the sessions are, and the options of `createHandler` except its service. The session objects
- * count runs (`maxConcurrentRuns` of `sessionObject`); streams are not counted.
+ * Options of a Worker: the bindings of its sessions, and the options of `createHandler` except its service. The session
+ * objects count runs (`maxConcurrentRuns` of `sessionObject`); streams are not counted.
  */
 export type EdgeHandlerOptions = EdgeServiceOptions &
 	Omit<HandlerOptions, "service" | "maxConcurrentRuns" | "maxStreams">;
@@ -15,9 +15,9 @@ export interface EdgeHandler<Env> {
 }
 
 /**
- * A Worker that serves the sessions of objects. `make` says where they are, who may call, and what else `createHandler` takes.
- * It is asked once for each set of bindings.
- * @throws HoldfastError `invalid_option`, `conflicting_options`, when the first request comes.
+ * Creates a Worker that serves the sessions of objects. `make` returns their bindings, the authentication, and other
+ * options of `createHandler`. It is called once per set of bindings.
+ * @throws HoldfastError `invalid_option`, `conflicting_options`, with the first request.
  */
 export function edgeHandler<Env extends object>(make: (env: Env) => EdgeHandlerOptions): EdgeHandler<Env> {
 	const handlers = new WeakMap<Env, ReturnType<typeof createHandler>>();

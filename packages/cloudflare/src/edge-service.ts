@@ -1,4 +1,4 @@
-// The sessions of objects as a service: what `@holdfast/server` puts on HTTP in the Worker before them.
+// The sessions of objects as a service, which `@holdfast/server` exposes over HTTP in the Worker.
 
 import type { SessionInfo, SessionOwner, SessionPage, SessionService, Submitted } from "@holdfast/server";
 import { checkOptionNames, optionNames } from "@holdfast/upp";
@@ -20,21 +20,23 @@ const edgeServiceNames = optionNames<EdgeServiceOptions>({
 
 /** Options of `edgeService`. */
 export interface EdgeServiceOptions {
-	/** The binding of a `sessionObject()`: one object a session. */
+	/** The binding of a `sessionObject()`: one object per session. */
 	readonly sessions: ObjectNamespace;
-	/** The binding of a `directoryObject()`, the same that the session objects have. Default: none, and lists are empty. */
+	/**
+	 * The binding of a `directoryObject()`, the same as that of the session objects. Default: none, and lists are empty.
+	 */
 	readonly directory?: ObjectNamespace;
 	/**
-	 * Whose a session is, as in the options of the session objects, which must say the same. `user` (the default): who made
+	 * The owner of a session; must equal the option of the session objects. `user` (the default): the user who created
 	 * it. `tenant`: all users of a tenant share its sessions.
 	 */
 	readonly sessionsOf?: "user" | "tenant";
-	/** How clients open sessions, as in the options of the session objects, which must say the same. */
+	/** How clients create sessions; must equal the option of the session objects. */
 	readonly clients?: "bring-context";
 }
 
 /**
- * The sessions that live in objects, for `createHandler` of `@holdfast/server` in a Worker.
+ * Creates a service for sessions in objects, for `createHandler` of `@holdfast/server` in a Worker.
  * @example
  * ```ts no-run
  * import { edgeService, type ObjectNamespace } from "@holdfast/cloudflare";
@@ -85,7 +87,7 @@ export function edgeService(options: EdgeServiceOptions): SessionService {
 				? { sessions: [] }
 				: directoryOf(directory, ownerName(ownerOf(owner))).list(options);
 		},
-		// The platform closes everything that a request opened when that request ends, even if others read it.
+		// When a request ends, the platform closes everything that it opened, even if other requests read it.
 		sharesFollowing: false,
 		async *follow(owner, sessionId, { signal, after, until } = {}) {
 			const answer = await call(owner, "/follow", {
@@ -114,7 +116,7 @@ export function edgeService(options: EdgeServiceOptions): SessionService {
 		},
 		stop: async (owner, sessionId) => (await ask(owner, "/stop", { sessionId })) as { stopped: boolean },
 		delete: async (owner, sessionId) => void (await ask(owner, "/delete", { sessionId })),
-		// Each object looks after its own session, by its alarm.
+		// Each object recovers its own session with its alarm.
 		recover: () => recovery(async function* () {}),
 		supervise: async () => {},
 		async *work() {},
@@ -122,12 +124,12 @@ export function edgeService(options: EdgeServiceOptions): SessionService {
 	};
 }
 
-/** Milliseconds between two questions to an object that was evicted while it was asked. */
+/** Milliseconds before a request is repeated after its object was evicted. */
 const askAgainMs = 500;
-/** How often in a row such an object is asked. */
+/** The most consecutive attempts for such an object. */
 const mostQuestions = 20;
 
-/** Repeats the call if the object goes away during it: the next object of that name has the same data. */
+/** Repeats the call if the object is evicted during it: the next object with that name has the same data. */
 async function insisting(ask: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
 	for (let asked = 1; ; asked++)
 		try {

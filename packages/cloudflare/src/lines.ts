@@ -6,18 +6,18 @@ import { errorOf, failureOf } from "./answers.ts";
 export interface BatchLinesOptions {
 	/** Aborted when the reader has left. */
 	readonly leaving: AbortController;
-	/** Called once, when there is nothing more to read or the reader has left. */
+	/** Called once, when the source has ended or the reader has left. */
 	readonly over: () => void;
 	/** Milliseconds of silence after which an empty line is sent. Default 15,000. */
 	readonly silenceMs?: number;
 	/**
-	 * Milliseconds after which a reader that reads nothing counts as gone, because the platform does not report it.
+	 * Milliseconds after which a reader that does not read counts as gone, because the platform does not report it.
 	 * Default 60,000.
 	 */
 	readonly patienceMs?: number;
 }
 
-/** Batches as lines; reading them drives the source, and leaving them ends it. */
+/** Encodes batches as lines; reading them drives the source, and cancelling ends it. */
 export function batchLines<Batch>(
 	batches: AsyncIterable<Batch>,
 	{ leaving, over, silenceMs = 15_000, patienceMs = 60_000 }: BatchLinesOptions,
@@ -54,7 +54,7 @@ export function batchLines<Batch>(
 					timer = setTimeout(() => resolve("silence"), silenceMs);
 				});
 				const read = await Promise.race([next, silence]);
-				// The reader has left in the meantime.
+				// The reader has left since.
 				if (isOver) return;
 				if (read === "silence") return write("");
 				next = undefined;
@@ -72,10 +72,10 @@ export function batchLines<Batch>(
 	});
 }
 
-/** Longest line that is read, in characters: a batch is bounded, and so is what it is read from. */
+/** The longest accepted line in characters: batches are bounded. */
 const longestLine = 64 * 1024 * 1024;
 
-/** The batches of such lines. @throws HoldfastError what the source said. */
+/** Decodes the batches of such lines. @throws HoldfastError the source's error. */
 export async function* readLines<Batch>(stream: ReadableStream<Uint8Array>): AsyncGenerator<Batch, void> {
 	const reader = stream
 		.pipeThrough(new TextDecoderStream() as never)

@@ -7,18 +7,18 @@ import { type Directory, directoryOf } from "./directory.ts";
 import { ownerName } from "./owner-name.ts";
 import type { ObjectNamespace } from "./platform.ts";
 
-/** The entry of a session, and its directories. */
+/** The session's host, object and limits. */
 export interface ListingOptions {
-	/** Where the session's journal is. */
+	/** The host with the session's journal. */
 	readonly host: SqlHost;
 	/** Id of the session's object. */
 	readonly id: string;
 	readonly directory: ObjectNamespace | undefined;
-	/** Runs a tenant may have under way. */
+	/** The tenant's limit of runs in flight. */
 	readonly maxConcurrentRuns: number | undefined;
 }
 
-/** The session of an object as others list and count it. */
+/** Lists and counts the session of an object in its directories. */
 export class Listing {
 	readonly #options: ListingOptions;
 	#key: string | undefined;
@@ -28,7 +28,7 @@ export class Listing {
 	#tenant: string | undefined;
 	/** The number of runs last sent to the tenant's directory. */
 	#counted: number | undefined;
-	/** Requests that may begin a run and are not decided. */
+	/** Requests in progress that may start a run. */
 	#submitting = 0;
 	/** The last notification to the directories. Notifications are sent in order. */
 	#said: Promise<unknown> = Promise.resolve();
@@ -49,7 +49,10 @@ export class Listing {
 		this.#options = options;
 	}
 
-	/** The session's key. Other keys in the storage belong to its sub-agents. Undefined before the session exists. */
+	/**
+	 * Returns the session's key, ignoring keys of its sub-agents in the same storage. Undefined before the session
+	 * exists.
+	 */
 	async key(): Promise<string | undefined> {
 		const { journal } = this.#options.host;
 		this.#key ??= (await journal.list()).find(({ key }) => readServedKey(key) !== undefined)?.key;
@@ -57,8 +60,8 @@ export class Listing {
 	}
 
 	/**
-	 * Submits what may begin a run, which counts from before it is committed.
-	 * @throws HoldfastError `rate_limited` when the tenant has no more runs, and what `submit` throws.
+	 * Submits an input that may start a run; the run counts from before the commit.
+	 * @throws HoldfastError `rate_limited` if the tenant has reached its limit, and the errors of `submit`.
 	 */
 	async submit<Submitted>(
 		{ tenant }: ServedCaller | SessionOwner,
@@ -76,12 +79,12 @@ export class Listing {
 		}
 	}
 
-	/** Notifies the directories of what has changed of what they say. */
+	/** Notifies the directories of changes. */
 	note(): Promise<void> {
 		return this.#inTurn(() => this.#note());
 	}
 
-	/** The session was deleted. */
+	/** Removes the deleted session from the lists. */
 	async remove(owner: SessionOwner, sessionId: string): Promise<void> {
 		this.#tenant = owner.tenant;
 		// Waits for earlier notifications: a late one would list the session again.
@@ -103,7 +106,7 @@ export class Listing {
 		const count = (await this.#underWay()) + this.#submitting;
 		const taken = await this.#directory({ tenant })?.take({ session: this.#options.id, count, most });
 		if (taken !== undefined) throw noMoreRuns(taken);
-		// It counts for a while only, until it is confirmed.
+		// Until it is confirmed, it counts only temporarily.
 		this.#counted = undefined;
 	}
 
@@ -130,7 +133,7 @@ export class Listing {
 		this.#counted = count;
 	}
 
-	/** The number of running or queued runs; runs that wait for an answer do not count. */
+	/** Counts the running and queued runs; runs that wait for an answer do not count. */
 	async #underWay(): Promise<number> {
 		const { journal } = this.#options.host;
 		const key = await this.key();

@@ -2,7 +2,7 @@
 import type { SqlConnection, SqlParameter, SqlParameters, SqlStatement } from "holdfast/sql";
 import type { ObjectStorage, SqlCursor } from "./platform.ts";
 
-/** The storage of an object as a connection. */
+/** Wraps the storage of an object as a connection. */
 export function objectConnection(storage: ObjectStorage): SqlConnection {
 	return {
 		exec: (text) => coded(() => void storage.sql.exec(text)),
@@ -11,7 +11,7 @@ export function objectConnection(storage: ObjectStorage): SqlConnection {
 	};
 }
 
-/** SQLite's result codes by the names that end the platform's messages. */
+/** SQLite's result codes by the names at the end of the platform's messages. */
 const resultCodes: Readonly<Record<string, number>> = {
 	BUSY: 5,
 	LOCKED: 6,
@@ -34,13 +34,13 @@ function coded<Value>(call: () => Value): Value {
 	}
 }
 
-/** A name in a statement: the platform takes parameters by their places only. */
+/** A named parameter in a statement: the platform only supports positional ones. */
 const namedParameter = /:([a-z]\w*)/gi;
 
 class Statement implements SqlStatement {
 	readonly #storage: ObjectStorage;
 	readonly #text: string;
-	/** The names of the parameters, in the order of their places; none where they come by place. */
+	/** The names of the parameters by position; empty for positional parameters. */
 	readonly #names: readonly string[];
 	#asLists = false;
 
@@ -90,7 +90,7 @@ function isNamed(parameter: SqlParameter | SqlParameters | undefined): parameter
 	return typeof parameter === "object" && parameter !== null && !(parameter instanceof Uint8Array);
 }
 
-/** Bytes come as buffers. */
+/** Converts buffers to byte arrays. */
 function withBytes(row: Record<string, unknown>): Record<string, unknown> {
 	for (const name in row)
 		if (row[name] instanceof ArrayBuffer) row[name] = new Uint8Array(row[name] as ArrayBuffer);

@@ -1,5 +1,5 @@
-// The host in a Durable Object: what holdfast/sql keeps, in the object's own storage. One object is one writer: the
-// platform never runs two of the same name at once.
+// The host in a Durable Object: the ports of holdfast/sql over the object's own storage. An object is a single writer:
+// the platform never runs two objects with the same name at once.
 import { checkOptionNames, optionNames } from "@holdfast/upp";
 import { makeInstance, type SqlHost, type SqlHostOptions, sqlHost } from "holdfast/sql";
 import { objectConnection } from "./object-connection.ts";
@@ -16,9 +16,9 @@ const objectHostNames = optionNames<ObjectHostOptions>({
 export type ObjectHostOptions = Omit<SqlHostOptions, "connection" | "name">;
 
 /**
- * A host in the storage of a Durable Object with SQLite: every port of a host, for the sessions of this object and of
- * their sub-agents.
- * @throws HoldfastError `journal_newer` when a newer release has written the storage, which is left alone.
+ * Creates a host in the storage of a Durable Object with SQLite: all ports of a host, for the sessions of this object and
+ * of their sub-agents.
+ * @throws HoldfastError `journal_newer` if a newer release has written the storage, which is left unchanged.
  */
 export function objectHost(storage: ObjectStorage, options: ObjectHostOptions = {}): SqlHost {
 	checkOptionNames(options, objectHostNames, { of: "objectHost()" });

@@ -1,12 +1,12 @@
-// Names of objects: one for each owner's directory, and one for each session. No owner has another's.
+// Names of objects: one per owner's directory, and one per session. Names of different owners never collide.
 import type { SessionOwner } from "@holdfast/server";
 
-/** The name of the directory of an owner. */
+/** Returns the name of an owner's directory. */
 export function ownerName({ tenant, user }: SessionOwner): string {
 	return JSON.stringify(user === undefined ? [tenant] : [tenant, user]);
 }
 
-/** The name of the object of a session. */
+/** Returns the name of a session's object. */
 export function sessionName({ tenant, user }: SessionOwner, sessionId: string): string {
 	return JSON.stringify([tenant, user ?? null, sessionId]);
 }

@@ -27,7 +27,7 @@ export interface ObjectState {
 	waitUntil(promise: Promise<unknown>): void;
 }
 
-/** A Durable Object as another one or a Worker calls it. */
+/** A reference to a Durable Object. */
 export interface ObjectStub {
 	fetch(input: string, init?: RequestInit): Promise<Response>;
 }

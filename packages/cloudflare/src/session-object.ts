@@ -1,7 +1,8 @@
 // The object of one session: it stores the session's journal in its own storage and drives its runs.
 //
-// asleep: nothing is in memory. awake: host and service are open, runs make progress, followers get events. idle: awake
-// without runs or followers; after a while it closes host and service, and sleeps. An alarm wakes it for unfinished work.
+// asleep: holds nothing in memory. awake: host and service are open, runs make progress, followers receive events. idle:
+// awake without runs or followers; after a while it closes host and service, and sleeps. An alarm wakes it for unfinished
+// work.
 import {
 	type ServedCaller,
 	type SessionOwner,
@@ -20,23 +21,23 @@ import type { ObjectNamespace, ObjectState, ObjectStorage } from "./platform.ts"
 
 /** The options of a class of session objects. */
 export interface SessionObjectOptions extends Omit<SessionServiceOptions, "host"> {
-	/** Where lists of sessions are kept: the binding of a `directoryObject()`. Default: none, and lists are empty. */
+	/** The binding of a `directoryObject()`, which lists sessions. Default: none, and lists are empty. */
 	readonly directory?: ObjectNamespace;
 	/**
-	 * Runs a tenant may have under way in all its sessions; more answer 429. Counted in the `directory` of the tenant, which is
-	 * asked before each run. Default: no limit.
+	 * The most runs in flight per tenant, across all its sessions; further requests receive 429. The tenant's `directory`
+	 * counts them, and is called before each run. Default: no limit.
 	 */
 	readonly maxConcurrentRuns?: number;
 }
 
-/** Milliseconds after which an object with an unfinished run is woken, should it have been evicted. */
+/** Milliseconds after which an evicted object with an unfinished run is woken. */
 const watchMs = 20_000;
-/** Milliseconds an idle object stays awake. */
+/** Milliseconds that an idle object stays awake. */
 const lingerMs = 5_000;
 /** Milliseconds between two scans of an awake object for runs without a driver. */
 const lookMs = 5_000;
 
-/** A session's object, as the platform knows it. */
+/** A session's object, as the platform calls it. */
 export interface SessionObject {
 	fetch(request: Request): Promise<Response>;
 	alarm(): Promise<void>;
@@ -56,7 +57,7 @@ export interface SessionQuestion {
 	readonly idempotencyKey?: string;
 	readonly after?: string;
 	readonly until?: "complete" | "idle" | "never";
-	/** With `after`: the message whose beginning is asked for. */
+	/** With `after`: the message whose start to wait for. */
 	readonly waitsFor?: string;
 }
 
@@ -79,7 +80,7 @@ export function sessionObject<Env>(
 		#staying = new AbortController();
 		#awake: Promise<Awake> | undefined;
 		#requests = 0;
-		/** Requests under way that may write to the storage, or read what must be there until they have. */
+		/** Requests in progress that may write to the storage, or that depend on its contents. */
 		#acting = 0;
 		/** Resolves when no request is in progress. */
 		#acted = Promise.withResolvers<void>();
@@ -120,7 +121,7 @@ export function sessionObject<Env>(
 		async #answer(path: string, question: SessionQuestion): Promise<unknown> {
 			const { caller, sessionId } = question;
 			await this.#sleeping;
-			// A session that was never begun leaves nothing behind.
+			// A session that was never created leaves nothing behind.
 			if (path !== "/submit" && !this.#isKnown()) {
 				if (path === "/get") return null;
 				throw new HoldfastError("session_not_found", "Session not found");
@@ -160,7 +161,7 @@ export function sessionObject<Env>(
 			return submitted;
 		}
 
-		/** Asked of the journal, which knows it also when the object has slept since the message came. */
+		/** Reads the journal, which has the answer even if the object has slept since the message arrived. */
 		async #whenBegun(
 			host: SqlHost,
 			listing: Listing,
@@ -181,7 +182,7 @@ export function sessionObject<Env>(
 				(error: unknown) => ({ error }),
 			);
 			if (gone !== undefined && !isUnknown(gone.error)) throw gone.error;
-			// A deletion that ended in between is completed by the next, which finds no session.
+			// A deletion that was interrupted is completed by the next one, which finds no session.
 			await listing.remove(caller, sessionId);
 			await this.#clear();
 			if (gone !== undefined) throw gone.error;
@@ -203,8 +204,8 @@ export function sessionObject<Env>(
 		}
 
 		/**
-		 * Empties the storage, unless the session was created again. Requests in between wait, and then find an unused
-		 * object.
+		 * Empties the storage, unless the session was created again. Requests during this time wait, and then find an
+		 * unused object.
 		 */
 		async #clear(): Promise<void> {
 			while (this.#acting > 0) await this.#acted.promise;
@@ -259,7 +260,7 @@ export function sessionObject<Env>(
 			}
 		}
 
-		/** Whether a session was ever begun here. */
+		/** Whether a session was ever created here. */
 		#isKnown(): boolean {
 			const tables = "SELECT 1 FROM sqlite_master WHERE name = 'journal_version'";
 			return this.#awake !== undefined || this.#storage.sql.exec(tables).toArray().length > 0;
@@ -270,7 +271,7 @@ export function sessionObject<Env>(
 			this.#rest();
 		}
 
-		/** A directory that cannot be notified is notified with the next change, or by the alarm. */
+		/** Notifies the directory; a failed notification is repeated with the next change, or by the alarm. */
 		async #note(listing: Listing): Promise<void> {
 			this.#isUnsaid = true;
 			try {
@@ -293,7 +294,7 @@ export function sessionObject<Env>(
 			await this.#storage.setAlarm(Date.now() + milliseconds);
 		}
 
-		/** Goes to sleep after a while, unless something comes up. */
+		/** Goes to sleep after a while, unless new work arrives. */
 		#rest(): void {
 			clearTimeout(this.#linger);
 			if (this.#requests > 0 || this.#awake === undefined) return;
@@ -336,7 +337,7 @@ function isUnknown(error: unknown): boolean {
 	return isHoldfastError(error) && error.code === "session_not_found";
 }
 
-/** Whether a run is driven here, or waits to be. */
+/** Whether a run is in progress or queued here. */
 async function isAtWork({ journal }: SqlHost): Promise<boolean> {
 	const open = await journal.list({ state: "open" });
 	const waiting = await journal.list({ state: "waiting" });

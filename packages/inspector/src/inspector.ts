@@ -1,5 +1,5 @@
-// The inspector as a server mounts it: its routes, and those of them that are answered without a key, for they hold nothing but
-// the page itself.
+// The inspector as a server mounts it: its routes. The routes of the page itself require no key, because they contain no
+// data.
 
 import { createRedactor } from "@holdfast/redaction";
 import type { Route, SessionInspection } from "@holdfast/server";
@@ -30,15 +30,15 @@ export interface InspectorOptions {
 	 */
 	readonly secrets?: readonly string[];
 	/**
-	 * Whether a caller may look into sessions, and act on them: an inspector sees instructions, and what providers said. Default:
-	 * everybody whom the server lets in, for the sessions they own.
+	 * Whether a caller may inspect sessions and act on them: an inspector sees instructions and raw provider data.
+	 * Default: every authenticated caller, for the sessions it owns.
 	 */
 	readonly mayInspect?: (caller: { readonly tenant: string; readonly user?: string }) => boolean;
 	/** The source of the data, such as `inspectThreads(threads)`. Default: the sessions of the server's service. */
 	readonly inspection?: SessionInspection;
 	/**
-	 * Versions of prompts to view and edit: a prompt store of `@holdfast/runner/prompts`, or `threads.prompts`. Everyone
-	 * who may inspect may edit. Default: none.
+	 * Versions of prompts to view and edit: a prompt store of `@holdfast/runner/prompts`, or `threads.prompts`. All
+	 * callers who may inspect may edit. Default: none.
 	 */
 	readonly prompts?: InspectedPrompts | undefined;
 }
@@ -47,13 +47,13 @@ export interface InspectorOptions {
 export interface Inspector {
 	/** For the server's option `routes`. */
 	readonly routes: readonly Route[];
-	/** For the server's option `publicPaths`: a browser asks for the page before it has a key to send. */
+	/** For the server's option `publicPaths`: a browser requests the page before it has a key to send. */
 	readonly publicPaths: readonly string[];
 }
 
 /**
- * Makes the inspector of a server: the page at `/`, and what it asks under `/api/inspect`. A server that others reach without
- * a key refuses all of it with 403 `inspector_closed`.
+ * Creates the inspector of a server: the page at `/`, and its data under `/api/inspect`. A server that other machines can
+ * reach without a key rejects all of it with 403 `inspector_closed`.
  *
  * @example
  * ```ts

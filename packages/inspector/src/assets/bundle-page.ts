@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL("../page/", import.meta.url));
 
-/** The files of the page by name. */
+/** Returns the files of the page by name. */
 export async function pageFiles(): Promise<ReadonlyMap<string, Uint8Array>> {
 	const { build } = await import("vite");
 	const result = await build({

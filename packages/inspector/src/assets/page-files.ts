@@ -3,10 +3,10 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
-/** A file of the page. */
+/** Name of a file of the page. */
 export type PageFile = "index.html" | "app.js" | "app.css" | "icon.svg";
 
-/** A file in its sent form. */
+/** A file as it is sent. */
 export interface SentFile {
 	readonly plain: Uint8Array<ArrayBuffer>;
 	readonly gzipped: Uint8Array<ArrayBuffer>;
@@ -18,7 +18,7 @@ const compress = promisify(gzip);
 let bundled: Promise<ReadonlyMap<string, Uint8Array>> | undefined;
 const sent = new Map<PageFile, Promise<SentFile>>();
 
-/** A file of the page. Rejects when the page cannot be built; the next request tries again. */
+/** Returns a file of the page. Rejects if the page cannot be built; the next request retries. */
 export function pageFile(file: PageFile): Promise<SentFile> {
 	let found = sent.get(file);
 	if (found === undefined) {

@@ -1,22 +1,22 @@
-// The numbers of a session, folded of its entries one after the other, and by the minute for charts (keeps I5).
+// The totals of a session, folded from its entries in order, and per minute for charts (keeps I5).
 import type { Entry } from "holdfast/host";
 import type { SessionCounts, UsageBucket } from "../wire/index.ts";
 
-/** Minutes with something in them that are kept of a session; older ones go. */
+/** The most minutes with activity kept per session; older ones are discarded. */
 const mostMinutes = 1_440;
 const minute = 60_000;
 
-/** A session's numbers up to an entry. */
+/** A session's totals up to an entry. */
 export interface Counted {
 	readonly seq: number;
 	readonly counts: SessionCounts;
-	/** By their beginning, in order. */
+	/** By start time, in order. */
 	readonly minutes: ReadonlyMap<number, UsageBucket>;
 }
 
 type Sums = { -readonly [Name in keyof SessionCounts]: number };
 
-/** Nothing counted. */
+/** Totals of zero. */
 export const noCounts: Counted = {
 	seq: 0,
 	counts: {
@@ -33,7 +33,7 @@ export const noCounts: Counted = {
 	minutes: new Map(),
 };
 
-/** The numbers with more entries. */
+/** Adds entries to the totals. */
 export function countEntries(before: Counted, entries: readonly Entry[]): Counted {
 	const counts: Sums = { ...before.counts };
 	const minutes = new Map(before.minutes);
@@ -54,13 +54,13 @@ export function countEntries(before: Counted, entries: readonly Entry[]): Counte
 	return { seq: entries.at(-1)?.seq ?? before.seq, counts, minutes };
 }
 
-/** A bucket of nothing. */
+/** Creates an empty bucket. */
 export function emptyBucket(at: number): UsageBucket {
 	const { runs: _, ...counts } = noCounts.counts;
 	return { at, ...counts, slowestMs: 0 };
 }
 
-/** A bucket with more in it. */
+/** Adds numbers to a bucket. */
 export function addBucket(bucket: UsageBucket, more: Partial<UsageBucket>): UsageBucket {
 	const sum: { -readonly [Name in keyof UsageBucket]: number } = { ...bucket };
 	for (const name of Object.keys(sum) as (keyof UsageBucket)[]) {
@@ -71,7 +71,7 @@ export function addBucket(bucket: UsageBucket, more: Partial<UsageBucket>): Usag
 	return sum;
 }
 
-/** The numbers that an entry adds. */
+/** Returns the numbers that an entry adds. */
 function numbersOf({ fact }: Entry): Partial<SessionCounts> | undefined {
 	switch (fact.kind) {
 		case "run.started":
@@ -96,7 +96,7 @@ function numbersOf({ fact }: Entry): Partial<SessionCounts> | undefined {
 	}
 }
 
-/** The usage of sub-agents, in a call or in the background. */
+/** Returns the usage of sub-agents, in a call or in the background. */
 function ofSubagents({
 	spent,
 }: Pick<Extract<Entry["fact"], { kind: "tool.settled" }>, "spent">): Partial<SessionCounts> {

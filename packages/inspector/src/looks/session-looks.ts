@@ -8,7 +8,7 @@ import type { Entry } from "holdfast/host";
 import type { InspectedSession, ShownStatus } from "../wire/index.ts";
 import { type Counted, countEntries, noCounts } from "./counts.ts";
 
-/** The maximum number of cached sessions. */
+/** The most cached sessions. */
 const most = 2_000;
 /** Characters of a title. */
 const longestTitle = 160;
@@ -16,7 +16,7 @@ const longestTitle = 160;
 interface Look {
 	readonly incarnation: string;
 	title: string | undefined;
-	/** The last entry that was looked at. */
+	/** The last entry that was read. */
 	last: { readonly seq: number; readonly fact: Entry["fact"] | undefined };
 	counted: Counted;
 }
@@ -29,7 +29,7 @@ export class SessionLooks {
 		this.#mask = mask;
 	}
 
-	/** The session in a list. */
+	/** Returns the session for a list. */
 	async session(
 		inspection: SessionInspection,
 		owner: SessionOwner,
@@ -57,7 +57,7 @@ export class SessionLooks {
 		};
 	}
 
-	/** Its numbers. */
+	/** Returns its totals. */
 	async counted(inspection: SessionInspection, owner: SessionOwner, head: InspectedHead): Promise<Counted> {
 		const look = this.#look(owner, head);
 		let { counted } = look;
@@ -115,7 +115,7 @@ export class SessionLooks {
 	}
 }
 
-/** The status of a session, from its head and its last fact. */
+/** Returns the status of a session, from its head and its last fact. */
 export function statusOf(
 	{ openRunId, parked, isHeld, waiting }: Omit<InspectedHead, "sessionId">,
 	last: Entry["fact"] | undefined,

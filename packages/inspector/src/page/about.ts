@@ -1,17 +1,17 @@
-// The actions that the server allows this page: known before anything that depends on them is drawn.
+// The actions that the server allows this page. They are loaded before any view that depends on them.
 import { signal } from "@preact/signals";
 import type { InspectorAbout } from "../wire/index.ts";
 import { ask, isOver, pause, Refused } from "./api.ts";
 
-/** Undefined until the server said it. */
+/** Undefined until the server has answered. */
 export const about = signal<InspectorAbout | undefined>(undefined);
 
-/** Whether what is listed are threads of a project. */
+/** Whether the listed sessions are threads of a project. */
 export function areThreads(): boolean {
 	return about.value?.kind === "threads";
 }
 
-/** Asks until it is known, or the signal fires. */
+/** Retries until the answer arrives or the signal fires. */
 export async function learnAbout(signal: AbortSignal): Promise<void> {
 	while (!signal.aborted) {
 		try {

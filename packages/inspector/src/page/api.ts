@@ -1,20 +1,21 @@
-// How the page asks its server. Each request is made with the key of its time: what comes late of an older key is not heard.
+// The page's requests to its server. Each request uses the key current at its start; late responses for an older key are
+// ignored.
 //
-// open: nothing was refused. asked: the server wants a key, and has none. refused: the key that was given is not good.
+// open: no request was refused. asked: the server requires a key, and none was given. refused: the given key is invalid.
 import { createClient } from "@holdfast/client";
 import { signal } from "@preact/signals";
 import { type EventSourceMessage, EventSourceParserStream } from "eventsource-parser/stream";
 
-/** Whether the server lets this page in. */
+/** Whether the server accepts this page. */
 export const access = signal<"open" | "asked" | "refused" | "closed">("open");
-/** Counts the given keys; a view that shows data of an older key starts over. */
+/** Counts the given keys; a view with data of an older key starts over. */
 export const keyNumber = signal(0);
 /** Whether the last request reached the server. */
 export const isReachable = signal(true);
 
 const storedUnder = "holdfast.inspector.key";
 let key: string | undefined = read();
-/** Ends what is under way with the key. */
+/** Aborts the requests that use the key. */
 let ending = new AbortController();
 
 /** A refusal of the server, by its code. */
@@ -28,18 +29,18 @@ export class Refused extends Error {
 	}
 }
 
-/** A request with an older key, or of a view that has been closed. */
+/** Whether the request used an older key, or belongs to a view that has been closed. */
 export function isOver(error: unknown): boolean {
 	return error instanceof DOMException && error.name === "AbortError";
 }
 
-/** Sets the key for further requests. Requests with the previous one end. */
+/** Sets the key for further requests. Requests with the previous one are aborted. */
 export function useKey(given: string): void {
 	key = given;
 	try {
 		sessionStorage.setItem(storedUnder, given);
 	} catch {
-		// Without storage, the key is asked for again after a reload.
+		// Without storage, the page asks for the key again after a reload.
 	}
 	access.value = "open";
 	keyNumber.value++;
@@ -55,7 +56,7 @@ function read(): string | undefined {
 	}
 }
 
-/** `fetch` with the key. Rejects with an AbortError once another key was given. */
+/** `fetch` with the key. Rejects with an AbortError after another key was given. */
 async function send(url: string, init: RequestInit = {}): Promise<Response> {
 	const { signal: end } = ending;
 	const headers = new Headers(init.headers);
@@ -75,7 +76,7 @@ async function send(url: string, init: RequestInit = {}): Promise<Response> {
 	return response;
 }
 
-/** JSON of a route. Rejects with `Refused`. */
+/** Returns the JSON of a route. Rejects with `Refused`. */
 export async function ask<Answer>(url: string, signal?: AbortSignal): Promise<Answer> {
 	return answerOf<Answer>(await send(url, signal === undefined ? {} : { signal }));
 }
@@ -86,7 +87,7 @@ export async function post<Answer>(url: string, body: unknown = {}): Promise<Ans
 	return answerOf<Answer>(await send(url, { method: "POST", headers, body: JSON.stringify(body) }));
 }
 
-/** Removes what is at a path. */
+/** Deletes the resource at a path. */
 export async function remove(url: string): Promise<void> {
 	await answerOf(await send(url, { method: "DELETE" }));
 }
@@ -116,14 +117,17 @@ export async function say(input: string, sessionId?: string): Promise<string> {
 	return response.headers.get("x-session-id") ?? sessionId ?? "";
 }
 
-/** The bytes of a file. Rejects with `Refused`. */
+/** Returns the bytes of a file. Rejects with `Refused`. */
 export async function bytesOf(url: string, signal?: AbortSignal): Promise<Blob> {
 	const response = await send(url, signal === undefined ? {} : { signal });
 	if (!response.ok) throw await refusalOf(response);
 	return response.blob();
 }
 
-/** The records of an event stream, until it ends or the signal fires. Rejects with `Refused`, and where the connection is lost. */
+/**
+ * Yields the records of an event stream until it ends or the signal fires. Rejects with `Refused`, and if the connection
+ * is lost.
+ */
 export async function* records(url: string, signal: AbortSignal): AsyncGenerator<EventSourceMessage> {
 	const response = await send(url, { signal, headers: { accept: "text/event-stream" } });
 	if (!response.ok || response.body === null) throw await refusalOf(response);
@@ -154,7 +158,7 @@ export const client = createClient({
 	},
 });
 
-/** Resolves after so many milliseconds, or when the signal fires. */
+/** Resolves after a number of milliseconds, or when the signal fires. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
 	return new Promise((resolve) => {
 		const timer = setTimeout(resolve, ms);
@@ -165,7 +169,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 	});
 }
 
-/** The path of a session under `/api/inspect`. */
+/** Returns the path of a session under `/api/inspect`. */
 export function inspectPath(sessionId: string, rest = ""): string {
 	return `/api/inspect/session/${encodeURIComponent(sessionId)}${rest}`;
 }

@@ -114,7 +114,7 @@ export function App(): JSX.Element {
 	);
 }
 
-/** Nothing is drawn before it is known what is looked into. */
+/** Draws nothing before the server's permissions are known. */
 function Opened(): JSX.Element {
 	return about.value === undefined ? <p class="empty">Reading…</p> : <View />;
 }

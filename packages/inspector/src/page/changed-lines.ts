@@ -1,12 +1,12 @@
 // The line difference between two texts: a longest common subsequence of the part between their equal ends.
 
-/** A line, and which of the texts has it. */
+/** A line, and the texts that contain it. */
 export interface ChangedLine {
 	readonly kind: "same" | "added" | "removed";
 	readonly line: string;
 }
 
-/** Lines of one text times lines of the other, above which all in between counts as changed (keeps I7). */
+/** Limit for the product of both line counts; beyond it, the whole middle part counts as changed (keeps I7). */
 const mostCells = 1_000_000;
 
 export function changedLines(before: string, after: string): readonly ChangedLine[] {

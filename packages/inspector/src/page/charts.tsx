@@ -8,7 +8,7 @@ import type { SessionStore } from "./session-store.ts";
 /** A bar. */
 interface Bar {
 	readonly label: string;
-	/** Its parts, one upon the other. */
+	/** Its parts, from bottom to top. */
 	readonly parts: readonly number[];
 }
 
@@ -90,7 +90,7 @@ function Chart({ title, bars, names, format }: ChartProps): JSX.Element {
 	);
 }
 
-/** The four charts of buckets. */
+/** Draws the four charts of usage buckets. */
 export function UsageCharts({ buckets }: { readonly buckets: readonly UsageBucket[] }): JSX.Element {
 	const bars = (of: (bucket: UsageBucket) => readonly number[]): readonly Bar[] =>
 		buckets.map((bucket) => ({ label: formatTime(bucket.at), parts: of(bucket) }));
@@ -125,7 +125,7 @@ export function SessionCharts({ store }: { readonly store: SessionStore }): JSX.
 	);
 }
 
-/** The activity of a session in sixty equal intervals. */
+/** Divides the activity of a session into sixty equal intervals. */
 export function bucketsOf(entries: readonly ShownEntry[]): readonly UsageBucket[] {
 	const begin = entries[0]?.at ?? 0;
 	const end = entries.at(-1)?.at ?? begin;

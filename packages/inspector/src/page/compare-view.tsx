@@ -1,4 +1,4 @@
-// Two sessions side by side: their numbers, and their turns against each other.
+// Compares two sessions side by side: their totals and their turns.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { SessionCounts } from "../wire/index.ts";
@@ -138,7 +138,7 @@ function Numbers({
 	);
 }
 
-/** A sum that is not known has no difference. */
+/** An unknown sum has no difference. */
 function costDifference(left: SessionCounts, right: SessionCounts): string {
 	if (left.unpriced > 0 || right.unpriced > 0) return "unknown";
 	const more = right.cost - left.cost;

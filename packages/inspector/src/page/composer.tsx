@@ -9,7 +9,7 @@ import type { SessionStore } from "./session-store.ts";
 export function Composer({ store }: { readonly store: SessionStore }): JSX.Element {
 	const [text, setText] = useState("");
 	const [isBusy, setBusy] = useState(false);
-	// A message of a thread enters the execution under way by itself.
+	// A message to a thread always enters the current execution.
 	const isRunning = store.info.value?.status === "running" && !areThreads();
 	const send = async (how: "send" | "steer"): Promise<void> => {
 		const input = text.trim();

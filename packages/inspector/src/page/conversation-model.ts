@@ -8,14 +8,14 @@ export interface Call {
 	readonly callId: string;
 	readonly name: string;
 	input: unknown;
-	/** Absent while it has none. */
+	/** Absent until it has one. */
 	outcome?: string;
 	result?: unknown;
 	duration?: number;
 	attempts: number;
 }
 
-/** Something in a conversation. */
+/** An item of a conversation. */
 export interface Said {
 	readonly seq: number;
 	readonly at: number;
@@ -25,7 +25,7 @@ export interface Said {
 	text: string;
 	readonly thinking?: string;
 	readonly calls: readonly Call[];
-	/** Pages and documents that the answer names. */
+	/** Pages and documents that the answer cites. */
 	readonly sources?: readonly { readonly title: string; readonly url?: string }[];
 	readonly model?: string;
 	readonly tokens?: number;
@@ -43,9 +43,9 @@ export interface Pending {
 	readonly awaits: "result" | "approval";
 	readonly runId?: string;
 	readonly deadline?: number;
-	/** Names of the sub-agents on the way to it. */
+	/** Names of the sub-agents that lead to it. */
 	readonly agents?: readonly string[];
-	/** Set where a task in the background waits for it, and not the run. */
+	/** Set if a background task waits for it, not the run. */
 	readonly taskId?: string;
 }
 
@@ -102,7 +102,7 @@ export class Conversation {
 	/** The reason why the run waits, other than calls: a time, an input, its model. */
 	wait: string | undefined;
 
-	/** Takes the next entry in. */
+	/** Adds the next entry. */
 	add({ seq, at, runId, kind, body }: ShownEntry): void {
 		const put = (said: Omit<Said, "seq" | "at" | "runId" | "calls"> & Partial<Pick<Said, "calls">>): void => {
 			this.said.push({ calls: [], ...said, seq, at, runId });
@@ -114,7 +114,7 @@ export class Conversation {
 			this.pending = [];
 			this.wait = undefined;
 		}
-		// A newer server may send kinds that this page does not know.
+		// A newer server may send kinds that this page does not support.
 		const known = kind as Fact["kind"];
 		switch (known) {
 			case "folded":
@@ -240,7 +240,7 @@ export class Conversation {
 		});
 	}
 
-	/** A call was answered, or its sub-agent continues: others may wait on. */
+	/** Handles a call that was answered, or whose sub-agent continues: others may still wait. */
 	#continues(callId: string): void {
 		const isOf = (id: string): boolean => id === callId || id.startsWith(`${callId}/`);
 		this.pending = this.pending.filter((pending) => !isOf(pending.callId));
@@ -256,7 +256,7 @@ export class Conversation {
 		const children = (body.children ?? []) as readonly WaitingChild[];
 		const own = calls.map(({ callId, awaits, deadline, input: shown }): Pending => {
 			const { name = callId, input: asked } = this.#calls.get(callId) ?? {};
-			// Hooks and defaults may have made it another than the model's: what is shown is what runs.
+			// Hooks and defaults may have changed the model's input: show what runs.
 			const input = shown ?? asked;
 			return { callId, name, input, awaits, runId, ...(deadline === undefined ? {} : { deadline }) };
 		});
@@ -287,7 +287,7 @@ export class Conversation {
 	}
 }
 
-/** The tools that the provider ran by itself. */
+/** Returns the tools that the provider ran itself. */
 function providerCalls({ metadata }: MessageBody): readonly Call[] {
 	const calls = new Map<string, Call>();
 	for (const { part } of metadata?.upp?.parts ?? []) {
@@ -312,7 +312,7 @@ function sourcesOf({ metadata }: MessageBody): Pick<Said, "sources"> {
 	};
 }
 
-/** The text of a message. */
+/** Returns the text of a message. */
 function textOf({ content = [] }: MessageBody): string {
 	return content
 		.map(({ type, text = "" }) => (type === "text" ? text : type === "reasoning" ? "" : `[${type}]`))

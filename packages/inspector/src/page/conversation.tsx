@@ -1,4 +1,4 @@
-// A session as a conversation, with what is being said right now at its end.
+// A session as a conversation, with the streaming answer at its end.
 import type { JSX } from "preact";
 import type { Call, Conversation, Said } from "./conversation-model.ts";
 import { formatCost, formatCount, formatDuration, formatTime, summary } from "./format.ts";
@@ -11,11 +11,11 @@ export function ConversationTab({ store }: { readonly store: SessionStore }): JS
 	return <ConversationList of={store.conversation} live={store.live.value} version={version} />;
 }
 
-/** A conversation, and what is being said. */
+/** Draws a conversation, and its streaming answer. */
 export function ConversationList(props: {
 	readonly of: Conversation;
 	readonly live?: Live;
-	/** Of the conversation, which changes in place. */
+	/** Version of the conversation, which is mutated. */
 	readonly version: number;
 	readonly label?: string;
 }): JSX.Element {

@@ -18,7 +18,7 @@ interface ShownEffect {
 	readonly error?: string;
 }
 
-/** Milliseconds between two looks while something is to come: what an effect does is no entry of the thread. */
+/** Milliseconds between two requests while effects are pending: changes of effects are not entries of the thread. */
 const looksApartMs = 1_000;
 
 export function EffectsTab({ store }: { readonly store: SessionStore }): JSX.Element {

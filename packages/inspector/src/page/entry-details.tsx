@@ -1,4 +1,4 @@
-// An entry with all of it, and for an answer of a model what it was asked.
+// An entry in full, and for a model's answer the request behind it.
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ShownEntry, ShownStep } from "../wire/index.ts";
@@ -8,8 +8,8 @@ import { Value } from "./parts.tsx";
 import type { SessionStore } from "./session-store.ts";
 
 /**
- * A route's answer, or the reason why there is none. A different `look` requests it again; the previous answer stays
- * until the new one arrives.
+ * Returns a route's response, or the reason for a failure. A different `look` requests it again; the previous response
+ * stays until the new one arrives.
  */
 export function useAnswer<Answer>(
 	url: string | undefined,

@@ -1,4 +1,4 @@
-// The files of a thread: its folders, and what is in a file as far as it can be shown.
+// The files of a thread: its folders, and previews of its files.
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { publicPath } from "./acts.ts";
@@ -16,7 +16,7 @@ interface ShownFile {
 	readonly isDirectory: boolean;
 }
 
-/** Bytes of a file up to which it is shown. */
+/** Maximum bytes of a file that is shown. */
 const mostShown = 512 * 1024;
 
 export function FilesTab({ store }: { readonly store: SessionStore }): JSX.Element {
@@ -162,7 +162,7 @@ function fsPath(threadId: string, path: string): string {
 	return publicPath(threadId, `/fs/${parts}`);
 }
 
-/** The page's policy takes pictures of its own server and in the address alone; the former have no key. */
+/** The page's policy allows images only from its own server, whose requests would lack the key, and as data URLs. */
 function dataOf(blob: Blob): Promise<string> {
 	return new Promise((resolve, reject) => {
 		const reader = new FileReader();

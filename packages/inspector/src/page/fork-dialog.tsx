@@ -1,4 +1,4 @@
-// Forks a session at an ended turn, and repeats the following turn with another model or other instructions.
+// Forks a session after a completed turn, and repeats the following turn with another model or other instructions.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { about } from "./about.ts";
@@ -87,7 +87,7 @@ function nextOf(turns: readonly Turn[], at: number): Turn | undefined {
 	return turns.find(({ begin, text }) => begin > at && text !== "");
 }
 
-/** The models that the server knows by name; where it cannot list them, any name. */
+/** Offers the models that the server knows by name; if it cannot list them, accepts any name. */
 function ModelField(props: {
 	readonly value: string;
 	readonly usual: string | undefined;

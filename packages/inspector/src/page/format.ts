@@ -1,23 +1,23 @@
-// Numbers and times as people read them.
+// Formats numbers and times for people.
 
-/** `1,234`; from a million on `1.2M`. */
+/** Formats a count: `1,234`; `1.2M` from a million on. */
 export function formatCount(value: number): string {
 	return value >= 1_000_000 ? `${(value / 1_000_000).toFixed(1)}M` : value.toLocaleString("en");
 }
 
-/** `$0.0123`. */
+/** Formats a cost: `$0.0123`. */
 export function formatCost(dollars: number): string {
 	if (dollars === 0) return "$0";
 	return `$${dollars.toFixed(dollars >= 1 ? 2 : dollars >= 0.01 ? 3 : 5)}`;
 }
 
-/** The cost of answers, some of which may have no known price. */
+/** Formats the cost of answers, some of which may have no known price. */
 export function formatPrice(cost: number, unpriced: number): string {
 	if (unpriced === 0) return formatCost(cost);
 	return cost === 0 ? "unknown" : `${formatCost(cost)} + ${formatCount(unpriced)} of unknown cost`;
 }
 
-/** `12 ms`, `3.4 s`, `2 min 5 s`. */
+/** Formats a duration: `12 ms`, `3.4 s`, `2 min 5 s`. */
 export function formatDuration(ms: number): string {
 	if (ms < 1_000) return `${Math.round(ms)} ms`;
 	if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -25,7 +25,7 @@ export function formatDuration(ms: number): string {
 	return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`;
 }
 
-/** `14:03:22`, with the date where it is another day. */
+/** Formats a time: `14:03:22`, with the date if it is not today. */
 export function formatTime(at: number, now: number = Date.now()): string {
 	const date = new Date(at);
 	const time = date.toLocaleTimeString("en-GB");
@@ -34,20 +34,20 @@ export function formatTime(at: number, now: number = Date.now()): string {
 		: `${date.toLocaleDateString("en-CA")} ${time}`;
 }
 
-/** Formatted JSON; text unchanged. */
+/** Formats JSON; returns text unchanged. */
 export function formatValue(value: unknown): string {
 	if (typeof value === "string") return value;
 	return JSON.stringify(value, undefined, 2) ?? "";
 }
 
-/** The same in one line of at most so many characters. */
+/** The same in one line, cut to a number of characters. */
 export function summary(value: unknown, most = 120): string {
 	const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).slice(0, most * 4);
 	const line = text.replaceAll(/\s+/g, " ").trim();
 	return line.length > most ? `${line.slice(0, most)}…` : line;
 }
 
-/** `12 B`, `3.4 KB`, `2.1 MB`. */
+/** Formats bytes: `12 B`, `3.4 KB`, `2.1 MB`. */
 export function formatBytes(bytes: number): string {
 	if (bytes < 1_000) return `${bytes} B`;
 	if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`;

@@ -1,4 +1,4 @@
-// Keyboard shortcuts in one place: views register theirs while they are shown. In an input field, keys type.
+// All keyboard shortcuts: views register theirs while they are shown. Input fields receive their keys as text.
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { about } from "./about.ts";
@@ -12,7 +12,7 @@ export type Keys = Readonly<Record<string, () => void>>;
 
 const views: Keys[] = [];
 
-/** Has keys do something while the view is shown. */
+/** Registers keys while the view is shown. */
 export function useKeys(keys: Keys): void {
 	useEffect(() => {
 		views.push(keys);
@@ -35,7 +35,7 @@ const everywhere: Keys = {
 	"/": () => {
 		if (place.value.view === "sessions") return focus("#search");
 		go({ view: "sessions" });
-		// The view is there when the page was drawn.
+		// The view exists only after the page was drawn.
 		requestAnimationFrame(() => requestAnimationFrame(() => focus("#search")));
 	},
 	...Object.fromEntries(
@@ -54,7 +54,7 @@ function focus(selector: string): void {
 	document.querySelector<HTMLElement>(selector)?.focus();
 }
 
-/** Listens to the keyboard. */
+/** Listens for shortcuts. */
 export function useShortcuts(): void {
 	useEffect(() => {
 		const pressed = (event: KeyboardEvent): void => {
@@ -63,7 +63,7 @@ export function useShortcuts(): void {
 			if (event.ctrlKey || event.metaKey || event.altKey) return;
 			if (document.querySelector("dialog[open]") !== null) return;
 			if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.isContentEditable) return;
-			// The arrows of tabs and lists that scroll are their own.
+			// Tabs and scrolling lists handle the arrow keys themselves.
 			if (event.key.startsWith("Arrow") && target.closest("[role=tablist]") !== null) return;
 			const does =
 				views.findLast((keys) => Object.hasOwn(keys, event.key))?.[event.key] ?? everywhere[event.key];

@@ -1,4 +1,4 @@
-// Small parts that several views have.
+// Small components shared by several views.
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -19,7 +19,7 @@ const words: Readonly<Record<ShownStatus, string>> = {
 	killed: "killed",
 };
 
-/** The status of a session, as a word and a colour. */
+/** Shows the status of a session, as a word and a colour. */
 export function Status({ of }: { readonly of: ShownStatus }): JSX.Element {
 	return <span class={`status status-${of}`}>{words[of]}</span>;
 }
@@ -38,7 +38,7 @@ export function Scrolls(props: {
 	);
 }
 
-/** JSON or text that may be long. */
+/** Shows JSON or text that may be long. */
 export function Value({ of, label }: { readonly of: unknown; readonly label: string }): JSX.Element {
 	return (
 		<Scrolls class="value" label={label}>
@@ -47,7 +47,7 @@ export function Value({ of, label }: { readonly of: unknown; readonly label: str
 	);
 }
 
-/** A number with its name. */
+/** Shows a number with its name. */
 export function Figure({
 	name,
 	children,
@@ -78,7 +78,7 @@ export async function attempt(what: () => Promise<unknown>, done?: string): Prom
 	}
 }
 
-/** A button that is busy while what it does is under way. */
+/** A button that is busy while its action runs. */
 export function Act(props: {
 	readonly does: () => Promise<unknown>;
 	readonly done?: string;

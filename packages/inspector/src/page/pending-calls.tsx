@@ -1,4 +1,4 @@
-// Calls that wait for an outside answer: an approval, or a result.
+// Calls that wait for an outside answer: an approval or a result.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";

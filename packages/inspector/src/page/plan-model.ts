@@ -1,9 +1,9 @@
-// The plans and the audit trail of a session, built from its entries, and the checks that need no other source: that the
+// The plans and the audit trail of a session, built from its entries, and the checks that use no other source: that the
 // journal is complete, that every call was recorded before it ran, and that policy left a record of every intervention.
 import type { ShownEntry } from "../wire/index.ts";
 import { summary } from "./format.ts";
 
-/** A step that was planned, or a step of a plan. */
+/** A planned step, or a step of a plan. */
 export interface Planned {
 	readonly seq: number;
 	readonly at: number;
@@ -163,7 +163,7 @@ function verify(entries: readonly ShownEntry[], audit: readonly Audited[]): read
 	return checks;
 }
 
-/** Records share the append of what they are about: they are next to it. */
+/** Records are in the same append as their subject, next to it. */
 function hasRecordBeside(
 	entries: readonly ShownEntry[],
 	index: number,

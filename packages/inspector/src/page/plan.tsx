@@ -1,4 +1,4 @@
-// The plans of a session with their states, what policy did, and whether the record of it holds.
+// The plans of a session with their states, the interventions of policy, and whether their records are consistent.
 import type { JSX } from "preact";
 import { formatTime, summary } from "./format.ts";
 import { Scrolls } from "./parts.tsx";

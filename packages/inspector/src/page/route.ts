@@ -1,4 +1,4 @@
-// Where the page is: in the part of the address after `#`, so that links, going back and reloading work without the server.
+// The page's location: the part of the address after `#`, so that links, history and reloading work without the server.
 import { computed, signal } from "@preact/signals";
 import { areThreads } from "./about.ts";
 
@@ -24,7 +24,7 @@ export type Tab = (typeof allTabs)[number];
 /** Threads have files, values and effects; sessions have plans. */
 const ofThreads: ReadonlySet<Tab> = new Set(["files", "values", "effects"]);
 
-/** The tabs of what is looked into. */
+/** Returns the tabs for the kind of session shown. */
 export function tabsNow(): readonly Tab[] {
 	return allTabs.filter((tab) => (areThreads() ? tab !== "plan" : !ofThreads.has(tab)));
 }
@@ -36,10 +36,10 @@ export type Place =
 	| { readonly view: "session"; readonly sessionId: string; readonly tab: Tab; readonly child?: string }
 	| { readonly view: "compare"; readonly left: string; readonly right: string };
 
-/** The place that is shown. */
+/** The current location. */
 export const place = computed<Place>(() => read(hash.value));
 
-/** The address of a place. */
+/** Returns the address of a location. */
 export function linkTo(to: Place): string {
 	switch (to.view) {
 		case "sessions":
@@ -55,7 +55,7 @@ export function linkTo(to: Place): string {
 	}
 }
 
-/** Goes there. */
+/** Navigates to a location. */
 export function go(to: Place): void {
 	location.hash = linkTo(to);
 }

@@ -13,15 +13,15 @@ import { Timeline } from "./timeline-model.ts";
 interface EntriesPage {
 	readonly entries: readonly ShownEntry[];
 	readonly isLast: boolean;
-	/** The event after which the next entry's events begin. */
+	/** The event that precedes the next entry's events. */
 	readonly lastEventId?: string;
 }
 
-/** An answer that is being said. */
+/** An answer that is being streamed. */
 export interface Live {
 	readonly text: string;
 	readonly thinking: string;
-	/** Names of the tools that it begins to call. */
+	/** Names of the tools whose calls have started. */
 	readonly calls: readonly string[];
 }
 
@@ -30,14 +30,14 @@ function answerIn({ body }: ShownEntry): string | undefined {
 }
 
 const nothing: Live = { text: "", thinking: "", calls: [] };
-/** Milliseconds between two looks at a session that says a lot. */
+/** Milliseconds between two requests for a busy session. */
 const looksApartMs = 120;
 
 export class SessionStore {
 	readonly sessionId: string;
 	readonly child: string | undefined;
 	readonly status = signal<"loading" | "live" | "gone">("loading");
-	/** Changes whenever `entries` and what is made of them do. */
+	/** Changes whenever `entries` or data derived from them do. */
 	readonly version = signal(0);
 	readonly info = signal<ShownSession | undefined>(undefined);
 	readonly live = signal<Live>(nothing);
@@ -49,11 +49,11 @@ export class SessionStore {
 	#lastEventId: string | undefined;
 	#isLooking = false;
 	#isStale = false;
-	/** The answer that was being said is on record: what is shown of it goes when its entry is read. */
+	/** The streamed answer was committed: it is shown until its entry is read. */
 	#isSaid = false;
-	/** The message of a thread that is being said. */
+	/** The message of a thread that is being streamed. */
 	#saying: string | undefined;
-	/** The last answer that was read; late text of it is no longer shown as streaming. */
+	/** The last answer that was read; its late text is no longer shown as streaming. */
 	#answered: string | undefined;
 
 	constructor(sessionId: string, child?: string) {
@@ -70,7 +70,7 @@ export class SessionStore {
 		this.#ending.abort();
 	}
 
-	/** Something may be new. */
+	/** Requests new entries. */
 	look(): void {
 		this.#isStale = true;
 		if (this.#isLooking) return;
@@ -84,7 +84,7 @@ export class SessionStore {
 		const { signal } = this.#ending;
 		this.look();
 		while (this.status.value === "loading" && !signal.aborted) await pause(20, signal);
-		// A sub-agent's session has no public stream: its parent's events, and changes, say when to look.
+		// A sub-agent's session has no public stream: events of its parent, and changes, show when to request entries.
 		while (!signal.aborted && this.status.value === "live" && this.child === undefined) {
 			try {
 				await this.#follow(signal);

@@ -1,4 +1,4 @@
-// A session: what it is, what can be done with it, and its tabs.
+// A session: its details, its actions and its tabs.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { areThreads } from "./about.ts";
@@ -27,7 +27,7 @@ import { ValuesTab } from "./values.tsx";
 
 type SessionPlace = Extract<Place, { view: "session" }>;
 
-/** The store of a session, for the lifetime of its view. */
+/** Creates the store of a session, for the lifetime of its view. */
 export function useSession(sessionId: string, child?: string): SessionStore {
 	const [store] = useState(() => new SessionStore(sessionId, child));
 	useEffect(() => {
@@ -205,7 +205,7 @@ function Tabs({ of }: { readonly of: SessionPlace }): JSX.Element {
 	const list = useRef<HTMLDivElement>(null);
 	const tabs = tabsNow();
 	useEffect(() => {
-		// On a narrow page the chosen one may be out of sight.
+		// On a narrow page the selected tab may be out of view.
 		list.current?.querySelector(`#tab-${of.tab}`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
 	}, [of.tab]);
 	const move = (by: number): void => {

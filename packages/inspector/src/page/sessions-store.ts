@@ -1,12 +1,12 @@
-// The sessions of the list: read a page at a time, and kept fresh by what the server says has changed.
+// The listed sessions: read a page at a time, and updated when the server reports changes.
 import { computed, signal } from "@preact/signals";
 import type { InspectedCounts, InspectedSession, SessionCounts } from "../wire/index.ts";
 import { ask, isOver, pause, Refused } from "./api.ts";
 
-/** Sessions that are listed at most; of more, those whose ids come first. */
+/** The most listed sessions; beyond that, those with the first ids. */
 export const mostListed = 10_000;
 
-/** All sessions by their ids. */
+/** All sessions by id. */
 const sessions = signal<ReadonlyMap<string, InspectedSession>>(new Map());
 export const counts = signal<ReadonlyMap<string, SessionCounts>>(new Map());
 export const isListed = signal(false);
@@ -39,7 +39,7 @@ function isOpen({ status: is }: InspectedSession, filter: string): boolean {
 
 const listeners = new Set<(changed: ReadonlySet<string>) => void>();
 
-/** Calls with the ids of sessions in which something happened. Returns the way to stop. */
+/** Calls the listener with the ids of changed sessions. Returns a function that unsubscribes. */
 export function onChanges(listener: (changed: ReadonlySet<string>) => void): () => void {
 	listeners.add(listener);
 	return () => listeners.delete(listener);
@@ -55,13 +55,13 @@ interface Changes {
 	readonly deleted: readonly string[];
 }
 
-/** Lists the sessions and keeps the list fresh, until the signal fires. */
+/** Lists the sessions and keeps the list up to date until the signal fires. */
 export async function keepListed(signal: AbortSignal): Promise<void> {
 	let position: number | undefined;
 	while (!signal.aborted) {
 		try {
 			if (position === undefined) {
-				// First where changes begin, then the list: what happens between the two comes twice, and is not missed.
+				// Gets the position of changes before the list: changes between the two arrive twice, but none is missed.
 				const before = await ask<Changes>("/api/inspect/changes?wait=0", signal);
 				await listAll(signal);
 				position = before.position;
@@ -75,7 +75,7 @@ export async function keepListed(signal: AbortSignal): Promise<void> {
 			if (changed.length + deleted.length > 0) await refresh(changed, deleted, signal);
 		} catch (error) {
 			if (isOver(error)) return;
-			// The list starts over, because changes in the meantime are unknown.
+			// The list starts over, because changes since then are unknown.
 			if (error instanceof Refused) {
 				if (error.status === 401 || error.status === 403) return;
 				position = undefined;
@@ -125,7 +125,7 @@ let wanted: readonly InspectedSession[] = [];
 let isCounting = false;
 const countedAt = new Map<string, number>();
 
-/** Has the numbers of these sessions read, where they changed. The last who asks is served. */
+/** Requests the totals of these sessions if they changed. Only the last request is served. */
 export function wantCounts(these: readonly InspectedSession[], signal: AbortSignal): void {
 	wanted = these;
 	if (isCounting) return;
@@ -158,7 +158,7 @@ async function countWanted(signal: AbortSignal): Promise<void> {
 	}
 }
 
-/** Forgets all: another key sees other sessions. */
+/** Clears everything: another key sees other sessions. */
 export function forgetSessions(): void {
 	sessions.value = new Map();
 	counts.value = new Map();

@@ -1,4 +1,4 @@
-// The list of sessions, and the way to begin one.
+// The list of sessions, and the form that starts one.
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -36,7 +36,7 @@ const filters = [
 	"killed",
 	"idle",
 ];
-/** The session that two are compared with. */
+/** The first of two sessions to compare. */
 export const toCompare = signal<string | undefined>(undefined);
 
 export function SessionsView(): JSX.Element {
@@ -180,7 +180,7 @@ function numbersOf({ answers, inputTokens, outputTokens, cost, unpriced, errors 
 	return words.join(" · ");
 }
 
-/** Begins a session. */
+/** Starts a session. */
 function Begin(): JSX.Element {
 	const [text, setText] = useState("");
 	const [agents, setAgents] = useState<readonly string[]>([]);

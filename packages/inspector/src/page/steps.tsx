@@ -1,4 +1,4 @@
-// The requests of models, one after the other, each with what was asked and what came back.
+// The requests to models in order, each with its input and its answer.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { EntryDetails } from "./entry-details.tsx";

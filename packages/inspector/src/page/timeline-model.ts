@@ -1,5 +1,5 @@
-// The timeline of a session, made of its entries: runs, answers of models, calls of tools, waits, retries and takeovers, each with
-// its time. Each entry costs the same however long the timeline is.
+// The timeline of a session, built from its entries: runs, answers of models, calls of tools, waits, retries and
+// takeovers, each with its time. Each entry costs the same regardless of the timeline's length.
 import type { Fact } from "holdfast/host";
 import type { ShownEntry } from "../wire/index.ts";
 import { formatDuration, summary } from "./format.ts";
@@ -11,13 +11,13 @@ export interface Span {
 	label: string;
 	detail: string;
 	readonly start: number;
-	/** Absent while it is under way. */
+	/** Absent while it is in progress. */
 	end: number | undefined;
 	failed: boolean;
 	readonly step?: number;
 	readonly tokens?: number;
 	readonly cost?: number;
-	/** The run that it is of; a run is its own. */
+	/** The run that it belongs to; for a run, the span itself. */
 	run: Span | undefined;
 }
 
@@ -31,7 +31,7 @@ const resumeReasons: Readonly<Record<string, string>> = {
 
 export class Timeline {
 	readonly spans: Span[] = [];
-	/** The first and last time that is known. */
+	/** The first and last known time. */
 	last = 0;
 	#run: Span | undefined;
 	#runs = 0;
@@ -39,7 +39,7 @@ export class Timeline {
 	readonly #calls = new Map<string, Span>();
 	readonly #names = new Map<string, string>();
 
-	/** Takes the next entry in. */
+	/** Adds the next entry. */
 	add(entry: ShownEntry): void {
 		const { seq, at, kind, body } = entry;
 		this.last = Math.max(this.last, at);
@@ -53,7 +53,7 @@ export class Timeline {
 			return span;
 		};
 		const step = typeof body.step === "number" ? { step: body.step } : {};
-		// A newer server may send kinds that this page does not know.
+		// A newer server may send kinds that this page does not support.
 		const known = kind as Fact["kind"];
 		switch (known) {
 			case "folded":
@@ -258,7 +258,7 @@ function textOf(message: unknown): string {
 	return content.map(({ type, text }) => (type === "text" ? (text ?? "") : "")).join("");
 }
 
-/** Where a span is within its run, in parts of 1. */
+/** Returns the position of a span within its run, as fractions of 1. */
 export function placeOf(span: Span, last: number): { readonly left: number; readonly width: number } {
 	const { run } = span;
 	const start = run?.start ?? span.start;

@@ -1,4 +1,4 @@
-// A session as a timeline: each line is a run, or what happened in it, with a bar for its time within the run.
+// A session as a timeline: each line is a run, or an event in it, with a bar for its time within the run.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { EntryDetails } from "./entry-details.tsx";

@@ -1,4 +1,4 @@
-// Where a session comes from, what was forked of it, and the sessions of its sub-agents.
+// The origin of a session, its forks, and the sessions of its sub-agents.
 import type { JSX } from "preact";
 import type { SessionLook } from "../wire/index.ts";
 import { formatCount, formatTime } from "./format.ts";

@@ -1,4 +1,4 @@
-// The turns of a session: where each begins and ends, and what it was asked.
+// The turns of a session: where each starts and ends, and its input.
 import type { ShownEntry } from "../wire/index.ts";
 
 /** A turn. */

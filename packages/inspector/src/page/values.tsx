@@ -1,4 +1,4 @@
-// The values that a thread keeps.
+// The values that a thread stores.
 import type { JSX } from "preact";
 import { publicPath } from "./acts.ts";
 import { useAnswer } from "./entry-details.tsx";

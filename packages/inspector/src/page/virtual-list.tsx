@@ -1,4 +1,4 @@
-// A list that renders only its visible lines, by TanStack Virtual: as fast with ten thousand lines as with ten.
+// A list that renders only its visible lines, with TanStack Virtual: as fast with ten thousand lines as with ten.
 import {
 	elementScroll,
 	observeElementOffset,
@@ -37,7 +37,7 @@ interface LineProps {
 	readonly line: (index: number) => ComponentChildren;
 }
 
-/** A line is redrawn when its content changes, and not on every scroll. */
+/** A line is redrawn when its content changes, but not on every scroll. */
 class Line extends Component<LineProps> {
 	override shouldComponentUpdate({ index, version }: LineProps): boolean {
 		return index !== this.props.index || version !== this.props.version;
@@ -52,22 +52,22 @@ class Line extends Component<LineProps> {
 export interface VirtualListProps {
 	readonly label: string;
 	readonly count: number;
-	/** Height of a line in pixels; with `isMeasured` a guess. */
+	/** Height of a line in pixels; with `isMeasured`, an estimate. */
 	readonly lineHeight: number;
 	readonly isMeasured?: boolean;
 	readonly line: (index: number) => ComponentChildren;
-	/** Another one where the lines may show something else. */
+	/** A new value if the lines may have changed. */
 	readonly version: unknown;
 	readonly keyOf: (index: number) => string | number;
 	/** Keeps following the end while it is in view. */
 	readonly isAtEnd?: boolean;
-	/** The line that is brought into sight when it changes. */
+	/** Scrolls to this line when it changes. */
 	readonly current?: number | undefined;
 	readonly onSeen?: (first: number, last: number) => void;
 	readonly class?: string;
 }
 
-/** Pixels from the end within which the end counts as in view. */
+/** Distance from the end in pixels within which the end counts as in view. */
 const nearEnd = 80;
 
 export function VirtualList(props: VirtualListProps): JSX.Element {

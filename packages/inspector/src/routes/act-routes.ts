@@ -1,5 +1,5 @@
-// The routes that act where the server's own do not: fork, steer, release. To send, stop, answer and approve, the page uses the
-// server's own.
+// The routes for actions that the server lacks: fork, steer, release. To send, stop, answer and approve, the page uses
+// the server's own routes.
 
 import { isSessionId, type Route } from "@holdfast/server";
 import { cutText } from "@holdfast/upp";

@@ -1,4 +1,4 @@
-// The routes that look: sessions, one session, its entries, what a model was asked, usage, and what changed.
+// The routes for reading: sessions, one session, its entries, a model's request, usage, and changes.
 import { type Exchange, isSessionId, type Route } from "@holdfast/server";
 import { atEntry } from "holdfast/execute";
 import { shownEntry } from "../wire/index.ts";
@@ -16,14 +16,14 @@ import { shownSession } from "./shown-session.ts";
 import { shownStep } from "./shown-step.ts";
 import { usageRoute } from "./usage-route.ts";
 
-/** Sessions of a page. */
+/** The most sessions per page. */
 const mostSessions = 200;
-/** Sessions that are asked for by their ids. */
+/** The most sessions requested by id. */
 const mostIds = 50;
-/** Entries of a page, and characters of them after which it ends. */
+/** The most entries per page, and the number of characters after which a page ends. */
 const mostEntries = 1_000;
 const pageCharacters = 4_000_000;
-/** Milliseconds that a request for changes waits at most. */
+/** Maximum wait of a request for changes, in milliseconds. */
 const longestWaitMs = 20_000;
 
 const query = (name: string, description: string, type: "integer" | "string" = "integer") =>
@@ -129,7 +129,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			}
 			const isLast = texts.length === found.length && found.length < limit;
 			const last = found[texts.length - 1]?.seq ?? after;
-			// Where the public stream continues from: what is being said after it is not on record yet.
+			// The event after which the public stream continues: later text is not committed yet.
 			const lastEventId = last === 0 ? "" : `,"lastEventId":${JSON.stringify(atEntry(last))}`;
 			return new Response(`{"entries":[${texts.join(",")}],"isLast":${isLast}${lastEventId}}`, {
 				headers: answerJson(null).headers,

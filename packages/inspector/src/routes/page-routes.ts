@@ -1,4 +1,4 @@
-// The routes of the page itself: a document, a script and a style sheet, the same for everyone. The page requests its
+// The routes of the page itself: a document, a script and a style sheet, the same for all users. The page requests its
 // data.
 import type { Exchange, Route } from "@holdfast/server";
 import { type PageFile, pageFile } from "../assets/index.ts";

@@ -1,5 +1,5 @@
-// The routes of what a server lets its inspector do, and of prompts in their versions: they are looked at, and another version is
-// written. None is ever changed.
+// The routes for the inspector's permissions, and for versions of prompts: reading them and writing new ones. Versions
+// never change.
 
 import type { Exchange, Route } from "@holdfast/server";
 import { cutText } from "@holdfast/upp";
@@ -15,7 +15,7 @@ import {
 	type RouteParts,
 } from "./route-parts.ts";
 
-/** Versions that are shown of a prompt, the latest ones. */
+/** The most versions shown per prompt; the latest ones. */
 const mostVersions = 100;
 const statuses = { PROMPT_NOT_FOUND: 404, PROMPT_INVALID: 400, AUDIT_WRITE_FAILED: 503 } as const;
 
@@ -115,7 +115,7 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 	return [about, list, one, put];
 }
 
-/** @throws HoldfastError `inspector_closed`, `route_not_found` where none are kept. */
+/** @throws HoldfastError `inspector_closed`, or `route_not_found` without a prompt store. */
 function promptsOf(exchange: Exchange, parts: RouteParts): InspectedPrompts {
 	checkMay(exchange, parts);
 	if (parts.prompts !== undefined) return parts.prompts;

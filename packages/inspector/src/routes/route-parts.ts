@@ -18,37 +18,37 @@ export interface RouteParts {
 	readonly looks: SessionLooks;
 	/** The source of the data; by default the sessions of the server's service. */
 	readonly inspection: SessionInspection | undefined;
-	/** Versions of prompts; undefined where none are kept. */
+	/** Versions of prompts; undefined without a prompt store. */
 	readonly prompts: InspectedPrompts | undefined;
 }
 
 /** Versions of prompts: a prompt store of `@holdfast/runner/prompts`, or the prompts of threads. */
 export interface InspectedPrompts {
-	/** The latest version of each. */
+	/** Returns the latest version of each. */
 	list(): Promise<readonly ShownPrompt[]>;
-	/** A version, by default the latest, or null. */
+	/** Returns a version, by default the latest, or null. */
 	get(id: string, version?: string): Promise<ShownPrompt | null>;
-	/** Writes another version. */
+	/** Writes a new version. */
 	put(
 		prompt: { readonly id: string; readonly text: string },
 		options?: { readonly author?: string },
 	): Promise<ShownPrompt>;
 }
 
-/** A JSON response that is never cached. */
+/** Creates a JSON response that is never cached. */
 export function answerJson(value: unknown): Response {
 	return new Response(JSON.stringify(value), {
 		headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
 	});
 }
 
-/** An answer that is JSON, as the OpenAPI document has it. */
+/** Describes a JSON response for the OpenAPI document. */
 export function jsonAnswer(description: string): Route["answers"] {
 	return { 200: { description, content: { "application/json": { type: "object" } } } };
 }
 
 /**
- * The inspection of the sessions.
+ * Returns the inspection of the sessions.
  * @throws HoldfastError `inspector_closed` if others may reach the server without a key, or the caller may not inspect;
  * `route_not_found` if the service does not support inspection.
  */
@@ -62,13 +62,15 @@ export function inspectionOf(
 	throw new HoldfastError("route_not_found", "The sessions of this server cannot be looked into.");
 }
 
-/** @throws HoldfastError `inspector_closed` where others may reach the server without a key, or the caller may not inspect. */
+/**
+ * @throws HoldfastError `inspector_closed` if others may reach the server without a key, or the caller may not inspect.
+ */
 export function checkMay(exchange: Exchange, { mayInspect }: Pick<RouteParts, "mayInspect">): void {
 	checkOpen(exchange);
 	if (!mayInspect(exchange.caller)) throw closed("You may not look into sessions.");
 }
 
-/** The mask of a session: the common secrets, and the session's own. */
+/** Returns the mask of a session: the common secrets and its own. */
 export async function maskOf(
 	inspection: SessionInspection,
 	caller: SessionOwner,
@@ -82,7 +84,7 @@ export async function maskOf(
 	return own === undefined ? known : (value) => known(own(value));
 }
 
-/** @throws HoldfastError `inspector_closed` where others may reach the server without a key. */
+/** @throws HoldfastError `inspector_closed` if others may reach the server without a key. */
 export function checkOpen(exchange: Exchange): void {
 	if (exchange.isProtected) return;
 	throw closed(
@@ -102,7 +104,7 @@ export function sessionIdOf(exchange: Exchange): string {
 	return id;
 }
 
-/** A whole number of the query. @throws HoldfastError `invalid_input`. */
+/** Parses an integer of the query. @throws HoldfastError `invalid_input`. */
 export function numberOf(
 	exchange: Exchange,
 	name: string,
@@ -115,7 +117,7 @@ export function numberOf(
 	throw invalid(name, `must be a whole number from ${least} to ${most}`);
 }
 
-/** The request is invalid. */
+/** Creates the error for an invalid request. */
 export function invalid(field: string, why: string): HoldfastError {
 	return new HoldfastError("invalid_input", `\`${field}\` ${why}.`, { data: { field } });
 }

@@ -1,4 +1,4 @@
-// A session as the inspector shows it.
+// Describes a session for the inspector.
 import type { Exchange, SessionInspection } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import type { PendingSessionCall } from "holdfast/execute";

@@ -1,4 +1,4 @@
-// The request behind a model's answer, and the answer. The journal stores messages, not every request: the request is
+// The request behind a model's answer, and the answer. The journal stores messages, but not every request: the request is
 // rebuilt from the entries before the answer.
 import type { Exchange, SessionInspection } from "@holdfast/server";
 import { messageToJSON } from "@holdfast/upp";
@@ -6,7 +6,7 @@ import { type Entry, emptySession, foldEntries } from "holdfast/host";
 import { type ShownStep, shownEntry } from "../wire/index.ts";
 import { invalid, sessionIdOf } from "./route-parts.ts";
 
-/** Rejects with `session_not_found`, `invalid_input` where the seq is no answer's. */
+/** Rejects with `session_not_found`, or `invalid_input` if the seq is not an answer's. */
 export async function shownStep(
 	exchange: Exchange,
 	inspection: SessionInspection,
@@ -32,7 +32,7 @@ export async function shownStep(
 	}
 	if (reply === undefined || reply.fact.kind !== "assistant")
 		throw invalid("seq", "is not the seq of an answer of a model");
-	// A sub-agent's instructions and tools are its own, and not the session's.
+	// A sub-agent's instructions and tools are its own, not the session's.
 	const agent =
 		child === undefined ? await inspection.agent(caller, sessionId).catch(() => undefined) : undefined;
 	const messages = [...state.context].map((message) => messageToJSON(message));

@@ -1,10 +1,10 @@
-// Tokens, cost, errors and latency over time, of all sessions that changed since.
+// Tokens, cost, errors and latency over time, of all sessions that changed in that period.
 import type { Route } from "@holdfast/server";
 import { addBucket, emptyBucket } from "../looks/index.ts";
 import type { UsageBucket } from "../wire/index.ts";
 import { answerJson, inspectionOf, jsonAnswer, numberOf, type RouteParts } from "./route-parts.ts";
 
-/** Sessions that are looked at; of more, those that changed last. */
+/** The most sessions read; those changed last. */
 const mostSessions = 1_000;
 const buckets = 60;
 const minute = 60_000;

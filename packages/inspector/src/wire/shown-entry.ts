@@ -1,16 +1,16 @@
-// Entries as the page gets them: masked, and cut where they are long, so that an answer stays bounded (keeps I7).
+// Entries for the page: masked, and cut if they are long, so that a response stays bounded (keeps I7).
 import { cutText } from "@holdfast/upp";
 import { type Entry, encodeFact } from "holdfast/host";
 import type { ShownEntry } from "./types.ts";
 
-/** Characters of a fact that are shown whole. */
+/** Characters of a fact that is shown in full. */
 const wholeCharacters = 32_768;
-/** Characters of a text, and members of a list, that are left of what is cut. */
+/** Characters of a text, and members of a list, that remain after a cut. */
 const keptCharacters = 2_000;
 const keptMembers = 50;
 const deepest = 40;
 
-/** The entry; `size` says whether long ones are cut. */
+/** Converts an entry; `size` determines whether long ones are cut. */
 export function shownEntry(
 	{ seq, at, runId, fact }: Entry,
 	mask: <Value>(value: Value) => Value,
@@ -19,12 +19,12 @@ export function shownEntry(
 	const { kind, body: text } = encodeFact(fact);
 	const given = JSON.parse(text) as Readonly<Record<string, unknown>>;
 	const isLong = size === "cut" && text.length > wholeCharacters;
-	// Masks first: a secret that crosses the cut would not be recognised afterwards.
+	// Masks first: a secret across the cut would not be recognised afterwards.
 	const body = isLong ? (trimmed(mask(given)) as typeof given) : mask(given);
 	return { seq, at, runId, kind, body, ...(isLong ? { isCut: true } : {}) };
 }
 
-/** The same, with long texts and lists cut. */
+/** Cuts long texts and lists. */
 function trimmed(value: unknown, depth = 0): unknown {
 	if (typeof value === "string")
 		return value.length <= keptCharacters

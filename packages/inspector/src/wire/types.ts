@@ -10,14 +10,14 @@ export interface ShownEntry {
 	readonly kind: string;
 	/** The fact as JSON. */
 	readonly body: Readonly<Record<string, unknown>>;
-	/** Long texts and lists were cut; the entry by itself has all of them. */
+	/** Long texts and lists were cut; request the single entry for all of it. */
 	readonly isCut?: true;
 }
 
 /**
- * The status of a session. `running`: a worker has it. `waiting`: for answers, a time or its model. `parked`: until it is
- * released. `interrupted`: its worker died, and no other has it yet. `queued`: a message waits. The others: how its last
- * run ended.
+ * The status of a session. `running`: a worker owns it. `waiting`: for answers, a time or its model. `parked`: until it
+ * is released. `interrupted`: its worker died, and no other owns it yet. `queued`: a message waits. The others: how its
+ * last run ended.
  */
 export type ShownStatus =
 	| "idle"
@@ -37,12 +37,12 @@ export interface InspectedSession {
 	readonly status: ShownStatus;
 	/** The first message; absent if there is none. */
 	readonly title?: string;
-	/** Entries of its journal. */
+	/** Number of entries in its journal. */
 	readonly seq: number;
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;
 	readonly updatedAt: number;
-	/** Name of the agent that works on it; absent where all have the same. */
+	/** Name of the agent that works on it; absent if all have the same. */
 	readonly agent?: string;
 }
 
@@ -52,7 +52,7 @@ export interface InspectorAbout {
 	readonly kind: "sessions" | "threads";
 	/** Names of the models for a fork; absent if they cannot be listed. */
 	readonly models?: readonly string[];
-	/** Whether prompts are kept in versions that can be looked at and edited. */
+	/** Whether there are versions of prompts to view and edit. */
 	readonly hasPrompts: boolean;
 }
 
@@ -77,13 +77,13 @@ export interface SessionCounts {
 	readonly toolCalls: number;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
-	/** US dollars of the answers whose price is known. */
+	/** US dollars of the answers with a known price. */
 	readonly cost: number;
-	/** Answers whose price is not known. */
+	/** Number of answers without a known price. */
 	readonly unpriced: number;
-	/** Runs that failed, and calls of tools that did. */
+	/** Failed runs and failed tool calls. */
 	readonly errors: number;
-	/** Milliseconds that models took. */
+	/** Milliseconds spent in models. */
 	readonly modelMs: number;
 }
 
@@ -95,18 +95,18 @@ export interface InspectedCounts {
 
 /** The activity of all examined sessions in one interval. */
 export interface UsageBucket extends Omit<SessionCounts, "runs"> {
-	/** Its beginning, in milliseconds since the epoch. */
+	/** Its start, in milliseconds since the epoch. */
 	readonly at: number;
 	/** Milliseconds of the slowest answer. */
 	readonly slowestMs: number;
 }
 
-/** A session or child session, and where it comes from. */
+/** A session or child session, and its origin. */
 export interface SessionLook {
 	readonly subagent: string;
 	/** Its name for the routes. */
 	readonly child: string;
-	/** Its id, where it is shown by itself. */
+	/** Its id, if it is a session of its own. */
 	readonly sessionId?: string;
 	readonly parent?: string;
 	readonly status: ShownStatus;
@@ -124,22 +124,22 @@ export interface ShownWaitingCall {
 	/** The run that an approval is for. */
 	readonly runId?: string;
 	readonly deadline?: number;
-	/** Names of the sub-agents on the way to it. */
+	/** Names of the sub-agents that lead to it. */
 	readonly agents: readonly string[];
 	readonly taskId: string;
 }
 
-/** A session that is looked at. */
+/** The details of a session. */
 export interface ShownSession extends Omit<InspectedSession, "agent"> {
-	/** Name of the agent that works on it; absent where all have the same. */
+	/** Name of the agent that works on it; absent if all have the same. */
 	readonly agentName?: string;
 	readonly counts: SessionCounts;
-	/** Where it was forked from. */
+	/** The session and entry that it was forked from. */
 	readonly origin?: { readonly sessionId: string; readonly seq: number };
 	/** Its forks, each with the entry it was forked from. */
 	readonly forks: readonly { readonly sessionId: string; readonly seq: number }[];
 	readonly children: readonly SessionLook[];
-	/** Calls of its tasks in the background that wait. */
+	/** Waiting calls of its background tasks. */
 	readonly background?: readonly ShownWaitingCall[];
 	/** The inputs of its next turn; absent if they cannot be determined. */
 	readonly agent?: {
@@ -165,6 +165,6 @@ export interface ShownStep {
 		readonly messages: readonly unknown[];
 	};
 	readonly reply: ShownEntry;
-	/** The agent was another one when the run began or was resumed: its instructions and tools may have been others. */
+	/** The agent was different when the run started or resumed, so its instructions and tools may have differed. */
 	readonly agentChanged: boolean;
 }
