@@ -18,7 +18,7 @@ import type { ServedCaller } from "./service/index.ts";
 export interface Handler {
 	/** Answers a request. Never rejects. */
 	readonly fetch: (request: Request, connection?: Connection) => Promise<Response>;
-	/** Answers new POSTs with 503 `shutting_down` from now on; what runs continues. */
+	/** Answers new POSTs with 503 `shutting_down` from now on; current runs continue. */
 	readonly drain: () => void;
 	/**
 	 * Ends all streams, so that watchers reconnect to another server; they have `graceMs` to receive what is already

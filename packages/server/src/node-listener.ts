@@ -20,8 +20,8 @@ export interface ListenOptions {
 	/** TCP port; 0 picks a free one. Default 4280. */
 	readonly port?: number;
 	/**
-	 * Name or address to listen on. `0.0.0.0` lets other machines in and needs authentication. Default `127.0.0.1`: this
-	 * machine only.
+	 * Name or address to listen on. `0.0.0.0` accepts connections from other machines and requires authentication.
+	 * Default `127.0.0.1`: this machine only.
 	 */
 	readonly hostname?: string;
 	/**
@@ -52,13 +52,13 @@ const answeredMs = 2_000;
 const headPatience = 50;
 
 // If something has replaced the global Response, as Hono's adapter does by default, the adapter would write this response
-// from a cache although it has already been sent. Reading its body empties the cache.
+// from a cache although it is already being sent. Reading its body empties the cache.
 void RESPONSE_ALREADY_SENT.body;
 
 type Fetch = (request: Request, connection: Connection) => Promise<Response>;
 
 /**
- * Listens.
+ * Starts listening.
  * @throws HoldfastError `address_unavailable`.
  */
 export async function listenOnNode(

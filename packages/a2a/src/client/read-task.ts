@@ -39,7 +39,10 @@ export function readTask({ id, status, artifacts }: Task): unknown {
 	);
 }
 
-/** Returns text if there is only text, the data if there is only data, else blocks of the types that a model supports. */
+/**
+ * Returns the data if there is exactly one data part and no file, text if there is only text, else blocks of the types
+ * that a model supports.
+ */
 function readParts(parts: readonly Part[]): unknown {
 	const data = parts.flatMap(({ content }) => (content?.$case === "data" ? [content.value] : []));
 	if (

@@ -145,7 +145,7 @@ export class RemoteRun {
 			return tasks.find(({ contextId }) => contextId === this.#messageId);
 		} catch {
 			signal?.throwIfAborted();
-			return undefined; // it keeps no list: then it recognizes the message by its id, or starts a new task
+			return undefined; // it keeps no list: then it recognises the message by its id, or starts a new task
 		}
 	}
 

@@ -6,7 +6,7 @@ import type { Settings } from "./options.ts";
 /**
  * Runs `work` on a connection.
  *
- * @throws ClientError `connection_lost` if it fails, or exceeds the idle time.
+ * @throws ClientError `connection_lost` if it fails or exceeds the idle time.
  */
 export function withinIdleTime<T>({ timers, idleTimeoutMs }: Settings, work: Promise<T>): Promise<T> {
 	return new Promise((resolve, reject) => {

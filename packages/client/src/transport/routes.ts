@@ -81,7 +81,7 @@ export async function openEvents(
 	return { sessionId, events: readEvents(response.body, settings), close };
 }
 
-/** Sends answers; resolves when the server has stored them. Watchers see the consequences. */
+/** Sends answers; resolves when the server has stored them. Watchers see the results. */
 export async function sendAnswers(
 	settings: Settings,
 	sessionId: string,

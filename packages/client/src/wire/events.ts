@@ -5,7 +5,7 @@ import type { PendingToolCall, SessionMessage, ToolCall } from "./messages.ts";
 /** Inputs and outputs of tools by name, from an agent's type. */
 export type ToolTypes = Readonly<Record<string, { readonly input: unknown; readonly output: unknown }>>;
 
-/** A wait of an execution for something other than answers to its calls. */
+/** What an execution waits for, other than answers to its calls. */
 export interface SessionWait {
 	/**
 	 * `model`: the provider of its model is busy or unreachable. `strategy`: its strategy waits. `subagent`: a sub-agent

@@ -31,7 +31,7 @@ export interface ElicitationRequest extends AskedBack {
 	readonly url?: string;
 }
 
-/** A server requests an answer of a model. The server wrote the prompt: review it before you allow it. */
+/** A server requests an answer from a model. The server wrote the prompt: review it before you allow it. */
 export interface SamplingRequest extends AskedBack {
 	readonly kind: "sampling";
 	readonly system?: string;

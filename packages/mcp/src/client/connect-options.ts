@@ -13,7 +13,7 @@ export interface McpServerOptions {
 	 * false: results may name resources, but the agent cannot read them.
 	 */
 	readonly resources?: boolean;
-	/** Whether calls require approval. The function receives the server's name of the tool. Default false. */
+	/** Whether calls require approval. The function receives the tool's name on the server. Default false. */
 	readonly needsApproval?: boolean | ((toolName: string, params: unknown) => boolean | Promise<boolean>);
 	/**
 	 * How a call may be retried after a crash, or after its connection broke. Default "manual-recovery": never run again.

@@ -110,7 +110,7 @@ export function resourceTool(
 	return { ...(made as unknown as McpTool), server: link.name, toolName: resourceToolName };
 }
 
-/** The name of the tool if it is free. */
+/** The tool's name, if it is not taken. */
 export const resourceToolName = "read_resource";
 
 function policyOf(annotations: Tool["annotations"]): RetryPolicy {

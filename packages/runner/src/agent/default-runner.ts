@@ -1,9 +1,9 @@
-// The built-in runner: the loop on the engine.
+// The built-in runner: it runs the loop on the engine.
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentResult, Runner, RunnerSession } from "../contract/index.ts";
 import { Session } from "./session.ts";
 
-/** Runs sessions by the loop on the engine, and aborts them by their id. */
+/** Runs sessions with the loop on the engine, and aborts them by id. */
 export class DefaultRunner implements Runner {
 	readonly #running = new Map<string, Session>();
 

@@ -23,7 +23,7 @@ export interface SessionParts {
 	take(runId: string): OpenRun | undefined;
 	/** Called when any runner starts it. */
 	runs(session: Session): Promise<AgentResult>;
-	/** Called when it is aborted while it runs. */
+	/** Called when it is aborted during the run. */
 	aborts(session: Session): void;
 	over(session: Session, result: AgentResult): void;
 }
@@ -96,7 +96,7 @@ export class Session implements RunnerSession {
 		this.#run?.interrupt();
 	}
 
-	/** A tool that was asked to stop has a moment to do so. */
+	/** Gives a tool that was asked to stop a moment to do so. */
 	#grace(open: OpenRun): Promise<unknown> {
 		const { ports, config } = this.#parts.agent;
 		return new Promise((resolve) => {

@@ -7,7 +7,7 @@ interface Row {
 	readonly pid: number;
 	readonly parent: number;
 	readonly group: number;
-	/** Distinguishes a process from a later one with its number. */
+	/** Distinguishes a process from a later one with the same number. */
 	readonly began: string;
 }
 

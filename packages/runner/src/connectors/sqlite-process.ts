@@ -1,4 +1,4 @@
-// The process that queries one SQLite file. It ends with the process that started it.
+// The process that queries one SQLite file. It ends when its parent process ends.
 import { writeFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { SqlStatement } from "./sql-driver.ts";

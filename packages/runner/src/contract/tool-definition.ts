@@ -6,7 +6,7 @@ import type { ActionResult, RunnerStep } from "./plan-step.ts";
 export interface RunnerToolContext {
 	readonly agentId: string;
 	readonly sessionId: string;
-	/** Fires when the run is aborted, or the tool's time has expired. */
+	/** Fires when the run is aborted or the tool's time limit expires. */
 	readonly signal: AbortSignal;
 	/** Returns a number from 0 up to 1, from the session's own seed if the run is deterministic. */
 	readonly rng: () => number;

@@ -3,7 +3,7 @@ import { HoldfastError } from "@holdfast/upp";
 import type { RunnerEvent } from "../contract/index.ts";
 import { canonical } from "./hash-chain.ts";
 
-/** Members that differ from run to run. */
+/** Members that differ between runs. */
 const passing: ReadonlySet<string> = new Set([
 	...["runId", "sessionId", "time", "hash", "previousHash", "duration", "latency", "id", "durationMs"],
 	...["timestamp", "key"],

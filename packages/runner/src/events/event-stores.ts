@@ -66,7 +66,7 @@ function chainStore(keeper: ChainKeeper, options: EventStoreOptions): EventStore
 		throw invalid("`anchorEvery` must be a whole number from 1");
 	/** The ends of chains with appends in progress. */
 	const ends = new Map<string, Promise<string>>();
-	/** Runs whose last anchor could not be written. */
+	/** Runs whose last anchor could not be written yet. */
 	const owing = new Set<string>();
 	const append = async (event: RunnerEvent, before: Promise<string>): Promise<string> => {
 		const stored = chained(event, await before, keys);

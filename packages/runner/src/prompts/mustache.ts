@@ -83,7 +83,7 @@ function* referencesOf(tokens: readonly Token[]): Generator<string> {
 	}
 }
 
-/** `stack` has the innermost context last. */
+/** The innermost context is the last element of `stack`. */
 function render(tokens: readonly Token[], stack: readonly PlainValue[], parts: RenderParts): string {
 	const { budget } = parts;
 	let text = "";

@@ -1,7 +1,7 @@
-// Limits the failed authentication attempts of a peer, so that keys cannot be tried endlessly. It is exact: an attempt
-// starts only if it may still fail, and others wait for it. Credentials that a peer has used successfully are checked all
-// the same, because many may share an address. Peers without failures cost nothing, and the number of others is bounded
-// (keeps I7).
+// Limits the failed authentication attempts of a peer, so that keys cannot be guessed endlessly. It is exact: an attempt
+// starts only if it may still fail, and others wait for it. Credentials that a peer has used successfully are checked
+// even beyond the limit, because many clients may share an address. Peers without failures cost nothing, and the number
+// of others is bounded (keeps I7).
 import { HoldfastError } from "holdfast";
 
 /** How many attempts may fail in a window. */

@@ -211,7 +211,7 @@ export class AgUiProjection {
 		error,
 		stopReason,
 	}: EventOf<"execute_complete">): void {
-		// The thread does not wait for them: as interrupts they would keep the front end from its next message.
+		// The thread does not wait for them: as interrupts they would keep the front end from sending its next message.
 		if (backgroundToolCalls.length > 0)
 			this.#emit({
 				type: "CUSTOM",

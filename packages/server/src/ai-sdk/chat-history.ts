@@ -39,7 +39,7 @@ export function chatHistory(
 		} else if (message.role === "tool") {
 			settle(calls.get(message.toolCallId), message);
 		} else if (message.partial !== undefined && messages[index + 1]?.role !== "assistant") {
-			// A cut-off answer that was generated again is shown once.
+			// If a cut-off answer was generated again, it is shown only once.
 			answer().push({ type: "step-start" }, ...answerParts(message.partial, calls));
 		}
 	}

@@ -36,7 +36,7 @@ export interface ChatRequest {
 	readonly options: unknown;
 }
 
-/** A message of the user as the page has it. */
+/** A user message as the page has it. */
 export interface GivenMessage {
 	/** `edit`: replaces the message with that id. `again`: its answer is generated again. */
 	readonly kind: "message" | "edit" | "again";

@@ -8,7 +8,7 @@ type Schema = Readonly<Record<string, unknown>>;
 /** Maximum nesting depth of a schema. */
 const deepest = 50;
 
-/** Members that hold a schema, a list of schemas, or schemas by name. */
+/** Keywords that hold a schema, a list of schemas, or schemas by name. */
 const inner = [
 	"items",
 	"prefixItems",

@@ -110,7 +110,7 @@ export interface SessionInspection {
 	 * secrets.
 	 */
 	maskOf?(owner: string | SessionOwner, sessionId: string): Promise<<Value>(value: Value) => Value>;
-	/** The agent of its next turn. Rejects with `session_not_found`, `unknown_model`. */
+	/** Returns the agent of its next turn. Rejects with `session_not_found`, `unknown_model`. */
 	agent(caller: string | ServedCaller, sessionId: string): Promise<SessionAgentInfo>;
 	/**
 	 * Creates a session that starts with the settled history of another. Rejects with `session_not_found`,

@@ -1,4 +1,4 @@
-// The models that a service knows by name.
+// The models that a service has registered by name.
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { AgentOptions } from "holdfast";
 import type { NamedModels } from "./service-types.ts";

@@ -48,7 +48,7 @@ export function readSessionKey(sessionKey: string): SessionOwner & { readonly se
 	};
 }
 
-/** The sessions of all tenants, and no others. */
+/** Selects the sessions of all tenants, and no others. */
 export const servedKeys: SessionKeys = {
 	storeKeyOf(sessionKey) {
 		const { sessionId, ...owner } = readSessionKey(sessionKey);

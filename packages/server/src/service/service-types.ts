@@ -130,8 +130,8 @@ export interface SessionServiceOptions extends ClientFieldOptions {
 	 */
 	readonly shownError?: (error: { readonly code: string; readonly message: string }) => string | undefined;
 	/**
-	 * The models that clients and forks may choose, by name; or a function from a name to a model, which keeps the names
-	 * private. Default: only the agent's own model, by its id.
+	 * The models that clients and forks may choose, by name; or a function that returns the model for a name, which keeps
+	 * the names private. Default: only the agent's own model, by its id.
 	 */
 	readonly models?: NamedModels;
 	/** Maximum number of steps of an execution, across all its suspensions. Default: no limit. */

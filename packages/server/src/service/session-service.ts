@@ -325,7 +325,7 @@ class Service implements SessionService {
 		try {
 			return await answering;
 		} catch (error) {
-			// Another request has deleted it in the meantime.
+			// Another request has deleted the session in the meantime.
 			if (isGone(error)) throw sessionNotFound();
 			throw forCaller(error, key, sessionId);
 		} finally {

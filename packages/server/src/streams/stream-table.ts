@@ -87,7 +87,7 @@ export class StreamTable {
 		for (const stream of [...this.#open]) stream.end(reason);
 	}
 
-	/** Checks all streams: silent ones are sent a heartbeat, and readers that have stopped are disconnected. */
+	/** Checks all streams: sends silent ones a heartbeat, and disconnects readers that have stopped. */
 	look(): void {
 		const now = this.now();
 		let waiting = 0;

@@ -27,7 +27,7 @@ export interface RequestLog {
 export interface ErrorLog {
 	readonly type: "error";
 	readonly time: string;
-	/** Name and code of the error, without its message, which may quote content. */
+	/** Name and code of the error, without its message, which may contain user data. */
 	readonly name: string;
 	readonly code?: string;
 	/** Where it was raised. */

@@ -71,7 +71,7 @@ export class EffectWorker {
 		this.#atOnce = parts.atOnce ?? 256;
 	}
 
-	/** Starts looking for effects. Calling it twice is harmless. */
+	/** Starts to watch for effects. A second call has no effect. */
 	start(): void {
 		if (this.#isStopped || this.#stopWatching !== undefined) return;
 		this.#stopWatching = this.#parts.store.timers.watch(() => this.#wake());

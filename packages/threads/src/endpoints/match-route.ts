@@ -38,7 +38,7 @@ export function routeMatcher<Route extends RouteLike>(routes: readonly Route[]):
 		if (names === undefined) return undefined;
 		let shape: string | undefined;
 		for (const each of compiled) {
-			// The best shape that matches decides; only its methods are bound.
+			// The best matching shape decides; only its methods are bound.
 			if (shape !== undefined && each.shape !== shape) return undefined;
 			const params = matched(each.segments, names);
 			if (params === undefined) continue;

@@ -46,7 +46,7 @@ export interface WatchProjectOptions {
 	readonly quiet?: number;
 }
 
-/** A project that follows its files. */
+/** A project that is reloaded when its files change. */
 export interface WatchedProject extends LiveProject {
 	/** Scans the files now. Resolves when the changes have been loaded or refused. */
 	look(): Promise<void>;

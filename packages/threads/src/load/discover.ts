@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import type { ItemKind } from "../types/index.ts";
 
-/** The folder of each kind of item. */
+/** The folder for each kind of item. */
 const folders: Readonly<Record<ItemKind, string>> = {
 	agent: "agents",
 	prompt: "prompts",

@@ -48,7 +48,7 @@ export interface PackResult {
 	readonly items: readonly string[];
 }
 
-/** An API that exists only in this runtime. Code that reads it fails in any other one. */
+/** An API that exists only in this runtime. Code that uses it fails in any other one. */
 const runtimeContext = /\b_notPackableRuntimeContext\b/;
 
 /**

@@ -86,7 +86,7 @@ function assistantOf(
 	const calls = known.toolCalls ?? [];
 	const isShown = view.includePastTools || row.seq > view.turnSeq;
 	const shown = isShown ? calls.filter(({ id }) => answered.has(id)) : [];
-	// Side B sees a user's message in the assistant's role as the other side's.
+	// Side B sees a user's message with the assistant's role, as a message of the other side.
 	if (view.isDual && view.side === "b" && row.source?.type === "user") return undefined;
 	if (shown.length === calls.length) return known;
 	const { toolCalls: _, ...rest } = known;

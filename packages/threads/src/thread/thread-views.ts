@@ -37,7 +37,7 @@ export class ThreadViews {
 		const isSame = known?.incarnation === head.incarnation;
 		let view = isSame ? known.view : new ThreadView();
 		if (head.seq > view.seq && !(await this.#continue(key, view))) {
-			// The entries that it was built from have been folded away.
+			// The entries from which it was built have been folded away.
 			view = new ThreadView();
 			await this.#continue(key, view);
 		}

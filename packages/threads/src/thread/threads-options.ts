@@ -71,7 +71,7 @@ export interface CreateThreadOptions {
 	readonly tags?: readonly string[];
 	/** Default: a new UUID. */
 	readonly id?: string;
-	/** The first message, sent at once. */
+	/** The first message, which is sent immediately. */
 	readonly message?: string | QueueMessageInput;
 }
 
