@@ -1,8 +1,8 @@
-// Reads the command line of create-holdfast.
+// Parses the command line of create-holdfast.
 import { parseArgs } from "node:util";
 import { type TemplateName, templates } from "./templates.ts";
 
-/** The parsed arguments. An undefined value is asked for, or takes its default with `--yes`. */
+/** The parsed arguments. The user is asked for undefined values; with `--yes` they take their defaults. */
 export type Arguments =
 	| { readonly name: "help" | "version" }
 	| {
@@ -12,10 +12,10 @@ export type Arguments =
 			/** Whether to skip all questions. */
 			readonly yes: boolean;
 	  }
-	/** The arguments are wrong; `problem` explains why and what to type instead. */
+	/** The arguments are invalid; `problem` explains why and what to type instead. */
 	| { readonly name: "mistaken"; readonly problem: string };
 
-/** Reads the arguments after the program's name; never throws. */
+/** Parses the arguments after the program's name; never throws. */
 export function readArguments(argv: readonly string[]): Arguments {
 	const mistaken = (problem: string): Arguments => ({ name: "mistaken", problem });
 	let parsed: ReturnType<typeof parse>;

@@ -6,7 +6,7 @@ import { cancel, intro, isCancel, select, text } from "@clack/prompts";
 import { type Choice, defaults } from "./create.ts";
 import { templates } from "./templates.ts";
 
-/** Asks for what is not known; undefined when the user leaves by Ctrl-C or Escape. */
+/** Asks for missing values; undefined if the user leaves with Ctrl-C or Escape. */
 export async function ask(
 	known: Partial<Choice>,
 	from: string,
@@ -38,7 +38,7 @@ function leave(terminal: { readonly output?: Writable }): undefined {
 	cancel("Nothing was made.", terminal);
 }
 
-/** Why a folder cannot be taken, as early as this can be seen; writing looks again. */
+/** Returns why a folder cannot be used, as far as it is known now; writing checks again. */
 function problemOf(folder: string): string | undefined {
 	if (!existsSync(folder)) return undefined;
 	try {

@@ -7,17 +7,17 @@ import { packageFolder } from "./package-folder.ts";
 import { type Template, type TemplateName, templates } from "./templates.ts";
 import { writeTemplate } from "./write-template.ts";
 
-/** The process interface that the command needs. */
+/** The command's interface to the process. */
 export interface CreateIo {
 	/** The working folder. */
 	readonly folder: string;
-	/** Whether there is a terminal to ask in. */
+	/** Whether there is a terminal for questions. */
 	readonly isTerminal: boolean;
 	/** The value of `npm_config_user_agent`: the package manager that started this command. */
 	readonly userAgent: string;
 	out(text: string): void;
 	err(text: string): void;
-	/** Asks for what is not known yet; undefined when the user wants to leave. */
+	/** Asks for missing values; undefined if the user wants to leave. */
 	ask(known: Partial<Choice>): Promise<Choice | undefined>;
 }
 
@@ -30,7 +30,9 @@ export interface Choice {
 /** The choices of `--yes`. */
 export const defaults: Choice = { folder: "my-agent", template: "script" };
 
-/** Carries out a command line; gives the exit code: 0 made, 1 not made, 2 asked wrongly, 130 left by the user. */
+/**
+ * Runs a command line; returns the exit code: 0 created, 1 not created, 2 invalid arguments, 130 cancelled by the user.
+ */
 export async function create(argv: readonly string[], io: CreateIo): Promise<number> {
 	const asked = readArguments(argv);
 	if (asked.name === "help") io.out(help());
@@ -94,12 +96,12 @@ It runs as it is, without a key: its model is one of a few rules. ${template.rea
 `;
 }
 
-/** The package manager that started this: the one to continue with. */
+/** Returns the package manager that started this command, which the next steps use. */
 function managerOf(userAgent: string): string {
 	return /^(?:pnpm|yarn|bun)(?=\/)/.exec(userAgent)?.[0] ?? "npm";
 }
 
-/** A path as a shell takes it for one word. */
+/** Quotes a path as one word for a shell. */
 function quoted(path: string): string {
 	return /^[\w./@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

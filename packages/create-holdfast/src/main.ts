@@ -1,4 +1,4 @@
-// Where create-holdfast starts.
+// Starts create-holdfast.
 import { create } from "./create.ts";
 
 process.exitCode = await create(process.argv.slice(2), {

@@ -1,8 +1,8 @@
-// Where this package lies.
+// Locates this package.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** This package's folder, whether this runs from the sources or from a bundled file. */
+/** Returns this package's folder, whether this runs from the sources or from a bundled file. */
 export function packageFolder(): string {
 	let folder = import.meta.dirname;
 	while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);

@@ -7,11 +7,11 @@ export type TemplateName = "script" | "service" | "project" | "next-chat" | "wor
 export interface Template {
 	readonly name: TemplateName;
 	readonly title: string;
-	/** One line: who takes this one. */
+	/** One line: what it is for. */
 	readonly hint: string;
-	/** The npm scripts to run after the packages are installed, the first of them first. */
+	/** The npm scripts to run after the packages are installed, in order. */
 	readonly scripts: readonly { readonly script: string; readonly what: string }[];
-	/** Where a real model takes the place of the offline one. */
+	/** The file in which a real model replaces the offline one. */
 	readonly realModel: string;
 }
 

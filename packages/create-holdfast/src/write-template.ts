@@ -5,20 +5,20 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import { packageFolder } from "./package-folder.ts";
 import type { TemplateName } from "./templates.ts";
 
-/** What `writeTemplate` takes. */
+/** Options of `writeTemplate`. */
 export interface WriteTemplateOptions {
 	readonly template: TemplateName;
-	/** The folder; it is made where it is missing. Its name becomes the name of the package. */
+	/** The folder; created if it is missing. Its name becomes the name of the package. */
 	readonly folder: string;
-	/** Whether other files may lie in the folder. Default: `"nothing"` but what version control and editors leave there. */
+	/** Whether the folder may contain other files. Default: `"nothing"`, except files of version control and editors. */
 	readonly mayHold?: "nothing" | "other-files";
 }
 
 /** The result of writing a template. */
 export interface WrittenTemplate {
-	/** Paths that were written, with slashes; empty when something was in the way. */
+	/** Paths that were written, with forward slashes; empty if existing files prevented it. */
 	readonly written: readonly string[];
-	/** Existing files that prevented it. Nothing was written then. */
+	/** Existing files that prevented it. Nothing was written in that case. */
 	readonly inTheWay: readonly string[];
 }
 
@@ -26,8 +26,8 @@ export interface WrittenTemplate {
 const harmless = /^(?:\.git|\.gitattributes|\.DS_Store|\.idea|\.vscode|Thumbs\.db)$/;
 
 /**
- * Makes a folder of a template. When a file cannot be written, those that were are removed, and what the system said is
- * thrown.
+ * Creates a folder from a template. If a file cannot be written, the files written so far are removed, and the system's
+ * error is thrown.
  *
  * @throws Error of the file system, with its `code`: ENOSPC, EACCES, ENOTDIR …
  * @example
@@ -59,13 +59,13 @@ export async function writeTemplate({
 			undo.push(() => rm(file));
 		}
 	} catch (error) {
-		for (const step of undo.reverse()) await step().catch(() => {}); // the first error is the one to report
+		for (const step of undo.reverse()) await step().catch(() => {}); // The first error is the one to report.
 		throw error;
 	}
 	return { written: [...files.keys()], inTheWay: [] };
 }
 
-/** The files of a template by their paths in the new folder. */
+/** Reads the files of a template by their paths in the new folder. */
 async function readTemplate(
 	template: TemplateName,
 	folder: string,
@@ -80,7 +80,7 @@ async function readTemplate(
 	const files = new Map<string, string | Buffer>();
 	for (const path of paths) {
 		const content = await readFile(join(source, path));
-		// npm leaves a .gitignore out of a package.
+		// npm omits .gitignore files from packages.
 		const target = path === "_gitignore" ? ".gitignore" : path;
 		const named = path === "package.json" || path === "wrangler.jsonc";
 		files.set(target, named ? withName(content.toString(), nameOf(folder)) : content);
@@ -88,12 +88,12 @@ async function readTemplate(
 	return files;
 }
 
-/** A manifest under another name; its own is the first it has. */
+/** Returns a manifest with another name; its own is the first in it. */
 function withName(manifest: string, name: string): string {
 	return manifest.replace(/^(?<before>\s*"name": )"[^"]*"/m, `$<before>${JSON.stringify(name)}`);
 }
 
-/** The name of the folder, as npm and others allow it. */
+/** Converts the name of the folder to one that npm and others allow. */
 function nameOf(folder: string): string {
 	const name = basename(folder)
 		.toLowerCase()
@@ -102,7 +102,7 @@ function nameOf(folder: string): string {
 	return name === "" ? "agents" : name;
 }
 
-/** Makes a folder and those above it, each to be removed again. */
+/** Creates a folder and its missing parents, and registers their removal. */
 async function makeFolder(folder: string, undo: (() => Promise<void>)[]): Promise<void> {
 	if (existsSync(folder)) return;
 	await makeFolder(dirname(folder), undo);

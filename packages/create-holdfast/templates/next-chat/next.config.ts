@@ -1,7 +1,7 @@
 import type { NextConfig } from "next";
 
 const config: NextConfig = {
-	// They run from node_modules, for they start threads of their own.
+	// They run from node_modules, because they start their own threads.
 	serverExternalPackages: ["holdfast", "@holdfast/server", "@holdfast/testing", "@holdfast/upp"],
 };
 

@@ -1,4 +1,4 @@
-// The agent: a model, what it may do, and how it is to behave.
+// The agent: its model, its tools and its instructions.
 import { agent, tool } from "holdfast";
 import { z } from "zod";
 import { model } from "./model.ts";

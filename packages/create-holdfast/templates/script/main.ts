@@ -1,4 +1,4 @@
-// Asks the agent once, and prints what it says while it says it: npm start -- "What is 2 + 3?"
+// Asks the agent once, and prints the answer as it streams: npm start -- "What is 2 + 3?"
 import { assistant } from "./agent.ts";
 
 const question = process.argv.slice(2).join(" ") || "What is 2 + 3?";

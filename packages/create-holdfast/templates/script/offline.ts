@@ -1,5 +1,5 @@
-// A model of a few rules, so that this runs without a key: it adds the numbers of a message with the tool, and says what
-// the tool gave. Remove it once you have a real one.
+// A rule-based model, so that this runs without a key: it adds the numbers of a message with the tool, and reports the
+// tool's result. Remove it once you have a real model.
 import { type ScriptedModel, scriptedModel } from "@holdfast/testing";
 
 export const offline: ScriptedModel = scriptedModel(({ messages }) => {

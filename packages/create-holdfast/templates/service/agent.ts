@@ -1,4 +1,4 @@
-// The agent: a model, what it may do, and how it is to behave. Its options, for the service makes it.
+// The agent: its model, its tools and its instructions. These are options, because the service creates the agent.
 import { tool } from "holdfast";
 import { z } from "zod";
 import { model } from "./model.ts";
@@ -7,7 +7,8 @@ export const add = tool({
 	name: "add",
 	description: "Adds numbers.",
 	parameters: z.object({ numbers: z.array(z.number()).min(1) }),
-	// What may be done after a crash inside it. A tool that changes something outside says "idempotent" or "manual-recovery".
+	// How the call may be retried after a crash. Tools that change something outside use "idempotent" or
+	// "manual-recovery".
 	retryPolicy: "pure",
 	run: ({ numbers }) => numbers.reduce((sum, number) => sum + number, 0),
 });

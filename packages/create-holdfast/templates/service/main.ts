@@ -1,4 +1,4 @@
-// Serves until it is stopped. Kill it whenever you like: the next one continues.
+// Serves until it is stopped. Kill it at any time: the next process continues.
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { startService } from "./service.ts";

@@ -7,13 +7,13 @@ import { assistant } from "./agent.ts";
 export interface ServiceOptions {
 	/** Path of the database. */
 	readonly database: string;
-	/** 0 takes a free one. */
+	/** 0 selects a free port. */
 	readonly port: number;
-	/** Keys that let callers in, each with the tenant it belongs to. Without one only this machine may call. */
+	/** API keys, each with the tenant it belongs to. Without any, only this machine may call. */
 	readonly apiKeys?: Readonly<Record<string, string>>;
 }
 
-/** Begins to serve; runs that an earlier process left continue. */
+/** Starts the server; interrupted runs of an earlier process continue. */
 export async function startService({
 	database,
 	port,
@@ -27,13 +27,13 @@ export async function startService({
 		port,
 		...(apiKeys === undefined ? {} : { apiKeys, hostname: "0.0.0.0" }),
 		routes: page.routes,
-		// A probe has no key.
+		// Health probes have no key.
 		publicPaths: ["/healthz", ...page.publicPaths],
 	});
 	return {
 		url: server.url,
 		async close() {
-			// Lets runs finish for ten seconds; the others are left to the next process.
+			// Lets runs finish for ten seconds; the next process continues the others.
 			await server.close({ drainMs: 10_000 });
 			await host.close();
 		},

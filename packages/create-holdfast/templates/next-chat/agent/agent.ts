@@ -1,4 +1,4 @@
-// The agent: a model, what it may do, and how it is to behave. Its options, for the service makes it.
+// The agent: its model, its tools and its instructions. These are options, because the service creates the agent.
 import { tool } from "holdfast";
 import { z } from "zod";
 import { model } from "./model.ts";
@@ -15,7 +15,7 @@ const order = tool({
 	name: "order",
 	description: "Orders something for the user.",
 	parameters: z.object({ what: z.string() }),
-	// The chat asks before it runs, and waits as long as it takes.
+	// The chat asks the user for approval, and waits as long as it takes.
 	needsApproval: true,
 	retryPolicy: "idempotent",
 	run: ({ what }) => `Ordered: ${what}.`,

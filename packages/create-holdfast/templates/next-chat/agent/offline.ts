@@ -1,9 +1,9 @@
-// A model of a few rules, so that this runs without a key: it adds the numbers of a message, orders what it is told to, and
-// says what its tools gave. Remove it once you have a real one.
+// A rule-based model, so that this runs without a key: it adds the numbers of a message, places orders, and reports the
+// results of its tools. Remove it once you have a real model.
 import { type ScriptedModel, scriptedModel } from "@holdfast/testing";
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-// A word at a time, as real models answer.
+// Streams word by word, as real models do.
 const say = (text: string) => ({ text, beforeDelta: () => pause(40) });
 
 export const offline: ScriptedModel = scriptedModel(({ messages }) => {

@@ -1,4 +1,4 @@
-// The agent: a model, what it may do, and how it is to behave.
+// The agent: its model, its tools and its instructions.
 import { tool } from "holdfast";
 import { z } from "zod";
 import { modelFor, type Secrets } from "./model.ts";

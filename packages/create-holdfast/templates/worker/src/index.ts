@@ -1,4 +1,4 @@
-// The Worker: HTTP before the objects, one object a session.
+// The Worker: HTTP in front of the objects, one object per session.
 import { directoryObject, edgeHandler, type ObjectNamespace, sessionObject } from "@holdfast/cloudflare";
 import { assistant } from "./agent.ts";
 import type { Secrets } from "./model.ts";

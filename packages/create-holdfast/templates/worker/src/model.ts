@@ -1,4 +1,4 @@
-// Which model answers: a real one where its key is a secret of the Worker, else the rules of offline.ts.
+// Chooses the model: a real one if its key is a secret of the Worker, else the rules of offline.ts.
 import { createOpenAI } from "@ai-sdk/openai";
 import { offline } from "./offline.ts";
 

@@ -5,6 +5,6 @@ export default defineHook({
 	id: "count_tool_calls",
 	execute: async (state) => {
 		await state.setValue("tool_calls", ((await state.getValue<number>("tool_calls")) ?? 0) + 1);
-		return null; // the result stays as it is
+		return null; // Keeps the result unchanged.
 	},
 });

@@ -1,7 +1,7 @@
 import { defineModel } from "@holdfast/threads";
 import offline from "../providers/offline.ts";
 
-// Replace the provider by a real one, and the project needs no other change.
+// Replace the provider with a real one; the project requires no other change.
 export default defineModel({
 	name: "offline",
 	provider: offline,

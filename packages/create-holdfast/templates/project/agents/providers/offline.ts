@@ -1,5 +1,5 @@
-// A model of a few rules, so that the project runs without a key: it adds the numbers of a message, notes what starts
-// with "note", and says what its tools returned.
+// A rule-based model, so that the project runs without a key: it adds the numbers of a message, stores notes that start
+// with "note", and reports the results of its tools.
 import type {
 	ProviderInstance,
 	ProviderRequest,

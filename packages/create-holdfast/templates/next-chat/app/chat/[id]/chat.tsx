@@ -8,7 +8,7 @@ import { Part } from "./part.tsx";
 
 const transport = new HoldfastChatTransport<UIMessage>();
 
-/** A chat: loads what was said before, and continues with an answer that is being made. */
+/** A chat: loads the earlier messages, and continues an answer that is being streamed. */
 export function Chat({ id }: { readonly id: string }) {
 	const [before, setBefore] = useState<UIMessage[] | string>();
 	useEffect(() => {

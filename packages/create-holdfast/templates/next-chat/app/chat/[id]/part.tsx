@@ -6,7 +6,7 @@ interface Decision {
 	readonly approved: boolean;
 }
 
-/** A part of a message: text, or a tool with what it was given and gave. */
+/** A part of a message: text, or a tool call with its input and output. */
 export function Part({
 	part,
 	onDecision,

@@ -1,4 +1,4 @@
-// All that useChat asks: send, stream, resume, stop, load.
+// All routes of useChat: send, stream, resume, stop, load.
 import { chats } from "../../../../agent/service.ts";
 
 const answer = async (request: Request): Promise<Response> => (await chats()).fetch(request);
