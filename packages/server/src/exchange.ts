@@ -22,7 +22,7 @@ import {
 	watchNew,
 } from "./streams/index.ts";
 
-/** What a platform reports about the connection of a request, and how to control it. */
+/** The connection of a request: what the platform reports about it, and how to control it. */
 export interface Connection {
 	/** Address of the peer. If the platform does not report it, failed authentication attempts are not limited. */
 	readonly address?: string | undefined;

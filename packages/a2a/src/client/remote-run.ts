@@ -260,7 +260,7 @@ export class RemoteRun {
 	}
 }
 
-/** Returns a task of which only the id is known. */
+/** Creates a task from its id alone. */
 function begun(id: string): Task {
 	const status = { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: undefined };
 	return { id, contextId: "", status, artifacts: [], history: [], metadata: undefined };

@@ -65,7 +65,7 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 		return this.#stream(chatId, abortSignal, chunks, () => opening);
 	}
 
-	/** Returns the answer in progress from its beginning; null if there is none. */
+	/** Returns the answer in progress from its beginning, or null. */
 	async reconnectToStream(options: ReconnectOptions): Promise<ReadableStream<ChatChunk> | null> {
 		const { chatId, abortSignal } = options;
 		// An answer that ended since the chat was loaded is streamed too, because the loaded part is incomplete.
@@ -87,7 +87,7 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 		return messages;
 	}
 
-	/** Stops the answer in progress; harmless if there is none. Waiting calls are cancelled. */
+	/** Stops the answer in progress, if any. Waiting calls are cancelled. */
 	async stop(chatId: string): Promise<{ readonly stopped: boolean }> {
 		const call: Call = { method: "POST", path: `${chatPath(chatId)}/stop`, body: "{}" };
 		const stopped = await repeatedly(this.#settings, () => sendForJson(this.#settings, call));

@@ -1,5 +1,5 @@
-// The AI SDK's transport interface, as far as it is used here, without a dependency; a type test compares these types
-// with the real package.
+// The AI SDK's transport interface, limited to the parts used here, without a dependency; a type test compares these
+// types with the real package.
 
 import type { SessionWait } from "../wire/index.ts";
 

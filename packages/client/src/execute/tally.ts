@@ -16,7 +16,7 @@ export interface ExecuteResult<Output = unknown> {
 	readonly messages: readonly SessionMessage[];
 	/** With status `awaiting_tool_execution`: the calls that are still open, for other clients to answer. */
 	readonly pendingToolCalls?: readonly PendingToolCall[];
-	/** Waiting calls of background tasks. The session does not wait for them. Absent if there are none. */
+	/** Waiting calls of background tasks. The session does not wait for them. Absent if no call waits. */
 	readonly backgroundToolCalls?: readonly PendingToolCall[];
 	/** US dollars; absent if the price of any model call is unknown. */
 	readonly cost?: number;

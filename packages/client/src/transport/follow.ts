@@ -23,7 +23,7 @@ export interface Following {
 	onConnection?(connection: EventConnection): void;
 }
 
-/** What to do at the end of a connection: `done`, or reconnect. */
+/** The action at the end of a connection: `done`, or reconnect. */
 type AfterEnd = (last: ReceivedEvent | undefined, delivered: number) => Promise<"done" | "again">;
 
 /** Yields the events of one execution, up to its `execute_complete`. */
@@ -52,12 +52,12 @@ export async function* followSession(
 	sessionId: string,
 	{ after, follow }: EventRange,
 ): AsyncGenerator<ReceivedEvent, void, undefined> {
-	/** Consecutive ends without stored events; two in a row mean that there are none. */
+	/** Consecutive ends without stored events; two in a row mean that no events exist. */
 	let emptyEnds = 0;
 	const afterEnd: AfterEnd = async (last, delivered) => {
 		if (follow) return "again";
 		if (delivered > 0) return last?.event.type === "execute_complete" ? "done" : "again";
-		// No event arrived: either there are none, or the stream was cut off.
+		// No event arrived: either no events exist, or the stream was cut off.
 		const { status, lastEventId } = await getSession(following.settings, sessionId, following.signal);
 		if (status === "running") return "again";
 		const place = last?.id ?? after;

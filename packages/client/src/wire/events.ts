@@ -5,7 +5,7 @@ import type { PendingToolCall, SessionMessage, ToolCall } from "./messages.ts";
 /** Inputs and outputs of tools by name, from an agent's type. */
 export type ToolTypes = Readonly<Record<string, { readonly input: unknown; readonly output: unknown }>>;
 
-/** What an execution waits for, other than answers to its calls. */
+/** The reason why an execution waits, other than answers to its calls. */
 export interface SessionWait {
 	/**
 	 * `model`: the provider of its model is busy or unreachable. `strategy`: its strategy waits. `subagent`: a sub-agent
@@ -98,7 +98,7 @@ export interface ExecuteComplete {
 	readonly type: "execute_complete";
 	readonly status: ExecuteStatus;
 	readonly pendingToolCalls?: readonly PendingToolCall[];
-	/** Waiting calls of background tasks. The session does not wait for them. Absent if there are none. */
+	/** Waiting calls of background tasks. The session does not wait for them. Absent if no call waits. */
 	readonly backgroundToolCalls?: readonly PendingToolCall[];
 	/** With status `error`: the error. */
 	readonly error?: { readonly code: string; readonly message: string };

@@ -77,9 +77,9 @@ export interface SessionInfo {
 	/** US dollars of all answers with a known price. */
 	readonly totalCost: number;
 	readonly pendingToolCalls?: readonly PendingToolCall[];
-	/** Waiting calls of background tasks. The session does not wait for them. Absent if there are none. */
+	/** Waiting calls of background tasks. The session does not wait for them. Absent if no call waits. */
 	readonly backgroundToolCalls?: readonly PendingToolCall[];
-	/** What the current execution waits for, other than answers to its calls. */
+	/** The reason why the current execution waits, other than answers to its calls. */
 	readonly waiting?: SessionWait;
 	/** The model of the last answer, else that of the next one. */
 	readonly model: string;

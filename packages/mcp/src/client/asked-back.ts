@@ -18,7 +18,7 @@ export interface CallUnderWay {
 interface AskedBack {
 	readonly id: string;
 	readonly server: string;
-	/** The calls in progress at the server; a request does not say which of them it belongs to. */
+	/** The calls in progress at the server; a request does not identify the call that it belongs to. */
 	readonly calls: readonly CallUnderWay[];
 }
 

@@ -51,7 +51,7 @@ export class LiveRuns {
 		this.#agent = agent;
 	}
 
-	/** Observes facts as they are committed, and emits the derived events. Reads a run's history before it is resumed. */
+	/** Observes committed facts, and emits the derived events. Reads a run's history before it is resumed. */
 	get interceptor(): Interceptor {
 		return {
 			name: "runner",

@@ -130,7 +130,7 @@ function recordedPolicy(
 	};
 }
 
-/** Fails wherever the sink failed in the recording. */
+/** Fails at the points at which the sink failed in the recording. */
 function recordedSink({ verdicts, unreflected }: RecordedRun, expected: () => Expected): AuditSink {
 	return {
 		write() {

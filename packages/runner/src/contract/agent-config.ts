@@ -16,7 +16,7 @@ import type { RunnerTool, ToolExecutor, ToolRetryOptions } from "./tool-definiti
  */
 export type ContentMatcher = string | RegExp | ((text: string) => boolean);
 
-/** What happens to a matching write: it is masked or dropped. */
+/** The action for a matching write: it is masked or dropped. */
 export interface WriteRule {
 	readonly match: ContentMatcher;
 	readonly action: "redact" | "drop";

@@ -19,7 +19,7 @@ export interface PlannerState {
 	readonly actions: readonly ActionResult[];
 	/** The outcome of the previous step. */
 	readonly lastResult?: ActionResult;
-	/** Entries of the memory stream `contextKey`, oldest first; empty if there is none. */
+	/** Entries of the memory stream `contextKey`, oldest first; empty without a `contextKey`. */
 	readonly memory: readonly unknown[];
 	/** Only the allowed tools. */
 	readonly tools: readonly Pick<RunnerTool, "id" | "description" | "schema">[];

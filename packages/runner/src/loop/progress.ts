@@ -63,7 +63,7 @@ export interface Progress {
 	readonly result:
 		| {
 				readonly value: unknown;
-				/** A message has arrived since, so the run plans once more. */
+				/** Set if a message has arrived since: the run then plans another step. */
 				readonly isSteered?: true;
 		  }
 		| undefined;

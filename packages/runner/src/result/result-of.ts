@@ -1,4 +1,4 @@
-// The result of a run: a projection of its journal, redacted wherever it is displayed, but not where it is the answer.
+// The result of a run: a projection of its journal, redacted for display, but not in the answer itself.
 import type { Redactor } from "@holdfast/redaction";
 import type {
 	ActionResult,

@@ -37,7 +37,7 @@ const finishReasons = {
 	other: "other",
 } as const;
 
-/** What is known about calls in addition to the events. */
+/** Data about calls in addition to the events. */
 export interface CallsKnown {
 	/** Calls whose result follows later in the log: they must not be executed. */
 	readonly answered?: ReadonlySet<string>;

@@ -10,7 +10,7 @@ export interface InspectedHead {
 	readonly sessionId: string;
 	/** A new value for each incarnation of the session. */
 	readonly incarnation: string;
-	/** Seq of the last entry; 0 if there is none. */
+	/** Seq of the last entry; 0 if the journal is empty. */
 	readonly seq: number;
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;

@@ -16,7 +16,7 @@ export interface RunView {
 	readonly pending?: readonly PendingSessionCall[];
 	/** Calls of background tasks that have started to wait since. The run does not wait for them. */
 	readonly background?: readonly PendingSessionCall[];
-	/** What a `working` run waits for. It continues by itself. */
+	/** The reason why a `working` run waits. It continues by itself. */
 	readonly waiting?: SessionWait;
 	/** Milliseconds since the epoch of the last message. */
 	readonly updatedAt?: number;

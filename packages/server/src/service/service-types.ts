@@ -118,8 +118,8 @@ export interface SessionServiceOptions extends ClientFieldOptions {
 	 */
 	readonly agentFor?: (turn: TurnOfSession) => TurnOptions | undefined | Promise<TurnOptions | undefined>;
 	/**
-	 * Who owns a session. `user` (the default): the user who created it; other users of the tenant do not see it and can
-	 * use its id. `tenant`: all users of a tenant share its sessions. After a change, earlier sessions are no longer
+	 * The owner of a session. `user` (the default): the user who created it; other users of the tenant do not see it and
+	 * can use its id. `tenant`: all users of a tenant share its sessions. After a change, earlier sessions are no longer
 	 * found.
 	 */
 	readonly sessionsOf?: "user" | "tenant";
@@ -199,9 +199,9 @@ export interface SessionInfo {
 	/** US dollars of all answers with a known price. */
 	readonly totalCost: number;
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
-	/** Waiting calls of background tasks. The session does not wait for them. Absent if there are none. */
+	/** Waiting calls of background tasks. The session does not wait for them. Absent if no call waits. */
 	readonly backgroundToolCalls?: readonly PendingSessionCall[];
-	/** What the current run waits for, other than answers to its calls. */
+	/** The reason why the current run waits, other than answers to its calls. */
 	readonly waiting?: SessionWait;
 	/** The model of the last answer, else that of the next one. */
 	readonly model: string;
@@ -286,7 +286,7 @@ export interface SessionService {
 	readonly storeStats?: () => Promise<StoreStats>;
 	/** Inspects sessions, for operators. Absent: they cannot be inspected. */
 	readonly inspection?: SessionInspection;
-	/** Finishes the work of dead processes once. Iterate over it to get each run as it is resumed, or await it. */
+	/** Finishes the work of dead processes once. Iterate over it to get each resumed run, or await it. */
 	recover(options?: RecoverOptions): Recovery;
 	/**
 	 * Does the same in the background until the service is closed, and retries failures. Resolves after the first check.
@@ -295,7 +295,7 @@ export interface SessionService {
 	supervise(options?: SuperviseOptions): Promise<void>;
 	/**
 	 * Runs the due work of the served sessions, as `agent.work()` does for an agent's own: for a process that serves no
-	 * clients. It yields runs as they are resumed, under the keys that `readSessionKey` reads.
+	 * clients. It yields each resumed run, under the keys that `readSessionKey` reads.
 	 */
 	work(options?: WorkOptions): AsyncIterable<AgentRun>;
 	/**

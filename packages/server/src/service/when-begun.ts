@@ -1,5 +1,5 @@
-// Finds out when a waiting message starts a run of its own or enters the current run: the journal shows it, whichever
-// worker accepts it (keeps I2).
+// Finds out when a waiting message starts a run of its own or enters the current run: the journal shows it, no matter
+// which worker accepts it (keeps I2).
 import { followSession, type Host } from "holdfast";
 import { afterEntry } from "holdfast/execute";
 import { codeOf } from "./client-errors.ts";

@@ -44,7 +44,7 @@ export function* chunksOf(events: readonly LoggedEvent[]): Generator<Chunk, unde
 	}
 }
 
-/** Returns the part of a chunk after an id; undefined if there is none. */
+/** Returns the part of a chunk after an id; undefined if it is empty. */
 export function chunkAfter(chunk: Chunk, after: string): Chunk | undefined {
 	if (compareEventIds(chunk.lastId, after) <= 0) return undefined;
 	if (compareEventIds(chunk.firstId, after) > 0) return chunk;

@@ -1,5 +1,5 @@
-// The fields that clients of threads may set in addition to user messages. The default is none, because a client that
-// sets more acts for the project.
+// The fields that clients of threads may set in addition to user messages. By default they may set none, because a client
+// that sets more acts for the project.
 import { HoldfastTypeError } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { Message } from "../types/index.ts";

@@ -173,7 +173,7 @@ export class ThreadEnvironment {
 	}
 }
 
-/** Returns the given value of a name; undefined if there is none. */
+/** Returns the given value of a name, or undefined. */
 export function valueIn(given: EnvGiven | undefined, name: string): EnvValue | undefined {
 	if (given === undefined || !Object.hasOwn(given, name)) return undefined;
 	const value = given[name];

@@ -40,7 +40,7 @@ export interface ThreadFilesParts {
 	readonly entries: EntryValues;
 }
 
-/** Bytes to write. A stream is read as fast as it is stored, so a file of any size passes through bounded memory. */
+/** Bytes to write. A stream is read at the speed of the store, so a file of any size passes through bounded memory. */
 export type FileContent = Parameters<ThreadState["writeFile"]>[1];
 
 /** How often a read is repeated if the file is replaced during it. */

@@ -71,7 +71,7 @@ export const topics = { begin: "threads.begin", report: "threads.report", cap: "
 /** The tag of a queued call's message. */
 export const queuedTag = "queued";
 
-/** What a flow depends on in addition to the facts. */
+/** The inputs of a flow in addition to the facts. */
 export interface FlowRules {
 	/** Returns the definition of an agent; undefined if it no longer exists. */
 	agent(name: string): AgentDefinition | undefined;

@@ -18,7 +18,7 @@ import type { ThreadView } from "./thread-view.ts";
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** The requests that one call makes of its execution. */
+/** The requests of one call to its execution. */
 export interface CollectedSignals {
 	/** Undefined if it made no requests. */
 	readonly signals: CallSignals | undefined;

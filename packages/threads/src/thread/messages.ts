@@ -309,7 +309,7 @@ function resultOf({ content, attachments = [] }: Message, isError: boolean): obj
 	return attachments.length === 0 ? said : { ...said, attachments };
 }
 
-/** Removes a message with the results of its calls. Returns false if there is none. */
+/** Removes a message with the results of its calls. Returns false if it does not exist. */
 export async function deleteMessage({ system, threadId }: Speaking, id: string): Promise<boolean> {
 	const view = await seen(system, threadId);
 	if (view.get(id) === undefined) return false;

@@ -242,7 +242,7 @@ export class Threads {
 		);
 	}
 
-	/** Ends the running execution, in any process. Returns false if there is none. */
+	/** Ends the running execution, in any process. Returns false if no execution is running. */
 	async stop(threadId: string): Promise<boolean> {
 		await this.#require(threadId);
 		return stopThread(this.#system, threadId);
@@ -260,7 +260,7 @@ export class Threads {
 		await this.#terminate(threadId);
 	}
 
-	/** Deletes a thread and its sub-agents with all their data. Returns false if there is none. */
+	/** Deletes a thread and its sub-agents with all their data. Returns false if the thread does not exist. */
 	async delete(threadId: string): Promise<boolean> {
 		const { records, now } = this.#system;
 		const record = await records.terminated(threadId, now());

@@ -1,4 +1,4 @@
-// Messages of a thread as they are stored, and the arguments for creating or changing them.
+// Stored messages of a thread, and the arguments for creating or changing them.
 import type { AttachmentRef, ToolAttachment } from "./tool.ts";
 
 /**

@@ -140,7 +140,7 @@ export interface ThreadState {
 	/** Sets a value for the thread and its active descendants. */
 	setEnv(propertyName: string, value: string, options?: SetEnvOptions): Promise<void>;
 
-	/** Queues a silent message to the parent; does nothing if there is none. */
+	/** Queues a silent message to the parent; does nothing without a parent. */
 	notifyParent(message: string | QueueMessageInput): Promise<void>;
 	/** Sets the status that the parent sees. */
 	setStatus(status: string): Promise<void>;
