@@ -29,7 +29,7 @@ import type { ThreadRecord } from "./records.ts";
 import { registryEntry } from "./subagents.ts";
 import type { ThreadSystem } from "./system.ts";
 
-/** The execution, tool or namespace for which a thread's state is created. */
+/** The execution and the tool for which a thread's state is created. */
 export interface StateScope {
 	/** The execution that the state belongs to. */
 	readonly live?: LiveRun | undefined;
