@@ -256,7 +256,7 @@ export class RemoteRun {
 	async #cancel(): Promise<void> {
 		const id = this.#taskId ?? (await this.#begunBefore())?.id;
 		if (id === undefined) return;
-		await this.#client.cancelTask({ tenant: "", id, metadata: undefined }).catch(() => {}); // it is over, or out of reach
+		await this.#client.cancelTask({ tenant: "", id, metadata: undefined }).catch(() => {}); // it has ended, or is unreachable
 	}
 }
 

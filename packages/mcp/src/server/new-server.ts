@@ -185,7 +185,7 @@ async function followCall(
 	const notify = (message: string): void => {
 		if (progressToken === undefined) return;
 		const params = { progressToken, progress: ++progress, message };
-		mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the client is gone
+		mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the client has disconnected
 	};
 	try {
 		const run = { owner: caller, sessionId, after, signal: mcpReq.signal };

@@ -24,7 +24,7 @@ export class Followers {
 		};
 		const leave = (): void => {
 			over();
-			left.abort("left"); // without a reason it would make an error each time
+			left.abort("left"); // without a reason it would create an error each time
 		};
 		this.#leave.add(leave);
 		signal?.addEventListener("abort", leave);

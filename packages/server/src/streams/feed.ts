@@ -199,7 +199,7 @@ export class Feed {
 		if (!this.#isOpen) return;
 		this.#isOpen = false;
 		this.#endPause();
-		this.#abort.abort("left"); // without a reason it would make an error each time
+		this.#abort.abort("left"); // without a reason it would create an error each time
 		for (const { settle } of this.#completions) settle();
 		this.#completions.clear();
 		this.#options.ended();
