@@ -1,4 +1,4 @@
-// What comes from models, clients and stores takes time that grows with its size, and no faster (keeps I7).
+// Data from models, clients and stores is processed in linear time (keeps I7).
 import { expect, test } from "vitest";
 import { expectProportion } from "../../../test/shared/in-proportion.fixture.ts";
 import { readModelOutput } from "./agent/read-model-output.ts";
@@ -32,7 +32,7 @@ const step = (id: string, ...dependsOn: string[]): object => ({ id, description:
 const deltaOf = (text: string): Delta =>
 	({ type: "model", step: 1, tag: "t", event: { type: "text_delta", index: 0, delta: { text } } }) as Delta;
 
-/** Holds everything back until the end, then gives it to a stage that takes time. */
+/** Holds everything back until the end, then passes it to an asynchronous stage. */
 function heldBack(count: number): () => Promise<void> {
 	return async () => {
 		const held: Delta[] = [];
@@ -58,7 +58,7 @@ function answerOf(events: readonly Parameters<OpenAnswer["add"]>[0][]): () => vo
 	};
 }
 
-/** So many inputs wait for a session, and are taken at once. */
+/** This many inputs wait for a session and are accepted at once. */
 function inbox(count: number): () => Promise<void> {
 	return async () => {
 		const { journal } = memoryHost();
@@ -71,7 +71,7 @@ function inbox(count: number): () => Promise<void> {
 	};
 }
 
-/** So many requests wait in line for a session. */
+/** This many requests are queued for a session. */
 function inLine(count: number): () => Promise<void> {
 	return async () => {
 		const fence = Promise.withResolvers<void>();
@@ -84,7 +84,7 @@ function inLine(count: number): () => Promise<void> {
 	};
 }
 
-/** Work of a size. */
+/** Work of a given size. */
 const shapes: Readonly<Record<string, (n: number) => () => unknown>> = {
 	"calls that grow by turns": (n) => answerOf(list(n * 4, (index) => piece(index % n, `${index % n}`, "x"))),
 	"calls that come from the last to the first": (n) =>

@@ -30,7 +30,7 @@ test.each([[{ signal: 5 }], [{ signal: {} }], [null]])(
 	},
 );
 
-/** An agent that writes down everything it starts. */
+/** An agent that logs everything it starts. */
 function traced(log: string[], signals: AbortSignal[] = []) {
 	const tool = (name: string, run: () => unknown) =>
 		anyTool(name, (_, { signal }) => {

@@ -32,7 +32,7 @@ function streamOf(result: Promise<GenerateResult>): AgentStreamResult {
 	return { result, abort() {}, async *[Symbol.asyncIterator](): AsyncGenerator<AgentStreamEvent> {} };
 }
 
-/** A custom strategy of two steps with its own stream; the library knows only what it reports by its hooks. */
+/** A custom strategy of two steps with its own stream. The library knows only what its hooks report. */
 const custom: ExecutionStrategy = {
 	name: "custom",
 	async execute({ llm, input, state, strategy }) {
@@ -51,7 +51,7 @@ const custom: ExecutionStrategy = {
 	},
 };
 
-/** A custom strategy that knows nothing of the state it was given. */
+/** A custom strategy that ignores the state it was given. */
 const forgetful: ExecutionStrategy = {
 	...custom,
 	async execute({ llm, input, strategy }) {
@@ -75,14 +75,14 @@ interface Saved {
 	readonly state: AgentStateJSON;
 }
 
-/** A store as anyone may write it, with all that was saved. */
+/** A user-written store, with everything that was saved. */
 function memoryStore(): CheckpointStore & { readonly saved: Saved[] } {
 	const saved: Saved[] = [];
 	const kept = new Map<string, string>();
 	return {
 		saved,
 		async save(id, state) {
-			saved.push({ id, state: structuredClone(state) }); // refuses or empties what is no plain data
+			saved.push({ id, state: structuredClone(state) }); // throws for, or empties, anything but plain data
 			await Promise.resolve();
 			kept.set(id, JSON.stringify(state));
 		},

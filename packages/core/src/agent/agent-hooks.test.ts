@@ -20,7 +20,7 @@ const twoRounds: readonly (string | ScriptedReply)[] = [
 	"Done.",
 ];
 
-/** Writes down which hook was called with which step. */
+/** Logs which hook was called with which step. */
 function recordingHooks(log: unknown[]): Required<Omit<AgentStrategy, "onReason" | "onError">> {
 	return {
 		onStepStart: (step, state) => void log.push(["onStepStart", step, state.step]),

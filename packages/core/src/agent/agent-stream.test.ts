@@ -276,7 +276,7 @@ describe("a stream of many steps that nobody reads", () => {
 	];
 	const start = (given = answers) =>
 		agent({ model: scriptedModel(given), tools: [echo] }).stream("go", initial);
-	/** What a stream says, however finely it was streamed. */
+	/** The content of a stream, however finely it was streamed. */
 	const said = (events: readonly AgentStreamEvent[]): readonly unknown[] => {
 		const rows: unknown[] = [];
 		let text = "";

@@ -1,4 +1,4 @@
-// What the tests of agents share: small tools, a model that never answers, and readable views of histories.
+// Shared by the tests of agents: small tools, a model that never answers, and readable views of histories.
 import {
 	AssistantMessage,
 	type BoundLLMModel,
@@ -13,7 +13,7 @@ import type { AgentStreamEvent, UAPEventType } from "../engine/uap-events.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { AnyTool, ToolContext } from "../tools/types.ts";
 
-/** A tool that takes anything. */
+/** A tool that accepts anything. */
 export function anyTool(
 	name: string,
 	run: (params: Record<string, unknown>, context: ToolContext) => unknown,
@@ -37,7 +37,7 @@ export function lines(messages: readonly Message[]): string[] {
 	});
 }
 
-/** A history without what differs from run to run: ids of messages and times. */
+/** A history without what differs between runs: message ids and times. */
 export function withoutIdentity(messages: readonly Message[]): unknown {
 	return messages.map((message) => {
 		const { id: _, timestamp: __, ...rest } = message as unknown as Record<string, unknown>;
@@ -70,7 +70,7 @@ export function dataOf(events: readonly AgentStreamEvent[], type: UAPEventType):
 	);
 }
 
-/** A model made of functions; what is not given fails. */
+/** A model made of functions; missing ones throw. */
 export function modelOf(
 	handlers: Partial<Pick<BoundLLMModel, "complete" | "stream">>,
 	capabilities: Partial<BoundLLMModel["capabilities"]> = {},
@@ -78,7 +78,7 @@ export function modelOf(
 	const unused = (): never => {
 		throw new Error("this model was not made for that");
 	};
-	// A model that streams need not do more.
+	// A model that streams need not do anything else.
 	const complete = handlers.complete ?? (handlers.stream === undefined ? unused : undefined);
 	const bound: BoundLLMModel = {
 		modelId: "made-up",
@@ -98,7 +98,7 @@ export function modelOf(
 	return provider("made-up");
 }
 
-/** A model that never answers and looks at no signal; `asked` resolves with its first request. */
+/** A model that never answers and ignores signals; `asked` resolves with its first request. */
 export function deafModel(): { model: ModelReference; asked: Promise<LLMRequest> } {
 	const asked = Promise.withResolvers<LLMRequest>();
 	const model = modelOf({

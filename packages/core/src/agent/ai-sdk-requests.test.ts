@@ -1,4 +1,4 @@
-// What a provider is sent of the AI SDK's tools, next to what the AI SDK's own loop sends: the same body.
+// What the provider receives for the AI SDK's tools, compared with what the AI SDK's own loop sends: the same body.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, isStepCount, jsonSchema, tool } from "ai";

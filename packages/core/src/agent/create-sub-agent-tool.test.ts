@@ -20,11 +20,11 @@ const parameters = { type: "object", properties: { task: { type: "string" } }, r
 
 type Data = Record<string, unknown> & { readonly innerEvent: AgentStreamEvent };
 
-/** A tool named "explore" that hands its task to an agent. */
+/** A tool named "explore" that delegates its task to an agent. */
 const explore = (child: Agent, options: Partial<CreateSubAgentToolOptions> = {}) =>
 	createSubAgentTool({ agent: child, name: "explore", description: "Explores.", parameters, ...options });
 
-/** An answer that calls a tool once for each task, with the tasks as ids. */
+/** An answer that calls a tool once per task, with the tasks as ids. */
 const calling = (name: string, ...tasks: string[]): ScriptedReply => ({
 	toolCalls: tasks.map((task) => ({ name, id: task, arguments: { task } })),
 });
@@ -34,11 +34,11 @@ const parentOf = (
 	script: readonly (string | ScriptedReply)[] = [calling("explore", "t"), "done"],
 ) => agent({ model: scriptedModel(script), tools: [explore(child)] });
 
-/** The results that a request shows. */
+/** The results in a request. */
 const shownResults = (messages: readonly Message[]) =>
 	messages.flatMap((message) => (message instanceof ToolResultMessage ? message.results : []));
 
-/** Reads on until an event is found. */
+/** Reads until it finds an event. */
 async function until(
 	events: AsyncIterator<AgentStreamEvent>,
 	found: (event: AgentStreamEvent) => boolean,
@@ -338,7 +338,7 @@ describe("what a parent's stream emits of a sub-agent", () => {
 		expect(ends).toMatchObject([{ success: false, error: "the quota is used up" }]);
 		expect(ends[0]).not.toHaveProperty("result");
 		expect(shownResults(model.requests[1]?.messages ?? [])).toEqual([
-			// What its provider said is for those who run it: the parent's model and whoever reads along get ours.
+			// The provider's message is for the operator: the parent's model and all readers get ours.
 			{ toolCallId: "t", result: "The model cannot be used at the moment.", isError: true },
 		]);
 		expect((await stream.result).turn.response.text).toBe("done without it");

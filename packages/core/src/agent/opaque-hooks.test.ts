@@ -1,4 +1,4 @@
-// What an agent puts around a custom strategy: middleware, hooks, checkpoints, traces of sub-agents.
+// What an agent adds around a custom strategy: middleware, hooks, checkpoints, traces of sub-agents.
 
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";

@@ -1,10 +1,10 @@
-// What the tests of custom strategies share.
+// Shared by the tests of custom strategies.
 import type { CheckpointStore } from "../checkpoint/checkpoint-store.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import type { ExecutionStrategy } from "../strategies/execution-strategy.ts";
 import { loop } from "../strategies/loop.ts";
 
-/** The document's own example: one call of the model, framed as a step. */
+/** The document's own example: one model call, framed as a step. */
 export function once(extra: Partial<ExecutionStrategy> = {}): ExecutionStrategy {
 	return {
 		name: "once",

@@ -1,4 +1,4 @@
-// Custom strategies that bring their own execute and stream: what they are given, and how they run.
+// Custom strategies with their own execute and stream: what they receive, and how they run.
 
 import { scriptedModel } from "@holdfast/testing";
 import { isUserMessage, UserMessage } from "@holdfast/upp";

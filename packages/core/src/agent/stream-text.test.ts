@@ -28,7 +28,7 @@ const providers = {
 		})("any"),
 };
 
-/** Gives the recorded stream, and keeps the bodies of the requests. */
+/** Replays the recorded stream, and keeps the bodies of the requests. */
 function playing(name: string): { readonly bodies: unknown[]; readonly fetch: Fetch } {
 	const bodies: unknown[] = [];
 	const payloads = readFileSync(join(folder ?? "", `${name}.chunks.txt`), "utf8")

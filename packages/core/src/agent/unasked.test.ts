@@ -1,4 +1,4 @@
-// Calls that wait for somebody outside, in runs that cannot wait: refused with a code, and never as if a person had said no.
+// Calls that need an outside answer, in runs that cannot wait: refused with a code, never as if a person had denied them.
 import { type ScriptedModel, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { AgentState } from "../state/agent-state.ts";
@@ -26,7 +26,7 @@ describe.each([
 	["approval_unavailable", "remove"],
 	["remote_tool_unavailable", "locate"],
 ])("%s", (code, name) => {
-	/** What model and caller see of a call that could not wait. */
+	/** What the model and the caller see of a call that could not wait. */
 	function expectRefused(model: ScriptedModel): void {
 		const shown = JSON.stringify(model.requests.at(-1)?.messages);
 		expect(shown).toContain(`was not run`);

@@ -1,4 +1,4 @@
-// How the model is asked: whole answers where nobody reads a stream, streamed ones where somebody does.
+// How the model is asked: for whole answers if nothing reads a stream, for streamed ones otherwise.
 import { scriptedModel } from "@holdfast/testing";
 import {
 	AssistantMessage,
@@ -23,7 +23,7 @@ const initial = AgentState.initial();
 const call = { toolCalls: [{ name: "echo" }] };
 const echo = anyTool("echo", () => "echoed");
 
-/** A model that follows a script and writes down how it is asked. */
+/** A model that follows a script and records how it is asked. */
 function asked(script: Parameters<typeof scriptedModel>[0]): { model: ModelReference; ways: string[] } {
 	const inner = scriptedModel(script);
 	const ways: string[] = [];
@@ -99,7 +99,7 @@ describe.each(Object.entries(strategies))("%s()", (_, [execution, script]) => {
 				const { turn } = await (way === "execute"
 					? execution.execute(context)
 					: execution.stream(context).result);
-				// An instance with tools runs them by itself, also while react() has it reason.
+				// An instance with tools runs them itself, even while react() makes it reason.
 				expect(["hm", "done"]).toContain(turn.response.text);
 				const [called, other] = way === "execute" ? [generate, stream] : [stream, generate];
 				expect(called).toHaveBeenCalled();

@@ -1,4 +1,4 @@
-// agent.work(): what is due is resumed once, by the first worker to look, and continues by itself.
+// agent.work(): due work is resumed once, by the first worker that checks, and continues by itself.
 import { join } from "node:path";
 import { type Script, scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";
@@ -31,7 +31,7 @@ afterEach(async () => {
 	await Promise.all(hosts.map((each) => each.close()));
 });
 
-/** A worker of its own on the file. */
+/** A separate worker on the file. */
 function worker(script: Script, options: AgentOptions = {}, clock?: { now(): number }): Agent {
 	const path = join(folder, "journal.db");
 	const host = sqliteHost(clock === undefined ? { path } : { path, clock });
@@ -41,7 +41,7 @@ function worker(script: Script, options: AgentOptions = {}, clock?: { now(): num
 	return made;
 }
 
-/** Leaves a run open in each of these sessions, and the other texts waiting after it. */
+/** Leaves a run open in each of these sessions, with the other texts waiting after it. */
 async function leave(keys: readonly string[], texts = ["hello"], options: AgentOptions = {}): Promise<void> {
 	const left = worker(() => never, options);
 	for (const key of keys) for (const text of texts) await left.session(key).send(text);
@@ -49,7 +49,7 @@ async function leave(keys: readonly string[], texts = ["hello"], options: AgentO
 	await hosts.at(-1)?.close();
 }
 
-/** What is resumed, until it stops: session and end. */
+/** The runs that are resumed until it stops: session and end. */
 async function taken(agent: Agent, options: WorkOptions = { until: "done" }): Promise<readonly string[]> {
 	const ends: Promise<string>[] = [];
 	for await (const run of agent.work(options)) ends.push(endOf(run));
@@ -198,7 +198,7 @@ describe("a notice for a session in which somebody else's run is under way", () 
 		expect((await host.store.runs.get("run-a"))?.lease?.leaseUntilMs).toBe(0);
 		open.open();
 		await run.result();
-		// That run took it in where it would have ended: nothing is left to deliver.
+		// That run accepted it before it ended: nothing is left to deliver.
 		expect(await taken(second)).toEqual([]);
 		expect(await host.scheduler.list()).toEqual([]);
 		expect(await host.store.runs.get("run-a")).toMatchObject({ status: "completed" });
@@ -305,7 +305,7 @@ describe("a worker", () => {
 		const problems: unknown[] = [];
 		const onProblem = ({ error }: WorkProblem): void => {
 			problems.push(error);
-			// A timer is not reached by who never lets go.
+			// A timer never fires if the caller never yields.
 			if (problems.length === 1) setTimeout(() => (isBroken = false), 200);
 			if (problems.length > 50) throw new Error("It asks without a pause.");
 		};

@@ -15,7 +15,7 @@ interface Save {
 	fail(error: unknown): void;
 }
 
-/** A store whose saves settle when the test says so. */
+/** A store whose saves settle on demand. */
 function manualStore(): { store: CheckpointStore; saves: Save[] } {
 	const saves: Save[] = [];
 	const store: CheckpointStore = {

@@ -9,7 +9,7 @@ import { foldHistory } from "../sessions/fold-history.ts";
 import { noticeIdentity } from "../sessions/session-records.ts";
 import { sqliteHost } from "../sqlite.ts";
 
-/** A session with a notice in its inbox, which is scheduled beside it, as it is when work in the background is over. */
+/** A session with a notice in its inbox that is also scheduled, as at the end of background work. */
 async function withNotice() {
 	const host = sqliteHost(join(temporaryFolder(), "sessions.db"));
 	const { store } = host.execution as NonNullable<typeof host.execution>;
@@ -61,7 +61,7 @@ test("a notification that another worker's run takes in while it is looked for c
 	});
 	const body = storedInput({ shape: "text", message: new UserMessage("It is done.", { id }) });
 	await host.journal.submit("s", { id, kind: "notice", dedupeKey, body });
-	// The other worker takes it in between the first look and the second, whichever is which.
+	// The other worker takes it between the first check and the second, whichever comes first.
 	let looks = 0;
 	const { inbox, read } = host.journal;
 	const between = async (): Promise<void> => {
@@ -122,7 +122,7 @@ async function noticed(about: { readonly incarnation?: string } = {}) {
 
 test("a notification whose delivery a crash cut off is not delivered to the session made anew under the key", async () => {
 	const { host, agent, said, states, close } = await noticed();
-	// Its process dies once the session has it, and the session is deleted.
+	// Its process dies once the session has received it, and the session is deleted.
 	const { submit } = host.journal;
 	host.journal.submit = async (key, input) => {
 		await submit.call(host.journal, key, input);
@@ -201,7 +201,10 @@ test("the run of a notification stays ended when its killed session is deleted",
 	await close();
 });
 
-/** A session, and a notification for it that was recorded and scheduled by a process that died before the session had it. */
+/**
+ * A session, and a notification for it that was recorded and scheduled by a process that died before it reached the
+ * session.
+ */
 async function undeliveredNotice() {
 	const host = sqliteHost(join(temporaryFolder(), "sessions.db"));
 	const agent = new Agent({ model: scriptedModel(() => "said"), host });

@@ -12,7 +12,7 @@ beforeEach(() => {
 	folder = temporaryFolder();
 });
 
-/** Gives the host for each turn anew, and ends it. */
+/** Provides a new host for each turn, and ends it. */
 interface Place {
 	open(): { readonly host: ExecutionHost; close(): Promise<void> };
 }

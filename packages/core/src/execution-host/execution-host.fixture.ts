@@ -1,4 +1,4 @@
-// What tests of execution hosts share: agents on a host, other processes on its store, and events drained.
+// Shared by tests of execution hosts: agents on a host, other processes on its store, and drained events.
 
 import { type Script, scriptedModel } from "@holdfast/testing";
 import { Agent } from "../agent/agent.ts";
@@ -14,7 +14,7 @@ export function agentOn(host: ExecutionHost, script: Script, options: AgentOptio
 	return new Agent({ ...options, model: scriptedModel(script), host });
 }
 
-/** The host as another process has it: the same store, and nothing shared in memory. */
+/** The host in another process: the same store, with nothing shared in memory. */
 export function otherProcess(host: ExecutionHost): ExecutionHost {
 	const { sessions } = host.store;
 	const apart = {
@@ -32,7 +32,7 @@ export async function drain(run: AgentRun | null): Promise<readonly AgentEvent[]
 	return events;
 }
 
-/** All that an iteration gives. */
+/** Everything that an iteration yields. */
 export async function allOf<T>(source: AsyncIterable<T>): Promise<readonly T[]> {
 	const all: T[] = [];
 	for await (const one of source) all.push(one);
@@ -53,11 +53,11 @@ export function reminder(
 	};
 }
 
-/** A clock that is moved by hand. */
+/** A clock that is advanced by hand. */
 export interface HandClock extends Clock {
-	/** Time passes, and in all processes whose timers are these what was waited for happens. */
+	/** Advances the time; timers of all processes fire accordingly. */
 	advance(milliseconds: number): void;
-	/** The timers of one process; none of them rings while it is stopped. */
+	/** Returns the timers of one process; none of them fires while it is stopped. */
 	timers(): Timers & { stopped: boolean };
 }
 
@@ -89,7 +89,7 @@ export function handClock(): HandClock {
 	};
 }
 
-/** Resolves when all that can happen without anything from outside has happened. */
+/** Resolves once everything that can happen without outside input has happened. */
 export async function settled(): Promise<void> {
 	for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

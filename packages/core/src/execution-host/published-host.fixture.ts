@@ -1,5 +1,5 @@
-// A host written by somebody else against the published port, by its facts alone: nothing that ours adds is there, runs are
-// inserted once and claimed only where the port says so, and a notification is acknowledged by being claimed.
+// A third-party host written against the published port only: it has none of our additions, inserts a run once, allows
+// claims only where the port does, and acknowledges a notification by claiming it.
 import type { ExecutionHost } from "./execution-host.ts";
 
 interface Run {
@@ -55,15 +55,15 @@ interface Tables {
 	sessions: Map<string, { state: unknown; version: string }>;
 }
 
-/** What a test may look at, and who is called. */
+/** What tests may inspect, and callbacks. */
 export interface PublishedHost {
 	readonly host: ExecutionHost;
 	readonly tables: Tables;
-	/** Runs the scheduler was asked to have resumed, in order. */
+	/** Runs that the scheduler was asked to resume, in order. */
 	readonly scheduled: string[];
 }
 
-/** Makes the host; `ofProcess` gives it as another process has it. */
+/** Creates the host; `ofProcess` returns it as another process would have it. */
 export function publishedHost(tables: Tables = newTables(), scheduled: string[] = []): PublishedHost {
 	let versions = 0;
 	let last: Promise<unknown> = Promise.resolve();
@@ -113,7 +113,7 @@ export function publishedHost(tables: Tables = newTables(), scheduled: string[] 
 				for (const name of ["checkpointId", "version", "phase", "runtimeState", "sessionSnapshot"])
 					if ((checkpoint as unknown as Record<string, unknown>)[name] === undefined)
 						throw new Error(`a checkpoint without ${name}`);
-				// Columns of its own: what it does not know is not stored.
+				// It has its own columns: fields it does not know are not stored.
 				const {
 					checkpointId,
 					runId,
@@ -217,7 +217,7 @@ export function publishedHost(tables: Tables = newTables(), scheduled: string[] 
 		},
 	};
 	const capabilities = { backgroundSubagents: "durable" } as const;
-	// Its types are its own: that it is taken as it is, is what is examined.
+	// It has its own types: that it is accepted nevertheless is what is tested.
 	return { host: { capabilities, scheduler, store } as ExecutionHost, tables, scheduled };
 }
 

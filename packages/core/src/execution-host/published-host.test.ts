@@ -1,4 +1,5 @@
-// Document 5's hosts, taken as they were written for the package they describe, and what clients of that package ask of ours.
+// The hosts of document 5, unchanged from the package they were written for, and what clients of that package require of
+// ours.
 import { type Script, scriptedModel } from "@holdfast/testing";
 import { UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";

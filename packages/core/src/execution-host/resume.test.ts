@@ -5,7 +5,7 @@ import { agentOn, drain, handClock, otherProcess, reminder } from "./execution-h
 import { createInMemoryExecutionHost, type OwnExecutionHost } from "./in-memory.ts";
 import type { RunRecord } from "./run-record.ts";
 
-/** Texts of all user messages of the session "s", as the model of a new agent is shown them. */
+/** Texts of all user messages of the session "s", as shown to the model of a new agent. */
 async function history(host: OwnExecutionHost): Promise<readonly string[]> {
 	const state = await agentOn(host, []).session("s").state();
 	return state.messages
@@ -89,7 +89,7 @@ describe("resume of a notification", () => {
 		const clock = handClock();
 		const host = createInMemoryExecutionHost({ clock });
 		await host.store.notifications.enqueue(reminder("a"));
-		// The process dies as it begins to write to the session: what it asked of the store is never answered.
+		// The process dies as it starts to write to the session: its store requests are never answered.
 		const dying = otherProcess(host);
 		let reached!: () => void;
 		const atCommit = new Promise<void>((resolve) => {
@@ -116,7 +116,7 @@ describe("resume of a notification", () => {
 			const clock = handClock();
 			const host = createInMemoryExecutionHost({ clock });
 			await host.store.notifications.enqueue(reminder("a"));
-			// The process dies before it can know the host that the reminder is in the session, which it has made for it.
+			// The process dies before the host can record that the reminder is in the session it created.
 			const dying = otherProcess(host);
 			let died!: () => void;
 			const dead = new Promise<void>((resolve) => {

@@ -135,7 +135,7 @@ test("marks are a letter each, and letters of later releases are left out", () =
 	expect(decodeFact(kind, version, body.replace("tse", "txe")).marks).toEqual(["turn_start", "step_end"]);
 });
 
-/** Lines of a golden journal, and what is read from them. */
+/** The lines of a golden journal, and what is read from them. */
 function readGolden(name: string): { readonly lines: readonly string[]; readonly golden: readonly Fact[] } {
 	const lines = readFileSync(new URL(`./${name}.fixture.txt`, import.meta.url), "utf8")
 		.trim()
@@ -147,7 +147,7 @@ function readGolden(name: string): { readonly lines: readonly string[]; readonly
 	return { lines, golden };
 }
 
-/** What this release writes as the golden journal has it. */
+/** This release writes the same text as the golden journal contains. */
 function expectSameText({ lines, golden }: ReturnType<typeof readGolden>): void {
 	for (const [index, line] of lines.entries()) {
 		const fact = golden[index] as Fact;

@@ -32,7 +32,7 @@ function edit(messageId: string, replacement?: Message, messages: readonly Messa
 	return editMessage(state, 1, messageId, replacement).agent.messages;
 }
 
-/** Calls and results without the other, in a history in which results follow their calls. */
+/** Calls and results without their counterpart, in a history in which results follow their calls. */
 function alone(messages: readonly Message[]): readonly string[] {
 	const open = new Map<string, number>();
 	const left: string[] = [];

@@ -8,7 +8,7 @@ import type { Entry, Fact } from "./fact.ts";
 import { foldedFact, withTools } from "./folded-state.ts";
 import { type FoldOptions, initialSession, type SessionState } from "./session-state.ts";
 
-/** What the agent's tools show of their results: one cuts text, one says something of its own, one nothing less. */
+/** What the agent's tools show of their results: one cuts text, one replaces it, one shows everything. */
 const options: FoldOptions = {
 	show(tool, result) {
 		if (tool === "look" && typeof result === "string") return result.slice(0, 3);
@@ -27,7 +27,7 @@ const call = fc.record({
 		fc.constant([picture]),
 	),
 	outcome,
-	/** A call that is left over makes its run one that was killed. */
+	/** A leftover call means that its run was killed. */
 	settles: fc.boolean(),
 });
 const step = fc.oneof(
@@ -37,7 +37,7 @@ const step = fc.oneof(
 const run = fc.record({
 	asks: text,
 	shows: fc.boolean(),
-	/** Whether the run fails with an error that a file may be the reason of. */
+	/** Whether the run fails with an error that a file may have caused. */
 	isRefused: fc.boolean(),
 	steps: fc.array(step, { maxLength: 4 }),
 	outcome: fc.constantFrom("completed", "error", "aborted"),
@@ -122,7 +122,7 @@ function folded(
 	return entries.reduce((state, entry) => evolve(state, entry, show), from);
 }
 
-/** Everything a state holds, but the id that every state has of its own. */
+/** Everything in a state except its unique id. */
 function content({ seq, agent, context, run: under }: SessionState): unknown {
 	const { id: _, ...state } = agent.toJSON();
 	const shown = context.toArray().map((message) => message.toJSON());
@@ -143,10 +143,10 @@ test("folding what is settled and reading on is the same as reading all", () => 
 			const entry = { ...last, fact: decodeFact(kind, version, body) };
 			const whole = content(folded(entries));
 			const read = content(folded([entry, ...rest]));
-			// A run that is over is known no more; one that comes later is known as it would be.
+			// An ended run is not kept; a later one is known as it would be without the fold.
 			const isLast = !rest.some(({ fact }) => fact.kind === "run.started");
 			expect(read).toEqual(isLast ? { ...(whole as object), run: undefined } : whole);
-			// And what was folded is folded again with what came later.
+			// A folded session can be folded again with later entries.
 			const again = foldedFact(folded([entry, ...rest], withTools));
 			const direct = foldedFact(folded(entries, withTools));
 			expect({ ...again, state: { ...again.state, id: "" } }).toEqual({

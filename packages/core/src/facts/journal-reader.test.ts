@@ -9,7 +9,7 @@ import { afterEntry, eventId, readEventId } from "./event-id.ts";
 import { foldEntries } from "./journal-fold.ts";
 import { JournalReader, type JournalSource, type ReaderOptions } from "./journal-reader.ts";
 
-/** A host whose journal is not looked at without end: who did so in memory would let no timer fire, that of a test neither. */
+/** A host whose journal is not polled endlessly: an endless loop in memory would let no timer fire, not even a test's. */
 function memoryHost(): Host {
 	const host = hostInMemory();
 	const { head } = host.journal;
@@ -21,7 +21,7 @@ function memoryHost(): Host {
 	return host;
 }
 
-/** A session "s" in which these turns have ended, each with a step that calls a tool. */
+/** A session "s" with these completed turns, each with a step that calls a tool. */
 async function turns(host: Host, ...texts: readonly string[]): Promise<void> {
 	const agent = new Agent({
 		model: scriptedModel(({ messages }) =>
@@ -37,7 +37,7 @@ async function turns(host: Host, ...texts: readonly string[]): Promise<void> {
 	await agent.close();
 }
 
-/** All that a reader gives. */
+/** Everything that a reader returns. */
 async function allOf(host: Host, options: ReaderOptions): Promise<readonly unknown[]> {
 	const reader = new JournalReader(host.journal, "s", options);
 	const events: unknown[] = [];
@@ -183,7 +183,7 @@ test("where its past was folded, catching up begins anew, and who was given even
 	await foldHistory(host.journal, "s", { before: Date.now() + 1_000 });
 	await turns(host, "two");
 	await expect(byEvents.next()).rejects.toMatchObject({ code: "events_expired" });
-	// The entry that replaces all others is the next one to read, and yet it is not what was there.
+	// The entry that replaces all others is the next one to read, but it is not the one that was there.
 	await expect(atTheEnd.next()).rejects.toMatchObject({ code: "events_expired" });
 	expect((await reader.catchUp()).agent.messages).toEqual(
 		foldEntries(await host.journal.read("s")).agent.messages,

@@ -19,7 +19,7 @@ function inFile(): SameWorld {
 		journals,
 		looker,
 		die(worker) {
-			// As if it had been written by a process that is gone.
+			// As if written by a process that has died.
 			const database = new (loadSqlite().DatabaseSync)(path);
 			const dead = database.prepare("UPDATE workers SET pid = ?, started = 'long ago' WHERE name = ?");
 			expect(dead.run(2 ** 22 + 1, worker).changes).toBe(1);

@@ -1,4 +1,4 @@
-// Structured answers: checked, asked for again where they are wrong, and the same after a crash.
+// Structured answers: validated, requested again if invalid, and the same after a crash.
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -28,7 +28,7 @@ test("the answer is checked and parsed, with the defaults of the schema, and the
 	const result = await agent({ model, output }).generate("How warm is it in Lisbon?");
 	expect(result.output).toEqual(found);
 	expect(result.turn.data).toEqual(found);
-	// What is no JSON is not for the model's adapter to refuse.
+	// The model's adapter must not refuse an answer that is not JSON.
 	expect(model.requests[0]).toMatchObject({
 		structure: { type: "object", required: ["city", "celsius"] },
 		unparsed: "keep",
@@ -266,7 +266,7 @@ test("options that cannot be are refused when the agent is made", () => {
 	);
 });
 
-/** A journal whose only worker died when it had committed these entries. */
+/** A journal whose only worker died after it committed these entries. */
 function cutOff(entries: readonly Entry[]): MemoryJournal {
 	const journal = memoryJournal({ workerId: "dead" });
 	const acquired = journal.acquire("s");

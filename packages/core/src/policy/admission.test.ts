@@ -1,4 +1,4 @@
-// The stage `admit`: what it returns is what is committed, folded and emitted, and nowhere else is there a raw copy.
+// The stage `admit`: its result is committed, folded and emitted, and no raw copy exists anywhere else.
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { HoldfastError, UserMessage } from "@holdfast/upp";
@@ -77,7 +77,7 @@ describe("a redaction", () => {
 				expect(streamed.length).toBeGreaterThan(3);
 				const ofTool = seen.flatMap((each) => (each.type === "tool_delta" ? each.delta : []));
 				expect(ofTool.join("")).toBe("The key is [redacted], keep it.");
-				// The model never sees it again either, and tools work with what was admitted.
+				// The model never sees the raw text again either, and tools receive what was admitted.
 				expect(JSON.stringify(model.requests)).not.toMatch(/sk-1/);
 				await agent.close();
 				await host.close();
@@ -222,7 +222,7 @@ describe("notes of an interceptor", () => {
 			const without = entries.filter(({ fact }) => fact.kind !== "note").map(({ fact }) => fact.kind);
 			const { entries: bare } = await held(plain.journal);
 			expect(without).toEqual(bare.map(({ fact }) => fact.kind));
-			// A process that comes later reads the same session.
+			// A later process reads the same session.
 			const later = new Agent({ ...leaky, model: scriptedModel(["Yes."]), host });
 			expect((await watched(later, "again?")).result.text).toBe("Yes.");
 			for (const each of [host, plain]) await each.close();

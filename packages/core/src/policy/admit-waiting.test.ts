@@ -1,4 +1,4 @@
-// The stage `admitWaiting`: what it returns is what a store holds of an input before a run takes it in.
+// The stage `admitWaiting`: a store contains only its result until a run accepts the input.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
@@ -18,7 +18,7 @@ import type { Interceptor } from "./interceptor.ts";
 const secret = "sk-1234567890";
 const masked = (text: string): string => text.replaceAll(secret, "[redacted]");
 
-/** Masks what is committed, and what waits to be. */
+/** Masks what is committed, and what waits to be committed. */
 function hiding(asked: Fact[] = []): Interceptor {
 	return {
 		...redacting(secret),
@@ -38,7 +38,7 @@ function hiding(asked: Fact[] = []): Interceptor {
 	};
 }
 
-/** A run that is under way until `end` is called, and its agent. */
+/** A run that is in progress until `end` is called, and its agent. */
 async function busy(options: Partial<AgentOptions>, host: Host) {
 	const [entered, left] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
 	const wait = {
@@ -61,7 +61,7 @@ async function busy(options: Partial<AgentOptions>, host: Host) {
 
 interface Kept {
 	readonly host: Host;
-	/** All that the host has stored. */
+	/** Returns everything that the host has stored. */
 	kept(): Promise<string>;
 }
 
@@ -265,7 +265,7 @@ describe("an answer from another process while a call of the same answer runs", 
 		...others,
 	});
 
-	/** A run with a call that waits and one that runs, in the session itself or in a sub-agent. */
+	/** A run with one call that waits and one that runs, in the session itself or in a sub-agent. */
 	async function asked(where: "session" | "sub-agent", middleware: readonly Interceptor[]) {
 		const journal = memoryJournal();
 		const second = journal.worker("second");

@@ -9,7 +9,7 @@ import type { Middleware, MiddlewareContext } from "./middleware/middleware-face
 const answer = resultOf("done");
 const broken = new Error("broken");
 
-/** A middleware that notes when its functions are called. */
+/** A middleware that logs the calls of its functions. */
 function noting(name: string, log: string[], change: Partial<Middleware> = {}): Middleware {
 	return {
 		name,

@@ -1,4 +1,4 @@
-// The stage `committed`: it hears of facts as they are kept, in their order, and after they are.
+// The stage `committed`: it receives facts in order, after they are committed.
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { agent } from "../agent/agent.ts";

@@ -1,5 +1,5 @@
-// What the tests of interceptors share: the four ways to run an agent, an interceptor that changes every text of a run,
-// and all that a journal holds.
+// Shared by the tests of interceptors: the four ways to run an agent, an interceptor that changes every text of a run,
+// and everything in a journal.
 import { type AnyMessage, messageFromJSON, messageToJSON } from "@holdfast/upp";
 import { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
@@ -12,7 +12,7 @@ import type { Journal } from "../host/journal.ts";
 import { memoryHost } from "../host/memory-host.ts";
 import type { Delta, DeltaStage, Interceptor } from "./interceptor.ts";
 
-/** What came of a run, and all that somebody who looked on was given. */
+/** The outcome of a run, and everything that its watchers received. */
 export interface Ran {
 	readonly text: string;
 	readonly error?: unknown;
@@ -23,7 +23,7 @@ type Face = (options: AgentOptions, input: string, host?: Host) => Promise<Ran>;
 
 const failed = (error: unknown): { text: string; error: unknown } => ({ text: "", error });
 
-/** The faces of an agent. Each runs it once. */
+/** The ways to call an agent. Each runs it once. */
 export const faces: Readonly<Record<"generate" | "stream" | "session" | "execute", Face>> = {
 	async generate(options, input) {
 		try {
@@ -82,7 +82,7 @@ export async function watched(agent: Agent, input: string) {
 	return { seen, result };
 }
 
-/** All that a journal holds of a session: its entries, and the pieces between them. */
+/** Everything that a journal contains of a session: its entries, and the chunks between them. */
 export async function held(
 	journal: Journal,
 	key = "s",
@@ -95,7 +95,7 @@ export async function held(
 /** How an interceptor changes texts. */
 export interface TextChange {
 	change(text: string): string;
-	/** How many characters of the end of a text may be the beginning of what is to be changed. */
+	/** Returns how many characters at the end of a text may be the start of a part to change. */
 	holdBack?(text: string): number;
 	readonly answers?: "at-once" | "later";
 }
@@ -120,7 +120,7 @@ export function changing({ change, holdBack = () => 0, answers = "at-once" }: Te
 	};
 }
 
-/** Replaces a secret, also where deltas part it. */
+/** Replaces a secret, even if it is split across deltas. */
 export function redacting(secret: string, answers: TextChange["answers"] = "at-once"): Interceptor {
 	return changing({
 		answers,
@@ -171,7 +171,7 @@ function deep(value: unknown, change: Change): unknown {
 	return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, deep(each, change)]));
 }
 
-/** Texts of one source are looked at together; whatever else a model streams of a call is not emitted. */
+/** Texts of one source are examined together; other streamed parts of a call are not emitted. */
 function changedDeltas(change: Change, holdBack: (text: string) => number): DeltaStage {
 	const held = new Map<string, { text: string; last: Delta }>();
 	const release = (source: string, all: boolean): readonly Delta[] => {

@@ -1,4 +1,4 @@
-// The one list in every face: which stage is called when, and what it changes.
+// The one policy list for every way to call an agent: which stage is called when, and what it changes.
 import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, isToolResultMessage, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
@@ -28,7 +28,7 @@ const by = (name: string, stages: Stages): Interceptor => ({
 	begin: () => stages,
 });
 
-/** What the model was shown of the result of its call. */
+/** The result of the call as the model saw it. */
 function shownResult(model: ReturnType<typeof scriptedModel>): unknown {
 	const message = model.requests[1]?.messages.at(-1);
 	return isToolResultMessage(message) ? message.results[0]?.result : undefined;
@@ -91,7 +91,7 @@ describe.each(Object.entries(faces))("%s: the list of interceptors", (face, run)
 			...step,
 			"stepAfter",
 			"stop",
-			// What is recorded of a call is nobody's to read.
+			// The journal of a call cannot be read.
 			...(face === "generate" || face === "stream"
 				? ["admit run.ended", "after"]
 				: ["after", "admit run.ended"]),

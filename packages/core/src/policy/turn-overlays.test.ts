@@ -1,4 +1,4 @@
-// Where a turn's overlays are among the messages, and what it costs to put them there.
+// The positions of a turn's overlays among the messages, and the cost of placing them.
 import { AssistantMessage, UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
@@ -48,7 +48,7 @@ test("with an overlay at each of many steps, a look at all of them takes time in
 	await expectProportion(2_000, (count) => {
 		const overlays = new TurnOverlays("0");
 		const messages: UserMessage[] = [];
-		// One that follows each message, placed without a look at those before.
+		// One overlay after each message, placed without scanning the earlier ones.
 		for (let at = 0; at < count; at++) {
 			messages.push(said(`${at}`));
 			overlays.accept(said(`after ${at}`));

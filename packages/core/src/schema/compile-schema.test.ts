@@ -251,7 +251,7 @@ test("a schema is compiled once", () => {
 	expect(compileSchema(weather)).toBe(compileSchema(weather));
 });
 
-// The oracle says in the shortest way what the keywords mean; it knows no messages and no caching.
+// The oracle defines the keywords as briefly as possible; it has no messages and no caching.
 type Schema = Record<string, unknown>;
 function fits(schema: Schema, value: unknown): boolean {
 	const is = (type: unknown) =>
@@ -343,7 +343,7 @@ test("a schema of a library within JSON Schema is refused by its place: it would
 		const refused = { code: "invalid_schema", data: { path }, message: expect.stringContaining("of zod") };
 		expect(() => compileSchema(schema)).toThrow(expect.objectContaining(refused));
 	}
-	// What a library has written as JSON Schema is that.
+	// What a library has output as JSON Schema is JSON Schema.
 	const written = z.toJSONSchema(z.object({ city: text, of: z.object({ a: z.number() }) }));
 	expect(compileSchema(written)({ city: "Bern", of: { a: 1 } })).toEqual([]);
 	expect(compileSchema(written)({ city: 7, of: { a: 1 } })).toHaveLength(1);

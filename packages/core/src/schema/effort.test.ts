@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compileSchema } from "./compile-schema.ts";
 
-/** `depth` schemas, each of which asks for the next one twice. */
+/** `depth` schemas, each of which refers to the next one twice. */
 function doubling(keyword: "allOf" | "anyOf" | "oneOf", depth: number, last: object): object {
 	const $defs: Record<string, object> = { [`d${depth}`]: last };
 	for (let at = 0; at < depth; at++) {
 		const next = { $ref: `#/$defs/d${at + 1}` };
-		// Two forms that differ, so that what each says of a wrong value differs, too.
+		// Two different forms, so that their findings about an invalid value differ, too.
 		$defs[`d${at}`] = { [keyword]: [next, { ...next, title: `${at}` }, { const: at, ...next }] };
 	}
 	return { $defs, $ref: "#/$defs/d0" };
@@ -36,7 +36,7 @@ test("what would take too long is refused in words, not carried out", () => {
 	const check = compileSchema({ type: "array", items: { anyOf: many } });
 	const began = process.cpuUsage();
 	const issues = check(Array.from({ length: 3_000 }, () => ({})));
-	// CPU time, in microseconds: others may be using the machine.
+	// CPU time, in microseconds, because other processes may be using the machine.
 	expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
 	expect(issues).toEqual([{ path: "", message: "takes too long to be checked against its schema" }]);
 	expect(check([{ p0: 1 }])).toEqual([]);

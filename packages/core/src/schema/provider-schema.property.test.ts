@@ -1,4 +1,4 @@
-// What a provider is sent as the schema of a tool allows whatever the tool allows: a model is never kept from a right call.
+// The schema of a tool sent to a provider allows everything the tool allows: a model is never kept from a valid call.
 import { objectSchema } from "@holdfast/upp";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Compiling a schema and checking a value against it take time that grows with their size, and no faster.
+// Compiling a schema and checking a value take linear time.
 import { describe, expect, test } from "vitest";
 import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
 import { compileSchema } from "./compile-schema.ts";
@@ -8,7 +8,7 @@ const list = <T>(length: number, of: (index: number) => T): T[] =>
 const record = (length: number, of: (index: number) => unknown): Record<string, unknown> =>
 	Object.fromEntries(list(length, (index) => [`k${index}`, of(index)]));
 
-/** Schemas and values of a size; each was, or could be, a square of it. */
+/** Schemas and values of a given size; each took, or could take, quadratic time. */
 const shapes: Readonly<Record<string, (n: number) => readonly [schema: object, value: unknown]>> = {
 	"names that are required": (n) => [{ required: list(n, (i) => `k${i}`) }, {}],
 	"properties that are required": (n) => [
@@ -76,7 +76,7 @@ test("a schema that is too large is refused before it is compiled", () => {
 	for (let level = 0; level < 300; level++) deep = { properties: { a: deep } };
 	refused(deep);
 	expect(process.cpuUsage(began).user).toBeLessThan(3_000_000);
-	// What is in many places counts once.
+	// An object that is referenced repeatedly counts once.
 	let shared: object = { type: "string" };
 	for (let level = 0; level < 100; level++) shared = { anyOf: [shared, shared] };
 	expect(compileSchema(shared)("a")).toEqual([]);

@@ -1,4 +1,4 @@
-// A file with one damaged page, whichever it is: each call that meets the damage rejects with a code, and nothing else happens.
+// A file with any one damaged page: each call that encounters the damage rejects with a code, and nothing else happens.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
@@ -10,7 +10,7 @@ import { sqliteHost } from "../sqlite.ts";
 
 const pageSize = 4096;
 
-/** Writes a file with something of everything in it. */
+/** Writes a file that uses every feature. */
 async function write(path: string): Promise<void> {
 	const host = sqliteHost(path);
 	const agent = new Agent({ model: scriptedModel(() => "word ".repeat(300)), host });
@@ -23,7 +23,7 @@ async function write(path: string): Promise<void> {
 	await host.close();
 }
 
-/** Whatever a host does, one after the other and at once; gives the codes of what it could not do. */
+/** Performs every operation of a host, sequentially and concurrently; returns the codes of those that failed. */
 async function useAll(path: string): Promise<ReadonlySet<unknown>> {
 	const codes = new Set<unknown>();
 	const attempt = async (act: () => unknown): Promise<void> => {

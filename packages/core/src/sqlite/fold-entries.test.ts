@@ -1,4 +1,4 @@
-// A long fold goes in many short transactions: nobody ever meets half of it, and others write all the while.
+// A long fold uses many short transactions: it is never visible half-done, and others can write throughout.
 
 import { append, ended, eventually, note, started, take } from "@holdfast/testing/cases";
 import { describe, expect, test, vi } from "vitest";
@@ -74,7 +74,7 @@ test("others write all the while when another process folds a long session", asy
 });
 
 describe("while rows of a fold are left", () => {
-	/** A fold that stopped half-way, as another journal of the same file sees it. */
+	/** An interrupted fold, as seen by another journal of the same file. */
 	async function half(): Promise<SqliteJournal> {
 		const [one, two] = [open(), open()];
 		await fill(one, "s", runs);

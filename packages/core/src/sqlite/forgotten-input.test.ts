@@ -31,7 +31,7 @@ test.each([1, 100, 1_000])(
 		const kept = readdirSync(folder)
 			.map((name) => readFileSync(join(folder, name), "latin1"))
 			.join("");
-		// In its entry only, where a few may be cut by the edge of a page.
+		// Only in its entry, where page boundaries may split a few.
 		expect(kept.split("needle-4711-needle").length - 1).toBeLessThanOrEqual(count);
 	},
 );

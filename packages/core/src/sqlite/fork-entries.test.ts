@@ -1,4 +1,4 @@
-// Forks and removals step by step: each transaction takes as few rows as it can, and others do what they like between.
+// Forks and removals step by step: each transaction processes as few rows as possible, and others interfere in between.
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { append, ended, note, started, take } from "@holdfast/testing/cases";
@@ -17,7 +17,7 @@ import { registerWorker, type WorkerRegistration } from "./worker-row.ts";
 
 let folder: string;
 let path: string;
-/** Somebody else who uses the file. */
+/** Another user of the file. */
 let other: SqliteJournal;
 let database: DatabaseSync;
 let statements: Statements;
@@ -39,7 +39,7 @@ afterEach(async () => {
 	await other.close();
 });
 
-/** One transaction. */
+/** Runs one transaction. */
 function step<T>(work: () => T): T {
 	database.exec("BEGIN IMMEDIATE");
 	try {
@@ -59,7 +59,7 @@ const copyOn = (fork: Fork, copy?: Copy) =>
 const removeOn = (key: string) => step(() => removeSession(statements, key, undefined, spent));
 const sweepOn = () => step(() => sweepSome(statements, worker, spent));
 
-/** Copies to the end, and does something before each step but the first. */
+/** Copies to the end, and runs a callback before each step but the first. */
 async function copyAll(
 	fork: Fork,
 	between: (copy: Copy) => unknown = () => {},
@@ -72,7 +72,7 @@ async function copyAll(
 	return copy;
 }
 
-/** Appends runs of so many entries each. */
+/** Appends runs with these numbers of entries. */
 async function runs(key: string, ...lengths: readonly number[]): Promise<void> {
 	const lease = await take(other, key);
 	for (const length of lengths) {
@@ -198,7 +198,7 @@ test("what a dead worker copied is swept, and a worker that was only taken for d
 	await other.sweep();
 	expect(rows()).toBe(until);
 	expect(copyOn(fork, copy)).toBe("changed");
-	// Its own row is the last to go: its number may be another worker's by then.
+	// Its own row is deleted last, because its number may be another worker's by then.
 	const second = copyOn(fork, copyOn(fork) as Copy) as Copy;
 	database.exec("UPDATE workers SET pid = 999999999 WHERE name = 'stepper'");
 	const rest = { leaseTtlMs: 15_000, clock, statements, holds: () => false };

@@ -38,7 +38,7 @@ test("a lease that was overtaken while its process was paused is lost at the fir
 	lease.check?.();
 	expect([lease.isLost, emitted.mock.calls.length]).toEqual([false, 0]);
 	await take(second, "seize");
-	// The feed looks in its own time; nothing of it has come to pass between these lines.
+	// The feed polls independently; none of its polls happens between these lines.
 	now.mockReturnValue(3_000);
 	const wasLost = lease.isLost;
 	lease.check?.();
@@ -66,7 +66,7 @@ test("no lease looks for itself while the feed sees that nobody else commits, an
 		const lease = await take(first, "polite");
 		const lost = vi.fn();
 		lease.whenLost(lost);
-		vi.advanceTimersByTime(50); // the first look of the feed knows of no other before it
+		vi.advanceTimersByTime(50); // the feed's first poll has no earlier one to compare with
 		await lease.append({ at: 2, runId: "polite", facts: [] });
 		vi.advanceTimersByTime(500);
 		const asked = vi.spyOn(StatementSync.prototype, "get");
@@ -74,7 +74,7 @@ test("no lease looks for itself while the feed sees that nobody else commits, an
 		expect(asked).not.toHaveBeenCalled();
 		await take(second, "seize");
 		asked.mockClear();
-		vi.advanceTimersByTime(150); // the feed looks, and has each lease look
+		vi.advanceTimersByTime(150); // the feed polls, and makes each lease check
 		expect(lost).toHaveBeenCalledOnce();
 		expect(asked).toHaveBeenCalled();
 	} finally {

@@ -16,7 +16,7 @@ test("a worker of the same boot is judged by the time since then, whatever the w
 	const since = { ...other, machine: `${own.machine.split(" ")[0]} another`, uptime: 5_000 };
 	expect(isWorkerAlive(since, own, 1e12, ttl, 5_000 + ttl)).toBe(true);
 	expect(isWorkerAlive(since, own, 0, ttl, 5_001 + ttl)).toBe(false);
-	// Of an earlier boot, where the machine cannot know one from another.
+	// From an earlier boot, on a machine that cannot distinguish boots.
 	expect(isWorkerAlive(since, own, 0, ttl, 1)).toBe(false);
 	expect(isWorkerAlive({ ...since, uptime: null }, own, ttl, ttl, 9e9)).toBe(true);
 });

@@ -1,4 +1,4 @@
-// Journals of one file, looked into from beside: for tests of work that goes in many short transactions.
+// Journals of one file, inspected from outside: for tests of work in many short transactions.
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, vi } from "vitest";
@@ -6,21 +6,21 @@ import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixtur
 import type { RemoteWorker } from "./remote-worker.fixture.ts";
 import { type SqliteJournal, sqliteJournal } from "./sqlite-journal.ts";
 
-/** A file for each test of the suite, its journals and those who work on it from other processes. */
+/** A file for each test of the suite, its journals, and remote workers on it. */
 export interface OneFile {
-	/** Where it lies. */
+	/** Its path. */
 	readonly path: string;
-	/** Workers to be killed when the test is over. */
+	/** Workers to kill after the test. */
 	readonly far: RemoteWorker[];
-	/** Opens a journal, closed when the test is over. */
+	/** Opens a journal, which is closed after the test. */
 	open(options?: { readonly maxFileSize?: number }): SqliteJournal;
-	/** The number that a query gives as `count`, beside all journals. */
+	/** Returns the number that a query selects as `count`, on a separate connection. */
 	countOf(sql: string): number;
-	/** The database that `countOf` reads, from the first `open()` on. */
+	/** The database used by `countOf`, from the first `open()` on. */
 	readonly looker: DatabaseSync;
 }
 
-/** To be called where a suite begins. */
+/** Call it at the start of a suite. */
 export function oneFile(): OneFile {
 	let path = "";
 	let looker: DatabaseSync | undefined;
@@ -58,7 +58,7 @@ export function oneFile(): OneFile {
 	};
 }
 
-/** From now on every look at the clock takes long: a transaction takes as few rows as it can. */
+/** Makes every reading of the clock advance far, so that a transaction processes as few rows as possible. */
 export function slowly(): void {
 	let now = performance.now();
 	vi.spyOn(performance, "now").mockImplementation(() => {

@@ -19,7 +19,7 @@ async function fill(journal: Journal, key: string, count: number): Promise<void>
 	await lease.release();
 }
 
-/** A fork under way, of which the test asks later what became of it. */
+/** A fork in progress, whose outcome the test checks later. */
 function forking(journal: Journal, to: string, until: number): Promise<void> {
 	const fork = Promise.resolve(journal.fork("s", to, until));
 	fork.catch(() => {});
@@ -50,7 +50,7 @@ test("others write all the while when another process forks and removes a long s
 	file.far.push(forker);
 	const lease = await take(journal, "w");
 	await append(lease, "run-w", started);
-	/** Writes as long as the work continues; returns how many writes came when it was begun and not over. */
+	/** Writes until the work ends; returns how many writes happened while it was in progress. */
 	async function writeWhile(work: unknown): Promise<number> {
 		let over = false;
 		const working = Promise.resolve(work).finally(() => {
@@ -134,7 +134,7 @@ test("a fork that was swept, or whose source was folded, begins anew and is whol
 	slowly();
 	const swept = forking(one, "swept", 1_020);
 	await begun();
-	// As for a worker that was taken for dead.
+	// As for a worker wrongly considered dead.
 	file.looker.exec("UPDATE sessions SET owner = NULL WHERE key LIKE '\"%'");
 	await two.sweep();
 	await swept;

@@ -32,7 +32,7 @@ beforeEach(() => {
 
 const raw = (file: string) => new (loadSqlite().DatabaseSync)(file);
 
-/** Every file of the folder with its bytes. */
+/** Every file of the folder with its content. */
 const contents = (): Record<string, string> =>
 	Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "base64")]));
 
@@ -44,7 +44,7 @@ async function makeJournal(sessions = 1): Promise<void> {
 	await journal.close();
 }
 
-/** Opening is refused with the code, and every byte stays as it was. */
+/** Opening is refused with the code, and no byte changes. */
 function expectRefusal(code: string): void {
 	const before = contents();
 	expect(() => sqliteJournal({ path })).toThrow(expect.objectContaining({ code }));

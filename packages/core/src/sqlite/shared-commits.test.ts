@@ -112,7 +112,7 @@ test("a file that may not grow fails the append that needs room, and no other", 
 	const journal = journalAt({ maxFileSize: 6_000_000 });
 	const [lease, other] = [await begin(journal, "s"), await begin(journal, "other")];
 	const stored = await fillUp(lease);
-	// Whichever comes first in the transaction that fails, the others are committed as if alone.
+	// Whichever operation comes first in the failing transaction, the others are committed as if alone.
 	for (const turn of [1, 2]) {
 		const appends = [() => append(lease, "run-1", big), () => append(other, "run-1", note(turn))];
 		if (turn === 2) appends.reverse();

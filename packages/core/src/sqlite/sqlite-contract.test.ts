@@ -34,7 +34,7 @@ function oneProcess(): JournalWorld {
 	};
 }
 
-/** Every second worker, the first among them, is a process of its own. */
+/** Every second worker, including the first, is a separate process. */
 function twoProcesses(): JournalWorld {
 	const folder = temporaryFolder();
 	const path = join(folder, "journal.db");

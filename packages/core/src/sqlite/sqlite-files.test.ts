@@ -11,7 +11,7 @@ import { type SqliteHost, type SqliteHostOptions, sqliteHost } from "../sqlite.t
 import { loadSqlite } from "./load-sqlite.ts";
 
 setFlagsFromString("--expose-gc");
-/** Only what somebody holds counts. */
+/** Only reachable objects count. */
 const collect = runInNewContext("gc") as () => void;
 
 let path: string;
@@ -136,7 +136,7 @@ test("what a killed writer left is out of reach, and removed by the next that op
 		await eventually("some of it is written", () => rows()[1] > 5);
 		const other = open();
 		await other.journal.delete("unknown");
-		expect(rows()[0]).toBe(2); // its writer lives
+		expect(rows()[0]).toBe(2); // its writer is alive
 	} finally {
 		child.kill("SIGKILL");
 		await gone;

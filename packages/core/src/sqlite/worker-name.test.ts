@@ -1,4 +1,4 @@
-// Workers that are given names: one that is started again under the name of a dead one continues in its place.
+// Named workers: one that is restarted under the name of a dead one continues in its place.
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";

@@ -1,8 +1,8 @@
-// A worker in a process of its own, for tests. Started by remote-worker.
+// A worker in a separate process, for tests. Started by remote-worker.
 import { flushCompileCache } from "node:module";
 import { serveJournal } from "@holdfast/testing/remote-journal";
 import { type SqliteJournalOptions, sqliteJournal } from "./sqlite-journal.ts";
 
-// A process that is killed would leave nothing of what it has compiled to those after it.
+// A killed process would leave nothing that it has compiled to later ones.
 flushCompileCache();
 serveJournal(sqliteJournal(JSON.parse(process.argv[2] ?? "{}") as SqliteJournalOptions));

@@ -25,7 +25,7 @@ describe("a state that went through JSON text", () => {
 			fc.property(anyState, (state) => {
 				const back = throughText(state);
 				expect(back.id).toBe(state.id);
-				// Unlike toStrictEqual, it is not led astray by members named "constructor".
+				// Unlike toStrictEqual, it is not confused by members named "constructor".
 				deepStrictEqual(contentOf(back), contentOf(state));
 				expect(JSON.stringify(back)).toBe(JSON.stringify(state));
 			}),
@@ -281,7 +281,7 @@ describe("what is no state", () => {
 			})
 			.toJSON();
 
-	/** The valid data with another value, or none, at a path. */
+	/** The valid data with a value changed or removed at a path. */
 	function changed(path: string, value: unknown): unknown {
 		const json = valid() as unknown as Record<string, unknown>;
 		const names = path.split(".");

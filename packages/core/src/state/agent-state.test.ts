@@ -27,7 +27,7 @@ function fullState(): AgentState {
 		.withSubagentTrace(trace);
 }
 
-/** Does what strict code refuses, as careless code would. */
+/** Does what strict code refuses, as non-strict code would. */
 function attempt(change: () => unknown): void {
 	try {
 		change();

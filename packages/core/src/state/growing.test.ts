@@ -1,4 +1,4 @@
-// What it costs to grow a state, and to fork one.
+// The cost of growing and forking a state.
 import { UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
 import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
@@ -14,7 +14,7 @@ function grow(messages: number): AgentState[] {
 	return states;
 }
 
-/** Appends one message so often, and keeps the last state only. */
+/** Appends one message this many times, and keeps only the last state. */
 function append(times: number): void {
 	const message = new UserMessage("again");
 	let state = AgentState.initial();
@@ -35,7 +35,7 @@ test("appending messages one by one takes time in proportion to their number [UA
 test("the forks of a state take time in proportion to their number, however many messages it has", async () => {
 	const large = grow(10_000).at(-1) as AgentState;
 	const message = new UserMessage("fork");
-	// As many forks as messages: copies would cost their product.
+	// As many forks as messages: copying would be quadratic.
 	await expectProportion(10_000, (size) => {
 		const state = grow(size).at(-1) as AgentState;
 		return () => {

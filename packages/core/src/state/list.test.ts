@@ -60,7 +60,7 @@ describe("a list with shared structure", () => {
 	test("finds every position in a chain of 10,000 forks of forks without walking the chain", () => {
 		let list = List.from([0]);
 		for (let depth = 1; depth <= 10_000; depth++) {
-			list.append(-depth); // the line that is left over: the next append has to fork
+			list.append(-depth); // the discarded line: the next append has to fork
 			list = list.append(depth);
 		}
 		expect(list.toArray()).toEqual(Array.from({ length: 10_001 }, (_, index) => index));

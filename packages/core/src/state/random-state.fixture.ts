@@ -169,7 +169,7 @@ export const anyTrace: fc.Arbitrary<SubagentExecutionTrace> = fc.record(
 	},
 );
 
-/** States made by the operations that callers have. */
+/** States created by the operations available to callers. */
 export const anyState: fc.Arbitrary<AgentState> = fc
 	.record({
 		messages: fc.array(anyMessage, { maxLength: 5 }),
@@ -192,7 +192,7 @@ export const anyState: fc.Arbitrary<AgentState> = fc
 		return usage === undefined ? state : AgentState.ofParts({ ...AgentState.partsOf(state), usage });
 	});
 
-/** Everything a state says, as plain members that tests compare. */
+/** The content of a state, as plain members that tests compare. */
 export function contentOf(state: AgentState): Record<string, unknown> {
 	const { messages, step, metadata, reasoning, plan, usage, subagentTraces } = state;
 	return { messages, step, metadata, reasoning, plan, usage, subagentTraces };

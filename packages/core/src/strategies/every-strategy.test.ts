@@ -1,4 +1,4 @@
-// What loop(), react() and plan() have in common, because one engine drives them.
+// What loop(), react() and plan() share, because one engine drives them.
 
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// What a strategy folds of a run for itself: it is the same in a run that was left alone and in one that was resumed.
+// A strategy's own fold of a run is the same whether or not the run was interrupted and resumed.
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { anyTool } from "../agent/agent.fixture.ts";
@@ -16,7 +16,7 @@ interface Seen {
 /** Never asked. */
 const model = scriptedModel([]);
 
-/** Asks three questions, one after the other; what it has asked is known by its own fold alone. */
+/** Asks three questions, one after the other; only its own fold knows which were asked. */
 function threeQuestions(
 	answer: (n: number, signal: AbortSignal) => unknown,
 	received: Seen[] = [],

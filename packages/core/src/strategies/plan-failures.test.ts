@@ -1,4 +1,4 @@
-// What becomes of a plan that goes wrong: plans that cannot be carried out, steps that fail, plans made anew.
+// Failing plans: plans that cannot be executed, steps that fail, and replanning.
 
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";

@@ -1,4 +1,4 @@
-// A run that was cut off after any of its entries and resumed ends as the one that was left alone.
+// A run that is interrupted after any of its entries and resumed ends like an uninterrupted one.
 
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { type LLMRequest, ToolResultMessage } from "@holdfast/upp";
@@ -28,7 +28,7 @@ const bothCalls = (at: number): ScriptedReply => ({
 	],
 });
 
-/** Answers by what the request shows alone: asked the same again, it says the same again. */
+/** Depends only on the request: the same request gets the same answer. */
 function answerTo({ messages, structure }: LLMRequest): ScriptedReply | string {
 	const prompt = lines(messages).at(-1) ?? "";
 	const rounds = messages.filter((message) => message instanceof ToolResultMessage).length;
@@ -71,7 +71,7 @@ function agentOver(
 	});
 }
 
-/** A journal whose only worker died when it had committed these entries. */
+/** A journal whose only worker died after it committed these entries. */
 function cutOff(entries: readonly Entry[]): MemoryJournal {
 	const journal = memoryJournal({ workerId: "dead" });
 	const acquired = journal.acquire("k");

@@ -1,4 +1,4 @@
-// Strategies called by other strategies, with whatever LLMInstance their context holds.
+// Strategies called by other strategies, with any LLMInstance in their context.
 
 import { scriptedModel } from "@holdfast/testing";
 import {
@@ -45,7 +45,7 @@ function contextOf(instance: LLMInstance, extra: Partial<ExecutionContext> = {})
 	};
 }
 
-/** An instance made by hand: it has `generate`, and nothing more unless given. */
+/** A hand-written instance: it has `generate`, and anything else only if given. */
 function byHand(
 	answer: (messages: readonly Message[], number: number) => readonly Message[],
 	more: Partial<LLMInstance> = {},
@@ -75,7 +75,7 @@ function byHand(
 	return { generate, ...more } as LLMInstance;
 }
 
-/** A custom strategy that leaves all to another. */
+/** A custom strategy that delegates everything to another. */
 const through = (inner: ExecutionStrategy): ExecutionStrategy => ({
 	name: "through",
 	execute: (context) => inner.execute(context),

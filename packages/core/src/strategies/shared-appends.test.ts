@@ -1,5 +1,5 @@
-// What a strategy decides without anybody being asked shares an append with what it belongs to: the answer with the calls
-// that follow from it, the result with what is concluded from it, the last answer with the end of the run.
+// What a strategy decides synchronously shares an append with what it belongs to: the answer with the resulting calls,
+// the result with its conclusion, the last answer with the end of the run.
 import { scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
 import { expect, test } from "vitest";
@@ -23,7 +23,7 @@ interface Own {
 
 const none: Own = { planned: 0, noted: [], open: false };
 
-/** Asks what to look at, looks, and notes what it saw, so often. */
+/** Repeatedly asks what to examine, examines it, and records the result. */
 function looking(times: number, asked: { plan: unknown[]; note: unknown[] }) {
 	const act = (input: unknown) =>
 		({
@@ -69,7 +69,7 @@ function looking(times: number, asked: { plan: unknown[]; note: unknown[] }) {
 	});
 }
 
-/** A host that says which facts were appended together. */
+/** A host that records which facts were appended together. */
 function batches() {
 	const host = memoryHost();
 	const appended: string[][] = [];
@@ -293,7 +293,7 @@ test("several calls conclude nothing together: that is refused with invalid_acti
 	});
 });
 
-/** What is appended in a run of one tool call, before which `prepare` may say or ask for something. */
+/** The appends of a run with one tool call, before which `prepare` may send something. */
 async function answered(
 	more: Partial<AgentOptions>,
 	prepare: (run: AgentRun, host: Host) => unknown = () => {},
@@ -378,7 +378,7 @@ test.each<[string, Partial<AgentOptions>, ((run: AgentRun) => unknown)?]>([
 
 test("where something was said meanwhile the answer is on record alone, and the run continues with what was said", async () => {
 	const { appended, events } = await answered({}, async (run, host) => {
-		// By another process: nobody here is notified of it.
+		// Sent by another process: nothing in this one is notified.
 		const message = new UserMessage("Listen.");
 		await host.journal.submit("s", {
 			id: message.id,

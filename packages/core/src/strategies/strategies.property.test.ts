@@ -25,7 +25,7 @@ interface Case {
 }
 
 const ids = ["a", "b", "c", "d"];
-/** Mostly sound plans, some that cannot be carried out. */
+/** Mostly valid plans, and some that cannot be executed. */
 const plans: fc.Arbitrary<ScriptedReply> = fc
 	.array(
 		fc.record({
@@ -59,7 +59,7 @@ interface Hook {
 	readonly state: unknown;
 }
 
-/** Options of a case; its hooks write what they are given. Plans are made anew without end, so all is stopped sometime. */
+/** Options of a case; its hooks log their arguments. Replanning is unlimited, so everything is stopped at some point. */
 function optionsOf(
 	{ execution, script, stopAfter }: Case,
 	hooks: Hook[] = [],
@@ -94,7 +94,7 @@ function optionsOf(
 	};
 }
 
-/** What came of a call: its content, or its error. */
+/** The outcome of a call: its content, or its error. */
 async function outcomeOf(
 	result: Promise<{ turn: { messages: readonly never[] }; state: AgentState }>,
 ): Promise<unknown> {
@@ -117,7 +117,7 @@ describe("any script under any strategy", () => {
 				await collect(stream).catch(() => {});
 				expect(await outcomeOf(stream.result as never)).toEqual(expected);
 				expect(streamed).toEqual(generated);
-				// Called by a custom strategy, it does the same once more.
+				// When called by a custom strategy, the result is the same.
 				const custom: ExecutionStrategy = {
 					name: "through",
 					execute: (context) => given.execution.execute(context),
@@ -127,7 +127,7 @@ describe("any script under any strategy", () => {
 					agent({ ...optionsOf(given, through, custom) }).generate("go") as never,
 				);
 				expect(masked(called)).toEqual(masked(expected));
-				// It gives onError the state that its own hooks reported last.
+				// It passes the state that its own hooks last reported to onError.
 				const ordinary = (hooks: Hook[]) => masked(hooks.filter(({ hook }) => !hook.startsWith("error")));
 				expect(ordinary(through)).toEqual(ordinary(generated));
 				await atRest();
@@ -156,14 +156,14 @@ describe("any script under any strategy", () => {
 	});
 });
 
-/** Without the ids that were given to calls without one. */
+/** Without generated call ids. */
 function masked(value: unknown): unknown {
 	return JSON.parse(
 		JSON.stringify(value).replaceAll(/00000000-0000-4000-8000-\d{12}|call_[0-9a-f]{14}/g, "id"),
 	);
 }
 
-/** What is wrong with a plan: a step that began before one it depends on was completed. */
+/** Returns the fault of a plan: a step that started before one of its dependencies was completed. */
 function faultsOfPlan(steps: readonly PlanStep[] = []): string[] {
 	const completed = new Set(steps.flatMap(({ id, status }) => (status === "completed" ? [id] : [])));
 	return steps

@@ -25,7 +25,7 @@ const add = anyTool("add", ({ a, b }) => Number(a) + Number(b), {
 	parameters: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } },
 });
 
-/** Calls tools in its first step, shows the model what came of them in the second. */
+/** Calls tools in its first step, and shows the model their results in the second. */
 const fetchFirst = strategy({
 	name: "fetch-first",
 	decide({ last, step, executions }): Action {
@@ -238,7 +238,7 @@ test.each([
 	});
 });
 
-// A plan of a strategy's own: calls, notes and questions to the model in any order.
+// A custom strategy's plan: calls, notes and questions to the model in any order.
 
 type Move = "tools" | "both" | "note" | "model" | "ask" | "reason" | "wait";
 const moves: readonly (readonly Move[])[] = [
@@ -252,7 +252,7 @@ const anyPlan = fc.array(fc.constantFrom<Move>("tools", "both", "note", "model",
 	maxLength: 6,
 });
 
-/** Makes its moves one after the other; how many it has made is on record. */
+/** Makes its moves one after the other; their number is recorded. */
 function moving(plan: readonly Move[]) {
 	const decide = ({ state, last }: Situation): Action => {
 		const made = Number(state.metadata.made ?? 0);
@@ -293,7 +293,7 @@ const tools = [
 ];
 
 function moverOptions(plan: readonly Move[]) {
-	// Answers by what the request shows alone: asked the same again, it says the same again.
+	// Depends only on the request: the same request gets the same answer.
 	const answer = ({ messages }: { messages: readonly { type: string }[] }): ScriptedReply | string => {
 		const answers = messages.filter(({ type }) => type === "assistant").length;
 		return answers === 0

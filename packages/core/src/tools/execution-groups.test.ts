@@ -54,7 +54,7 @@ describe("calls in groups", () => {
 			"3",
 			"!4",
 		]);
-		// It is not ready before the call it comes after: until then the others are a group.
+		// It is not ready before the call it follows: until then the others form a group.
 		expect(groups(call("1", "plain"), call("2", "alone", ["1"]), call("3", "plain"))).toEqual(["1,3", "!2"]);
 	});
 

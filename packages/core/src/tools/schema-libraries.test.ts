@@ -1,4 +1,5 @@
-// The libraries that tools are declared with, in the versions in use: the model is shown the schema, and arguments pass it.
+// The schema libraries used to declare tools, in their current versions: the model sees the schema, and arguments are
+// validated.
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { type } from "arktype";
 import { Schema } from "effect";

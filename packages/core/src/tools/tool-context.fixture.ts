@@ -1,4 +1,4 @@
-// A tool context for tests: one call of one tool, with what a test wants different.
+// A tool context for tests: one call of one tool, with the test's overrides.
 
 import type { ToolContext } from "./types.ts";
 

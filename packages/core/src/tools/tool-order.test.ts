@@ -26,7 +26,7 @@ interface Settled {
 	readonly isError?: true;
 }
 
-// Carries out a round as the engine does: each call starts once all it waits for has settled.
+// Runs a round like the engine: each call starts once everything it waits for has settled.
 async function carryOut(
 	calls: readonly OrderedCall[],
 	ordered: readonly OrderedTool[],
@@ -57,7 +57,7 @@ async function carryOut(
 	return Promise.all(calls.map(settle));
 }
 
-// Runs a round with calls that take turns, and writes down when each starts and ends.
+// Runs a round of asynchronous calls, and logs when each starts and ends.
 async function watch(calls: OrderedCall[], ordered: readonly OrderedTool[] = tools) {
 	const log: string[] = [];
 	let running = 0;
@@ -83,7 +83,7 @@ describe("calls without dependencies", () => {
 		const finished: string[] = [];
 		const { promise: last, resolve: finishLast } = Promise.withResolvers<void>();
 		const calls = [call("1", "plain"), call("2", "plain"), call("3", "read_file")];
-		// Each of the first two waits for the one after it, which only works when all have started.
+		// Each of the first two waits for the next one, which only works if all have started.
 		const { promise: second, resolve: finishSecond } = Promise.withResolvers<void>();
 		const results = await carryOut(calls, tools, async ({ toolCallId }) => {
 			if (toolCallId === "1") await second;
@@ -218,7 +218,7 @@ test("any round: every call settles, and nothing starts before what it waits for
 					if (before) expect(log.indexOf(`-${other.toolCallId}`)).toBeLessThan(start);
 				}
 			}
-			// A sequential call runs with nobody beside it.
+			// A sequential call runs with no other at the same time.
 			let running: string[] = [];
 			for (const entry of log) {
 				const id = entry.slice(1);

@@ -64,7 +64,7 @@ interface AiSdkDeclaredTool<Params, Name extends string, Result> extends CommonD
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
-/** A tool in UAP's shape: `execute` takes the call's id first. */
+/** A tool whose `execute` takes the call's id first. */
 interface ExecuteDeclaration<Params, Name extends string, Result> extends CommonDeclaration<Name> {
 	readonly parameters?: TypedSchema<Params> | JSONSchema;
 	readonly inputSchema?: undefined;

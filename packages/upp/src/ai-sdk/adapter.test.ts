@@ -1,4 +1,4 @@
-// The adapter against models played here: what every version of the AI SDK is called with, and what it may answer.
+// The adapter with simulated models: what every version of the AI SDK receives, and what it may answer.
 import { describe, expect, test } from "vitest";
 import {
 	AssistantMessage,

@@ -1,5 +1,5 @@
-// Whatever a model of the AI SDK answers, an answer that gets through can be stored and read again, and every other one is
-// an error with a code.
+// Whatever an AI SDK model answers, an accepted answer can be stored and read back, and every other one is an error with
+// a code.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changed, garbage, pathsOf } from "../../../../test/shared/garbage.fixture.ts";

@@ -1,4 +1,4 @@
-// Gathering an answer takes time that grows with its size, and no faster, however a provider cuts it.
+// Collecting an answer takes linear time, however a provider splits it.
 import { test } from "vitest";
 import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
 import { Answer } from "./answer.ts";
@@ -6,10 +6,10 @@ import { Answer } from "./answer.ts";
 const list = <T>(length: number, of: (index: number) => T): T[] =>
 	Array.from({ length }, (_, index) => of(index));
 
-/** Calls that one answer may have. */
+/** The maximum number of calls in one answer. */
 const mostCalls = 1_000;
 
-/** The parts of an answer of a size. */
+/** The parts of an answer of a given size. */
 const shapes: Readonly<Record<string, (n: number) => readonly object[]>> = {
 	"calls that are all begun, then grown by turns": (n) => [
 		...list(mostCalls, (index) => ({ type: "tool-input-start", id: `${index}`, toolName: "t" })),

@@ -1,5 +1,4 @@
-// What providers may do besides answering well, played by a local server of our own, through the real
-// `@ai-sdk/*` packages.
+// Unusual behaviour of providers, simulated by a local server, through the real `@ai-sdk/*` packages.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";

@@ -11,7 +11,7 @@ const [v3, v4] = (["v3", "v4"] as const).map((specificationVersion) =>
 	dialectOf({ specificationVersion, provider: "test" } as Parameters<typeof dialectOf>[0]),
 ) as [Dialect, Dialect];
 
-/** A conversation of steps: a question, an answer that calls a tool, its result. Some answers say nothing. */
+/** A conversation of steps: a question, an answer that calls a tool, its result. Some answers are empty. */
 function steps(count: number): Message[] {
 	return Array.from({ length: count }, (_, at): Message[] => [
 		new UserMessage(`Question ${at}?`),
@@ -23,7 +23,7 @@ function steps(count: number): Message[] {
 	]).flat();
 }
 
-/** The prompt of messages that were never seen before. */
+/** The prompt of messages that were never converted before. */
 function fresh(messages: readonly Message[]): unknown[] {
 	const order = new CallOrder(v4.turns);
 	const prompt: PromptMessage[] = [];

@@ -6,15 +6,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 
-/** The folder of recorded replies; tests of them are skipped where it is unset. */
+/** The folder of recorded replies; if it is unset, tests of them are skipped. */
 export const recordings: string | undefined = process.env.HOLDFAST_RECORDINGS;
 
-/** How to name a suite of recordings, with the reason where it is skipped. */
+/** Returns the title of a suite of recordings, with the reason if it is skipped. */
 export function recordingsTitle(title: string): string {
 	return recordings === undefined ? `${title} (skipped: HOLDFAST_RECORDINGS is not set)` : title;
 }
 
-/** The payloads of a recorded stream, one a line. */
+/** Reads the payloads of a recorded stream, one per line. */
 export function recorded(name: string): string[] {
 	const file = join(recordings ?? "", name);
 	return readFileSync(file, "utf8")
@@ -27,7 +27,7 @@ export interface Reply {
 	status?: number;
 	headers?: Record<string, string>;
 	body?: string | Uint8Array;
-	/** Where to split the body into pieces sent one after the other, in bytes. */
+	/** Offsets in bytes at which to split the body into pieces sent one after the other. */
 	splitAt?: readonly number[];
 	/** How the answer ends: completely, with the socket destroyed after the body, or never. */
 	ending?: "complete" | "cut" | "hang";
@@ -37,7 +37,7 @@ export interface ProviderServer {
 	url: string;
 	/** The bodies received, parsed. */
 	requests: { path: string; headers: Record<string, string>; body: any }[];
-	/** Resolves when a client has closed a connection before it got its whole answer. */
+	/** Resolves when a client has closed a connection before it received the whole answer. */
 	closed: Promise<void>;
 	/** Resolves when a request has arrived. */
 	arrived: Promise<void>;
@@ -56,7 +56,7 @@ export function sse(payloads: readonly string[], format: Format): string {
 	return records.join("") + (format === "openai" ? "data: [DONE]\n\n" : "");
 }
 
-/** Starts a server that gives the replies in order; the last one is repeated. */
+/** Starts a server that sends the replies in order; the last one is repeated. */
 export async function startServer(replies: readonly Reply[]): Promise<ProviderServer> {
 	const requests: ProviderServer["requests"] = [];
 	const sockets = new Set<Socket>();
@@ -105,7 +105,7 @@ async function answer(response: ServerResponse, reply: Reply): Promise<void> {
 	for (const end of [...(reply.splitAt ?? []), body.length]) {
 		const piece = body.subarray(start, end);
 		start = end;
-		// Waiting for each piece to leave makes the pieces arrive apart.
+		// Waiting until each piece is sent makes the pieces arrive separately.
 		if (piece.length > 0)
 			await new Promise<void>((resolve) => response.write(piece, () => setImmediate(resolve)));
 	}

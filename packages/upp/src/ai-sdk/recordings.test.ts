@@ -1,5 +1,5 @@
-// What real providers said, through the real `@ai-sdk/*` packages, from a local server. What is expected is computed
-// from the recorded payloads, so none of their content is repeated here.
+// Answers of real providers, through the real `@ai-sdk/*` packages, from a local server. Expectations are computed from
+// the recorded payloads, so none of their content is repeated here.
 import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
@@ -111,7 +111,7 @@ interface Said {
 	outputTokens: number;
 }
 
-/** What the payloads say, read straight from the providers' formats. */
+/** The content of the payloads, read directly from the providers' formats. */
 function whatWasSaid(recording: Recording): Said {
 	const said: Said = { text: "", reasoning: "", argumentsJson: "", outputTokens: 0 };
 	for (const line of recorded(`${recording.name}.chunks.txt`)) {
@@ -144,7 +144,7 @@ function reasoningOf(message: AssistantMessage): string {
 }
 
 function withoutIds({ message, ...rest }: LLMResponse): unknown {
-	// Providers that send no ids of their own get random ones for their calls.
+	// Calls of providers that send no ids get random ones.
 	const toolCalls = message.toolCalls?.map(({ toolCallId: _, ...call }) => call);
 	const { callPlaces: _, ...carried } = message.metadata?.upp ?? {};
 	return { ...rest, content: message.content, toolCalls, metadata: { ...message.metadata, upp: carried } };
@@ -207,7 +207,7 @@ describe.skipIf(recordings === undefined)(recordingsTitle("a recorded answer"), 
 });
 
 describe.skipIf(recordings === undefined)(recordingsTitle("what a provider wants to see again"), () => {
-	// Stored as JSON and read back, as a journal does it.
+	// Stored as JSON and read back, as a journal would.
 	async function sendBack(recording: Recording): Promise<{ sent: any; message: AssistantMessage }> {
 		const { response } = await follow(recording, { body: bodyOf(recording) });
 		const message = messageFromJSON(JSON.parse(JSON.stringify(response.message))) as AssistantMessage;

@@ -1,10 +1,10 @@
-// What a server that is not trusted gets of its client: no credentials of others, no endless patience, no endless memory.
+// What an untrusted server gets from its client: no foreign credentials, no endless waiting, no endless memory.
 import { expect, test } from "vitest";
 import { boundFetch } from "./bound-fetch.ts";
 
 type Answer = (url: URL, init: RequestInit) => Response | Promise<Response>;
 
-/** A bound fetch to a server that answers so, and the headers of each of its requests. */
+/** A bound fetch to a server with this answer, and the headers of each of its requests. */
 function to(answer: Answer, options: Partial<Parameters<typeof boundFetch>[0]> = {}) {
 	const seen: { readonly url: string; readonly method: string; readonly headers: Record<string, string> }[] =
 		[];
@@ -42,7 +42,7 @@ test.each([
 	"https://[::1]/",
 ])("credentials do not reach another origin, asked or redirected to: %s", async (address) => {
 	const { bound, seen } = to((url) => (url.pathname === "/away" ? redirect(address) : new Response("ok")));
-	// Addresses with a user are refused by `fetch` itself.
+	// URLs with a user are refused by `fetch` itself.
 	await bound(address).catch(() => {});
 	await bound("https://good.example/away", { headers: { cookie: "a=b" }, method: "POST", body: "x" }).catch(
 		() => {},

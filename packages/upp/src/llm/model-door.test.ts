@@ -1,5 +1,5 @@
-// The model door: whatever a provider answers, an answer that gets through can be stored and read again, and every other
-// one is an error with a code.
+// The model port: whatever a provider answers, an accepted answer can be stored and read back, and every other one is an
+// error with a code.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { changed, garbage, nested, pathsOf } from "../../../../test/shared/garbage.fixture.ts";
@@ -27,7 +27,7 @@ const capabilities: LLMCapabilities = {
 	audioInput: false,
 };
 
-/** A model that gives these answers, by itself or through the port's own functions. */
+/** A model that returns these answers, by itself or through the port's own functions. */
 function answering(
 	answer: () => unknown,
 	made: "by createProvider" | "by hand",
@@ -94,7 +94,7 @@ const valid = (): Record<string, any> => ({
 	data: { steps: ["a"] },
 });
 
-/** The answer with its message as a message, where it is an object at all. */
+/** The answer with its message as a Message, if it is an object at all. */
 function built(parts: any): unknown {
 	if (typeof parts !== "object" || parts === null) return parts;
 	const { message } = parts;

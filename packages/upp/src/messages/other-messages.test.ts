@@ -6,7 +6,7 @@ import { messageFromJSON } from "./message-from-json.ts";
 import { asMessage, asMessages, insteadOf } from "./other-messages.ts";
 
 const timestamp = new Date("2025-01-02T03:04:05.000Z");
-/** A message of another package of the same protocol: a class of its own with the members of one. */
+/** A message of another package with the same protocol: a different class with the same members. */
 class OtherMessage {
 	readonly id = "m1";
 	readonly timestamp = timestamp;
@@ -70,7 +70,7 @@ describe("a message of another package", () => {
 	});
 });
 
-/** A provider of another package: plain objects, its own messages, its service's own stop reasons. */
+/** A provider of another package: plain objects, its own messages, its own stop reasons. */
 function otherProvider(
 	answers: readonly object[],
 	stopReason: string,

@@ -1,4 +1,4 @@
-// What has to hold of every answer of a model that is let through.
+// What must hold for every accepted answer of a model.
 import { expect } from "vitest";
 import {
 	type AssistantMessage,
@@ -10,7 +10,7 @@ import {
 } from "../messages/index.ts";
 import type { LLMResponse } from "./model-port.ts";
 
-/** Fails for an answer that could be committed and not be read again. */
+/** Fails for an answer that could be committed but not read back. */
 export function expectReadable(response: LLMResponse): void {
 	const { message, usage, data, stopReason } = response;
 	const written = messageToJSON(message);

@@ -22,7 +22,7 @@ export interface ScriptedModel {
 	requests: LLMRequest[];
 }
 
-/** A model that gives the answers in order; the last one is repeated. */
+/** A model that returns the answers in order; the last one is repeated. */
 export function scriptedModel(...answers: readonly ScriptedAnswer[]): ScriptedModel {
 	const requests: LLMRequest[] = [];
 	const take = (request: LLMRequest): ScriptedAnswer => {

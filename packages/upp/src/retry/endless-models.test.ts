@@ -1,6 +1,6 @@
-// Providers that send nothing, or something without an end: the call ends by itself, with a code that tells whether to try again.
+// Providers that send nothing, or send endlessly: the call ends by itself, with a code that states whether to retry.
 import { describe, expect, test } from "vitest";
-// Loaded with the first call otherwise, which takes longer than these models may be silent.
+// Otherwise loaded with the first call, which takes longer than these models may be silent.
 import "../ai-sdk/calls.ts";
 import type { LanguageModel, StreamPart } from "../ai-sdk/language-model-types.ts";
 import { llm } from "../llm/index.ts";
@@ -13,7 +13,7 @@ import { exponentialBackoff } from "./index.ts";
 const never = new Promise<never>(() => {});
 const text = "x".repeat(4096);
 
-/** What a provider sends, again and again; `silent` never sends anything more. */
+/** What a provider sends repeatedly; `silent` never sends anything more. */
 type Behaviour = "silent" | "text" | "reasoning" | "arguments" | "nothing";
 
 const parts: Readonly<Record<Exclude<Behaviour, "silent">, object>> = {
@@ -31,9 +31,9 @@ const events: Readonly<Record<Exclude<Behaviour, "silent">, StreamEvent>> = {
 
 interface Made {
 	readonly model: LanguageModel | ModelReference;
-	/** Calls that were made. */
+	/** Number of calls made. */
 	calls(): number;
-	/** Pieces that were sent. */
+	/** Number of pieces sent. */
 	sent(): number;
 }
 

@@ -4,7 +4,7 @@ import { type Silent, unwatch, watch } from "./silence-watch.ts";
 
 const fake = { toFake: ["setTimeout", "clearTimeout", "performance"] } as const;
 
-/** Notes when it is looked at. */
+/** Records when it is checked. */
 function silent(then: (self: Silent) => void = () => {}): Silent & { readonly looks: number[] } {
 	const looks: number[] = [];
 	return {

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import type { BoundLLMModel, LLMRequest, LLMResponse } from "../model/index.ts";
 import { watchable, watchedModel } from "./index.ts";
 
-/** A model that never answers, and the request that it was given. */
+/** A model that never answers, and the request that it received. */
 function silent(): { readonly model: BoundLLMModel; seen(): LLMRequest } {
 	let seen: LLMRequest | undefined;
 	const model = watchedModel(

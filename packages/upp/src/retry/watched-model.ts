@@ -50,8 +50,8 @@ class Watched {
 	}
 
 	/**
-	 * Whether it belongs to this request. A copy of the request also has its answer, although the model was not asked for
-	 * it.
+	 * Whether it can still answer this request: its model was not asked, and the request is not a copy, which carries the
+	 * answer of its original.
 	 */
 	isFor(request: LLMRequest): boolean {
 		return this.#model === undefined && this.#request === request;

@@ -1,4 +1,4 @@
-// Schemas of tools take time that grows with their size, and no faster: servers that others run write them (keeps I7).
+// Schemas of tools are processed in linear time, because untrusted servers write them (keeps I7).
 import { test } from "vitest";
 import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
 import type { JSONSchema } from "../messages/index.ts";
@@ -10,7 +10,7 @@ const list = <T>(length: number, of: (index: number) => T): T[] =>
 const named = <T>(length: number, of: (index: number) => T): Record<string, T> =>
 	Object.fromEntries(list(length, (index) => [`p${index}`, of(index)]));
 
-/** Schemas of a size. */
+/** Schemas of a given size. */
 const shapes: Readonly<Record<string, (n: number) => object>> = {
 	"a union of constants": (n) => ({
 		oneOf: list(n, (index) => ({ type: "object", properties: { kind: { const: index } } })),

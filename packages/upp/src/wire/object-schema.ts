@@ -8,7 +8,7 @@ import { repairSchema, resolveReference } from "./repair-schema.ts";
 
 const known = new WeakMap<object, JSONSchema>();
 
-/** Converts the schema of an answer: like `objectSchema`, but unchanged if the answer is not an object. */
+/** Converts the schema of an answer: like `objectSchema`, but only repaired if the answer cannot be an object. */
 export function answerSchema(given: JSONSchema): JSONSchema {
 	return mayBeObject(given) ? objectSchema(given) : repairSchema(given);
 }

@@ -51,7 +51,7 @@ const rows = (): { list: string; number: number; body: string }[] =>
 		database.prepare("SELECT list, number, body FROM items ORDER BY session, list, number").all(),
 	) as never;
 
-/** Bytes of all that is stored. */
+/** The number of stored bytes. */
 const bytes = (): number =>
 	within(
 		(database) =>

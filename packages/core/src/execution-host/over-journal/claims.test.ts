@@ -1,5 +1,5 @@
-// A claim on a SQLite host is its worker's: it is free when that worker is known to be dead, and no earlier than that or
-// the end of its time.
+// A claim on a SQLite host belongs to its worker: it is free once that worker is known to be dead, or its time has ended,
+// but not before.
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../../test/shared/temporary-folder.fixture.ts";
@@ -29,14 +29,14 @@ function open(): SqliteHost {
 	return host;
 }
 
-/** Says of the one worker that has a row what a worker elsewhere would say of itself. */
+/** Changes the row of the only worker to look like that of a worker elsewhere. */
 function disguise(change: string): void {
 	const database = new (loadSqlite().DatabaseSync)(path);
 	database.exec(`UPDATE workers SET ${change}`);
 	database.close();
 }
 
-/** Claims the reminder "a" and its run. Undefined when somebody has either. */
+/** Claims the reminder "a" and its run. Undefined if either is already claimed. */
 async function claim({ store }: SqliteHost, leaseMs = 30_000): Promise<string | undefined> {
 	return store.transaction(async ({ runs, notifications }) => {
 		const claimed = await runs.claim("run-a", { leaseMs });

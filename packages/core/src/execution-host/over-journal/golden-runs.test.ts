@@ -4,7 +4,7 @@ import type { AgentEvent } from "../../facts/agent-event.ts";
 import { decodeFact } from "../../facts/codec.ts";
 import { runEventsOf } from "./run-events-of.ts";
 
-/** A run as the release before boundaries were recorded has stored it, and the events it read from it. */
+/** A run as stored by the release before boundaries were recorded, and the events that release read from it. */
 interface GoldenRun {
 	readonly name: string;
 	readonly runId: string;

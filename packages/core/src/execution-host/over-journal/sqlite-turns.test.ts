@@ -16,7 +16,7 @@ afterEach(async () => {
 	for (const host of hosts) await host.close();
 });
 
-/** A host on the file, as each process has one of its own. */
+/** Opens a host on the file, as each process does. */
 function open(): SqliteHost {
 	const host = sqliteHost(join(folder, "host.db"));
 	hosts.push(host);

@@ -1,4 +1,4 @@
-// Middlewares in an agent: what they do around its calls, in whichever way it is called.
+// Middlewares in an agent: what they do around its calls, however it is called.
 
 import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, UserMessage } from "@holdfast/upp";

@@ -15,7 +15,7 @@ import { retry } from "./retry.ts";
 const overloaded = new UPPError("Overloaded.", "PROVIDER_ERROR", "scripted", "llm", 503);
 const refused = new UPPError("No.", "AUTHENTICATION_FAILED", "scripted", "llm", 401);
 
-/** A way to wait that only notes for how long. */
+/** A sleep function that only records durations. */
 function noting(slept: number[]): (milliseconds: number) => Promise<void> {
 	return async (milliseconds) => void slept.push(milliseconds);
 }

@@ -1,4 +1,4 @@
-// Middlewares in sessions: around each run, over restarts, and without a change to what is recorded.
+// Middlewares in sessions: around each run, across restarts, and without changing what is recorded.
 import { join } from "node:path";
 import { type Script, scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
@@ -251,7 +251,7 @@ describe("a middleware in a session", () => {
 		expect(log.slice(3)).toEqual([
 			"first.before 2",
 			"first.stop go 2",
-			// The end of the step before, which nobody had heard of when the run was left, and of its own.
+			// The end of the previous step, which had not been reported when the run was left, and of its own.
 			"second.stop go 2",
 			"second.stop go 2",
 			"second.after done",
@@ -295,7 +295,7 @@ describe("logging over a restart", () => {
 		const second = talking(["done", { error: new Error("broken") }], [log("second")], { host });
 		await (await second.agent.session("s").resume())?.result();
 		expect(lines).toEqual([
-			// The end of the step before, of which nobody had heard.
+			// The end of the previous step, which had not been reported.
 			"second [debug] agent clerk step, step 1, 15 tokens",
 			"second [debug] agent clerk step, step 2, 30 tokens",
 			"second [info] agent clerk completed, step 2, 30 tokens",

@@ -12,10 +12,10 @@ import { eventsOf, historyOf, shownIn } from "./plugins.fixture.ts";
 
 const summaryOf = (text: string): string => `[Summary of the conversation so far]\n${text}`;
 
-/** One token a message, unless it says `long`. */
+/** One token per message, unless it contains `long`. */
 const estimate = (message: Message): number => (message.text.startsWith("long") ? 50 : 1);
 
-/** A summariser that counts, and what it was asked. */
+/** A summariser that counts its calls and records its requests. */
 function counting(text = "sum") {
 	const asked: (readonly Message[])[] = [];
 	return {
@@ -27,7 +27,7 @@ function counting(text = "sum") {
 	};
 }
 
-/** The `assemble` hook of a compaction by itself. */
+/** The `assemble` hook of a compaction alone. */
 async function assembling(
 	options: CompactionOptions,
 ): Promise<(messages: readonly Message[]) => Promise<readonly Message[]>> {
@@ -86,7 +86,7 @@ describe("compaction", () => {
 		}
 		expect(written.slice(0, 10)).toEqual(Array(10).fill(0));
 		expect(writer.asked.length).toBe(4);
-		// Each summary is written from the one before it and what came since.
+		// Each summary is based on the previous one and the messages since then.
 		expect(writer.asked[1]?.[0]?.text).toBe(summaryOf("sum 1"));
 		expect(writer.asked[1]?.length).toBeLessThan(10);
 	});

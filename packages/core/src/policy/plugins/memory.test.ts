@@ -10,7 +10,7 @@ import { sqliteHost } from "../../sqlite.ts";
 import { memory } from "./memory.ts";
 import { eventsOf } from "./plugins.fixture.ts";
 
-/** Lets the model make one call in a session and gives the result. */
+/** Lets the model make one call in a session and returns the result. */
 async function calling(store: ValueStore | undefined, key: string, call: ScriptedCall): Promise<unknown> {
 	const plugins = [memory(store === undefined ? {} : { store })];
 	const model = scriptedModel([{ toolCalls: [call] }, "done"]);

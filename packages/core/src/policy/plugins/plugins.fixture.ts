@@ -1,10 +1,10 @@
-// What the tests of plugins share: the events of a turn, the history of a session, and what the model was shown.
+// Shared by the tests of plugins: the events of a turn, the history of a session, and the model's view.
 import { isToolResultMessage, type LLMRequest } from "@holdfast/upp";
 import type { Agent } from "../../agent/agent.ts";
 import type { AgentEvent } from "../../facts/agent-event.ts";
 import type { SendInput } from "../../facts/input.ts";
 
-/** Sends and gives all events of the turn. */
+/** Sends an input and returns all events of the turn. */
 export async function eventsOf(agent: Agent, input: SendInput, key = "default"): Promise<AgentEvent[]> {
 	const events: AgentEvent[] = [];
 	const run = await agent.session(key).send(input);
@@ -18,7 +18,7 @@ export async function historyOf(agent: Agent, key = "default"): Promise<string[]
 	return messages.map((message) => message.text);
 }
 
-/** The texts that the model was shown in a call. */
+/** The texts that the model saw in a call. */
 export function shownIn(request: LLMRequest | undefined): string[] {
 	return (request?.messages ?? []).map((message) => message.text);
 }

@@ -23,7 +23,7 @@ const twoSteps = () =>
 
 const lifecycle = ["turn.before", "step.before", "step.after", "turn.after"] as const;
 
-/** A plugin that writes down which hooks were called. */
+/** A plugin that logs which hooks were called. */
 function noting(name: string, into: string[]): Plugin {
 	return definePlugin({
 		name,

@@ -17,7 +17,7 @@ function onResult(handler: PluginHooks["tool.result"], name = "results"): Plugin
 	return definePlugin({ name, setup: (host) => host.on("tool.result", handler) });
 }
 
-/** An agent whose model calls `search` once, and what the tool was given. */
+/** An agent whose model calls `search` once, and the input that the tool received. */
 function searching(
 	plugins: readonly Plugin[],
 	run: (input: object) => unknown = () => "found",
@@ -38,7 +38,7 @@ function searching(
 		"Done.",
 	]);
 	const agent = new Agent({ model, host, tools: [search], plugins });
-	/** What the model was shown of the result. */
+	/** The result as the model saw it. */
 	const shown = (): unknown => {
 		const message = model.requests[1]?.messages.at(-1);
 		return isToolResultMessage(message) ? message.results : undefined;

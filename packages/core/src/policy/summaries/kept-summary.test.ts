@@ -62,7 +62,7 @@ describe("a summary that is kept", () => {
 		const model = scriptedModel(["a4"]);
 		const second = await Agent.create({ model, plugins: plugins(), host });
 		await eventsOf(second, "q4");
-		// Built on the summary that was kept, not on the whole history.
+		// Based on the stored summary, not on the whole history.
 		expect(begins).toEqual(["q1", "[Summary of the conversation so far]\nsum 1"]);
 		expect(model.requests.map(shownIn)[0]?.[0]).toBe("[Summary of the conversation so far]\nsum 2");
 	});
