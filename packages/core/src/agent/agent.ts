@@ -161,7 +161,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		return this.generate(input, state, options);
 	}
 
-	/** Makes a single call without memory. */
+	/** Makes a single stateless call. */
 	async query<const Own extends OutputSchema = Schema>(
 		input: string | Message,
 		options?: CallOptions<Own>,

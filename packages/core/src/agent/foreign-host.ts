@@ -19,7 +19,7 @@ interface StoresPackage {
 
 const storesPackage = "@holdfast/stores";
 
-/** A host with records recognises by this name that the journal has no leases of its own. */
+/** A host with records recognises by this name that the journal has no leases. */
 const journalName = "store";
 
 const methods = {

@@ -217,7 +217,7 @@ export function publishedHost(tables: Tables = newTables(), scheduled: string[] 
 		},
 	};
 	const capabilities = { backgroundSubagents: "durable" } as const;
-	// It has its own types: that it is accepted nevertheless is what is tested.
+	// Its types are its own, and must be accepted nevertheless.
 	return { host: { capabilities, scheduler, store } as ExecutionHost, tables, scheduled };
 }
 

@@ -23,8 +23,8 @@ export interface RunContext {
 	/** The state the run starts from, without the input. */
 	readonly state: AgentState;
 	/**
-	 * One object shared by all functions of a run, writable as an object or as a Map. Created anew for every run,
-	 * including a resumed one.
+	 * One object shared by all functions of a run, writable as an object or as a Map. Every run gets a new one, including
+	 * a resumed run.
 	 */
 	readonly metadata: RunMetadata;
 	/** The requester, if known. */

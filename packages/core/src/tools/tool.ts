@@ -89,7 +89,7 @@ interface RemoteDeclaration<Params, Name extends string> extends CommonDeclarati
 }
 
 interface RemoteTool<Params, Name extends string> extends CommonDeclaration<Name> {
-	/** `_type` never exists at run time: it gives the compiler the type of the tool's input. */
+	/** Never exists at run time. `_type` gives the compiler the type of the tool's input. */
 	readonly parameters: JSONSchema & { readonly _type: Params };
 	approval?(params: Params): boolean | Promise<boolean>;
 }

@@ -30,8 +30,8 @@ export class AnswerWatch implements Silent {
 	readonly #waiting: Waiting;
 	#characters = 0;
 	/**
-	 * When the last content arrived. Undefined before the first. With a shared timer, also undefined after each content
-	 * until the timer's next check.
+	 * When the last content arrived. Undefined before the first. With a shared timer, also undefined after content
+	 * arrives, until the timer's next check.
 	 */
 	#heardAt: number | undefined;
 	#stopTimer: (() => void) | undefined;
