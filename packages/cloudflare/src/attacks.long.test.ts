@@ -1,5 +1,5 @@
-// Attacks on sessions in objects, in the real runtime: whatever a caller sends, it reaches no session but its own, everything is
-// answered with a status that states what is wrong, and the session still works afterwards.
+// Attacks on sessions in objects, in the real runtime: whatever a caller sends, it reaches only its own session, every
+// response has a status that explains the error, and the session still works afterwards.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -67,7 +67,7 @@ async function listed(user?: string): Promise<string[]> {
 	);
 }
 
-/** A failure that names what is wrong: no failure of the object, and none of the server. */
+/** Whether a failure explains the error, and is not a failure of the object or the server. */
 function isCoded({ status, text }: { readonly status: number; readonly text: string }): void {
 	expect([status, text]).not.toEqual([expect.toSatisfy((each: number) => each >= 500), expect.anything()]);
 	if (status >= 400) expect(JSON.parse(text)).toMatchObject({ code: expect.stringMatching(/^(?!internal)/) });

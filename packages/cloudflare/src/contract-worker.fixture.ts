@@ -59,7 +59,7 @@ export function casesOf(suite: string, storage: ObjectStorage): readonly Contrac
 	});
 }
 
-/** Runs one case in the storage of its own object. */
+/** Runs each case in the storage of a separate object. */
 export class Cases {
 	readonly #storage: ObjectStorage;
 

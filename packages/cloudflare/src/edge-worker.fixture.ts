@@ -13,7 +13,7 @@ interface Env {
 	readonly HOLD: string;
 }
 
-/** A call of the model was held, in this isolate. Objects that are evicted leave their isolate as it is. */
+/** A model call was held in this isolate. Evicted objects do not reset their isolate. */
 let hasHeld = false;
 
 function holds({ HOLD }: Env): boolean {

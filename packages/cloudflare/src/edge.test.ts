@@ -158,7 +158,7 @@ test("who watches a run is not cut off when another one who watches it leaves", 
 	expect(events).toContain("execute_complete");
 });
 
-/** Begins a run as a client that reads its first event, over a connection of its own. */
+/** Starts a run as a client that reads its first event, over a separate connection. */
 async function begin(sessionId: string, key = "key-one") {
 	const client = new AbortController();
 	const answer = await fetch(new URL("/api/agent/execute", await runtime.ready), {
@@ -188,7 +188,7 @@ test("a tenant over its runs gets 429 until one has ended, though the clients ha
 		error: "2 runs are under way, which is the limit. Wait until one has ended.",
 	});
 	expect((await begin("three", "key-two")).status).toBe(200);
-	// What is refused for another reason does not count, nor does what has ended.
+	// Requests rejected for other reasons do not count, nor do completed ones.
 	for (const id of ["one", "two"]) {
 		expect((await call(`/api/agent/session/${id}/stop`, { body: {} })).status).toBe(200);
 		await expect.poll(async () => (await begin(`after-${id}`)).status).toBe(200);

@@ -123,7 +123,7 @@ describe("create-holdfast", () => {
 		expect(taken.code).toBe(1);
 		expect(taken.err).toContain("nothing was left there");
 		expect(readdirSync(folder)).toEqual(["taken"]);
-		// A folder that goes wrong in the middle: what was written before is removed again.
+		// A folder that fails in the middle: earlier files are removed again.
 		mkdirSync(join(folder, "half/test"), { recursive: true });
 		writeFileSync(join(folder, "half/agents"), "in the way of a folder");
 		const half = { template: "project", folder: join(folder, "half"), mayHold: "other-files" } as const;
@@ -174,7 +174,7 @@ describe("create-holdfast", () => {
 });
 
 describe("asking", () => {
-	/** A terminal in which somebody types `keys`, each when something new was shown. */
+	/** A simulated user who types `keys`, each after new output. */
 	function typing(keys: readonly string[]): Parameters<typeof ask>[2] {
 		const input = new PassThrough();
 		const output = new PassThrough();

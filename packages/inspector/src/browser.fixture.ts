@@ -9,7 +9,7 @@ import { type InspectedOptions, type InspectedProcess, startInspected } from "./
 
 const executablePath = process.env.HOLDFAST_CHROMIUM ?? "/usr/bin/chromium";
 
-/** Why the tests in a browser cannot run here; undefined where they can, or where they must. */
+/** Why browser tests cannot run here; undefined if they can, or if they must. */
 export const whyNot: string | undefined =
 	existsSync(executablePath) || process.env.CI !== undefined
 		? undefined
@@ -24,9 +24,9 @@ export interface Stage {
 	restart(options?: Partial<InspectedOptions>): Promise<void>;
 	/** The same, unless the server that runs was started with these options. */
 	serve(options?: Partial<InspectedOptions>): Promise<void>;
-	/** A page of its own, whose faults fail `close`. */
+	/** Opens a separate page; errors on it make `close` fail. */
 	page(options?: { readonly width?: number; readonly colorScheme?: "light" | "dark" }): Promise<Page>;
-	/** Says something to a session, and waits for the answer. */
+	/** Sends a message to a session, and waits for the answer. */
 	say(sessionId: string, input: string, key?: string): Promise<void>;
 	close(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export async function openStage(options: Partial<InspectedOptions> = {}): Promis
 	}
 }
 
-/** What of a page keeps somebody out: a line for each kind of violation. */
+/** Returns the accessibility violations of a page, one line per kind. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
 	// The page's policy lets no script in but its own; the browser's own door does.
 	await page.evaluate(axe.source);

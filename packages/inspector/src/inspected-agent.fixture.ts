@@ -19,14 +19,14 @@ export interface InspectedProcess {
 	readonly port: number;
 	/** Lets the model stream the rest. */
 	go(): void;
-	/** SIGKILL; settles when it is gone. */
+	/** Sends SIGKILL; settles when the process has exited. */
 	kill(): Promise<void>;
 }
 
-/** What it is started with. */
+/** Options of the server. */
 export interface InspectedOptions {
 	readonly db: string;
-	/** Keys of callers; without, everybody on loopback. */
+	/** Keys of callers; without any, all callers on loopback are accepted. */
 	readonly apiKeys?: Readonly<Record<string, string>>;
 	/** Whether stories wait in their middle. */
 	readonly waits?: boolean;

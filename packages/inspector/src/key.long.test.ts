@@ -1,4 +1,4 @@
-// The page behind a key: it asks for one, says when it was refused, and hears nothing that comes late of an older one.
+// The page behind a key: it asks for one, reports a rejected key, and ignores late responses for an older one.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openStage, type Stage, violationsOf, whyNot } from "./browser.fixture.ts";
 
@@ -38,7 +38,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector behind a key${whyNot ?? ""}
 	test("what is refused late of an older key is not heard", async () => {
 		const page = await stage.page();
 		let late: (() => Promise<void>) | undefined;
-		// Of the wrong key, what the list asks is answered only when the right key is in use.
+		// The list's response for the wrong key arrives only when the right key is in use.
 		await page.route("**/api/inspect/**", async (route) => {
 			const request = route.request();
 			if (request.headers().authorization !== "Bearer a-wrong-key") return route.continue();

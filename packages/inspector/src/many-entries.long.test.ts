@@ -1,4 +1,4 @@
-// The page with ten thousand entries: what is in the document does not grow with them. And what the page weighs.
+// The page with ten thousand entries: the size of the document does not grow with them. Also the page's transfer size.
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -41,7 +41,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector with much to show${whyNot ?
 	});
 	afterAll(() => stage?.close());
 
-	/** Shows the session as if it had so many entries; gives how many elements the document has. */
+	/** Shows the session as if it had this many entries; returns the number of elements in the document. */
 	async function show(tab: string, count: number): Promise<number> {
 		const entries = manyEntries(count);
 		await page.unrouteAll({ behavior: "ignoreErrors" });

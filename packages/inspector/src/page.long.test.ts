@@ -1,4 +1,4 @@
-// The page in a real browser, against a real server. Each test has a page and sessions of its own.
+// The page in a real browser, against a real server. Each test has a separate page and sessions.
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openStage, picture, type Stage, violationsOf, whyNot } from "./browser.fixture.ts";

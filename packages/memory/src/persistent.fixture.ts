@@ -1,4 +1,4 @@
-// What holds for all clients of places that outlast the process: the contract, encrypted or not, and what is stored.
+// Requirements of all clients with persistent storage: the contract, with and without encryption, and the stored form.
 import { createDecipheriv, randomBytes } from "node:crypto";
 import { memoryContract } from "@holdfast/testing";
 import fc from "fast-check";
@@ -49,7 +49,7 @@ export function contractTests(name: string, make: Make): void {
 const key = (): string => randomBytes(32).toString("base64");
 const keyOfTests = Buffer.from(String(encryption.keys.k1), "base64");
 
-/** What is stored, and what becomes of it when keys change or somebody alters it. */
+/** What is stored, and what happens when keys change or the data is altered. */
 export function storedTests(name: string, make: () => Promise<World>): void {
 	const inWorld = async (work: (world: World) => Promise<void>): Promise<void> => {
 		const world = await make();

@@ -5,7 +5,7 @@ import { type MemoryOptions, memory } from "holdfast/plugins";
 import { expect, test } from "vitest";
 import { inMemoryClients } from "./index.ts";
 
-/** Lets the model make one call in a session and gives what it is answered. */
+/** Lets the model make one call in a session; returns the result that it receives. */
 async function calling(
 	options: MemoryOptions,
 	key: string,

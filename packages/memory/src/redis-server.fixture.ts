@@ -14,7 +14,7 @@ export interface RunningRedis {
 	command(args: string[]): Promise<unknown>;
 }
 
-/** Why tests over Redis cannot run here; undefined where they can. */
+/** Why tests over Redis cannot run here; undefined if they can. */
 export const noRedis: string | undefined = whyNot();
 let running: Promise<RunningRedis> | undefined;
 
@@ -32,7 +32,7 @@ export function startRedis(): Promise<RunningRedis> {
 	return running;
 }
 
-/** A port that nobody listens on. */
+/** Returns a port without a listener. */
 export function freePort(): Promise<number> {
 	return new Promise((resolve) => {
 		const server = createServer().listen(0, "127.0.0.1", () => {

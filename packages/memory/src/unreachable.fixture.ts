@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { Clients } from "./contract/index.ts";
 import { freePort } from "./redis-server.fixture.ts";
 
-/** Holds clients of a server to what is promised of connections. */
+/** Tests a server's clients for the guarantees about connections. */
 export function unreachableTests(
 	name: string,
 	open: (port: number, connectTimeoutMs: number | undefined) => Clients,

@@ -1,5 +1,5 @@
-// Places for tests: each kind that clients are made over, encrypted or not, with what is stored in it for who looks past
-// the clients.
+// Storages for tests: each kind that clients support, with and without encryption, and with direct access to the stored
+// data.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -62,7 +62,7 @@ export async function sqliteWorld(): Promise<World> {
 	};
 }
 
-/** Keys of their own in a real Redis, which is started when it is first asked for. */
+/** A separate key prefix in a real Redis, which starts on first use. */
 export async function redisWorld(): Promise<World> {
 	const { url, command } = await startRedis();
 	const prefix = `test-${randomBytes(6).toString("hex")}:`;
@@ -99,7 +99,7 @@ export async function redisWorld(): Promise<World> {
 	};
 }
 
-/** A schema of its own in a real Postgres, which is started when it is first asked for. */
+/** A separate schema in a real Postgres, which starts on first use. */
 export async function postgresWorld(): Promise<World> {
 	const { url, query } = await startPostgres();
 	const schema = `test "${randomBytes(6).toString("hex")}`;

@@ -83,7 +83,7 @@ export class Telemetry {
 	}
 }
 
-/** A span as it is compared: what it is called, its ids and what it hangs on. */
+/** Returns the compared parts of spans: name, ids and parent. */
 export function outline(spans: readonly ReadableSpan[]): readonly string[] {
 	const names = new Map(spans.map((span) => [span.spanContext().spanId, span.name]));
 	return spans.map((span) => `${span.name} < ${names.get(span.parentSpanContext?.spanId ?? "") ?? "-"}`);

@@ -1,4 +1,4 @@
-// Addresses that no request may be sent to: every way to write one that leads inward, and what is no web address at all.
+// Addresses that must be rejected: every way to write an internal address, and addresses that are not web addresses.
 
 const inward4 = [
 	"127.0.0.1",

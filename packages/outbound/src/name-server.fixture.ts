@@ -1,4 +1,4 @@
-// A name server over UDP that answers each question as the test says, and counts what it was asked.
+// A UDP name server that answers as the test defines, and counts its queries.
 import { createSocket } from "node:dgram";
 import { Resolver } from "node:dns/promises";
 import type { AddressInfo } from "node:net";

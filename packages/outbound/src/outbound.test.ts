@@ -138,7 +138,7 @@ describe("a name server that changes its mind", () => {
 		const names = await nameServer((_, before) => (before % 2 === 0 ? ["192.0.2.1"] : ["127.0.0.1"]));
 		closing.push(names.close);
 		const leaving = new AbortController();
-		// Nothing answers at the public address: the first request leaves once it is under way there.
+		// There is no server at the public address: the test leaves the first request once it is in flight.
 		const resolve: OutboundOptions["resolve"] = async (name) => {
 			const found = await names.resolve(name);
 			setImmediate(() => leaving.abort());

@@ -1,5 +1,5 @@
-// An agent in a process of its own, for tests: its tool says that it is at work, and does not end. With a third argument, "asks",
-// another call requires approval.
+// An agent in a separate process, for tests: its tool reports that it is running, and never ends. With a third argument,
+// "asks", another call requires approval.
 import { scriptedModel } from "@holdfast/testing";
 import { Agent, tool } from "holdfast";
 import { postgresHost } from "./index.ts";

@@ -1,11 +1,11 @@
-// What is asked of the database for those who listen, beside what others notify.
+// The queries for listeners, in addition to notifications.
 import { append, begin, input, note } from "@holdfast/testing/cases";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { postgresHost } from "./index.ts";
 import { testServer } from "./test-server.fixture.ts";
 
-/** A host that counts its looks at what it watches, and another one of the same store. */
+/** Creates a host that counts its polls of watched sessions, and another one on the same store. */
 async function twoHosts() {
 	const server = await testServer();
 	const schema = server.schema();
@@ -47,7 +47,7 @@ test("a session that others write to is not looked at for the lease on it", asyn
 	const heard = new Promise<void>((resolve) => void host.journal.watch("t", () => resolve()));
 	await other.journal.submit("t", input("i"));
 	await heard;
-	// One for what is watched now, and those that come each second.
+	// One for the currently watched sessions, and one per second.
 	expect(looks() - before).toBeLessThanOrEqual(3 + (performance.now() - began) / 1_000);
 });
 

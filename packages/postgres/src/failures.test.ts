@@ -1,4 +1,4 @@
-// What becomes of what is under way when the server, or the way to it, is lost.
+// Work in flight when the server, or the connection to it, is lost.
 import { append, begin, ended, input, note, notes, take } from "@holdfast/testing/cases";
 import { startPostgresServer } from "@holdfast/testing/postgres-server";
 import { expect, onTestFinished, test } from "vitest";

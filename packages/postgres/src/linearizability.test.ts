@@ -1,4 +1,4 @@
-// Many hosts that take one session from each other, and the history of what they did, judged.
+// Many hosts that take one session from each other, and a check of the resulting history.
 import { append, begin, note, started } from "@holdfast/testing/cases";
 import {
 	checkLinearizable,
@@ -12,7 +12,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { postgresHost } from "./index.ts";
 import { testServer } from "./test-server.fixture.ts";
 
-/** A journal of a host of its own, which says what it does. */
+/** A journal of a separate host, which records its operations. */
 function recordedJournal(url: string, schema: string, lines: HistoryLine[]): Journal {
 	const host = postgresHost({ connectionString: url, schema, leaseTtlMs: 120_000, patienceMs: 100_000 });
 	onTestFinished(() => host.close());

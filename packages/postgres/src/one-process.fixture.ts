@@ -4,10 +4,10 @@ import type { PostgresServer } from "@holdfast/testing/postgres-server";
 import { type PostgresHost, type PostgresHostOptions, postgresHost } from "./index.ts";
 import { reusedStores } from "./reused-store.fixture.ts";
 
-/** Nobody is taken for dead, however slow the machine is. */
+/** No worker is considered dead, even on a slow machine. */
 const leaseTtlMs = 120_000;
 
-/** Makes worlds on a server; `options` says how its hosts connect, by default directly and with a pool each. */
+/** Creates environments on a server; `options` sets how its hosts connect, by default directly and with a pool each. */
 export function oneProcess(
 	server: () => Promise<PostgresServer>,
 	options: () => Promise<PostgresHostOptions | undefined> = async () => undefined,

@@ -1,4 +1,5 @@
-// A real PgBouncer in transaction mode, before the server of the tests. It refuses to run as root, so there it runs as nobody.
+// A real PgBouncer in transaction mode, in front of the tests' server. It refuses to run as root, so for root it runs as
+// the user `nobody`.
 import { type ChildProcess, spawn } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -7,7 +8,7 @@ import pg from "pg";
 
 const program = process.env.HOLDFAST_PGBOUNCER ?? "/usr/sbin/pgbouncer";
 
-/** Whether the program is there: the package `pgbouncer` of Debian and Ubuntu, or what `HOLDFAST_PGBOUNCER` names. */
+/** Whether the program exists: the package `pgbouncer` of Debian and Ubuntu, or the path in `HOLDFAST_PGBOUNCER`. */
 export const hasPgBouncer = existsSync(program);
 
 export interface PgBouncer {

@@ -1,5 +1,5 @@
-// The journal behind a real PgBouncer in transaction mode: all of its contract with a way round it for the connection that
-// listens, and what is heard of others without one.
+// The journal behind a real PgBouncer in transaction mode: the full contract with a connection that bypasses it for
+// listening, and notifications of other hosts without one.
 import { type JournalWorld, journalContract } from "@holdfast/testing";
 import { append, begin, ended, note } from "@holdfast/testing/cases";
 import { afterAll, expect, onTestFinished, test } from "vitest";
@@ -14,7 +14,7 @@ let starting: Promise<PgBouncer> | undefined;
 async function through(): Promise<PostgresHostOptions> {
 	const { url } = await testServer();
 	starting ??= startPgBouncer(url);
-	// Nobody gives up on a slow machine.
+	// No call times out on a slow machine.
 	const patient = { connectTimeoutMs: 100_000, patienceMs: 100_000 };
 	return { connectionString: (await starting).url, pooler: "transaction", ...patient };
 }

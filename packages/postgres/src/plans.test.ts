@@ -1,5 +1,5 @@
-// Every statement finds what it looks for by an index, whatever the number of sessions and entries: no table that grows with
-// them is read from its beginning, and no statement reads more pages than a few.
+// Every statement uses an index, regardless of the number of sessions and entries: no growing table is scanned from its
+// start, and every statement reads only a few pages.
 import { append, begin, ended, input, note, take } from "@holdfast/testing/cases";
 import type { ListOptions } from "holdfast/host";
 import pg from "pg";
@@ -139,7 +139,7 @@ test("nothing that a host does reads a table that grows from its beginning", asy
 		);
 		return Object.fromEntries(rows.map(({ relname, seq_tup_read }) => [relname, Number(seq_tup_read)]));
 	};
-	// The connection that made the rows writes down what it read on request, else seconds later.
+	// The connection that wrote the rows flushes its statistics on request, else seconds later.
 	await server.query("SELECT pg_stat_force_next_flush()");
 	await server.query("SELECT pg_stat_clear_snapshot()");
 	const before = await scanned();
@@ -195,7 +195,7 @@ test("nothing that a host does reads a table that grows from its beginning", asy
 	} finally {
 		await host.close();
 	}
-	// Connections that have ended have written down what they read.
+	// Closed connections have flushed their statistics.
 	const running = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'holdfast'`;
 	await expect.poll(async () => (await server.query(running)).length).toBe(0);
 	expect(await scanned()).toEqual(before);
@@ -208,7 +208,7 @@ test("sessions that wait for a deadline have no job, and a look at what is due r
 	const host = postgresHost({ connectionString: server.url, schema });
 	const handed: string[] = [];
 	try {
-		// Who takes makes the queue.
+		// The first taker creates the queue.
 		const take = (): ReturnType<typeof host.queue.take> =>
 			host.queue.take({ atOnce: 5, isOurs: () => true, work: async (key) => void handed.push(key) });
 		await (await take()).stop();

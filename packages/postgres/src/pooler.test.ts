@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type PooledConnection, type PostgresHost, type PostgresPool, postgresHost } from "./index.ts";
 import { testServer } from "./test-server.fixture.ts";
 
-/** A pool that gives every statement another connection than the one before, and takes what a pooler leaves. */
+/** A pool that uses a different connection for every statement, and throws if a statement leaves state in it. */
 function rotatingPool(connectionString: string): PostgresPool & { end(): Promise<void> } {
 	const pools = [0, 1, 2].map(() => new pg.Pool({ connectionString, max: 2 }));
 	for (const pool of pools) pool.on("error", () => {});
@@ -21,7 +21,7 @@ function rotatingPool(connectionString: string): PostgresPool & { end(): Promise
 			if (name !== undefined) throw new Error(`a statement prepared under the name ${name}`);
 			const pool = pools[next++ % pools.length] as pg.Pool;
 			const result = await pool.query(config as pg.QueryConfig);
-			// What a statement left in its connection would be met by that of another program.
+			// State left in a connection would affect the statements of other programs.
 			const kept = await pool.query(`SELECT (SELECT count(*) FROM pg_prepared_statements WHERE name <> '')
 				+ (SELECT count(*) FROM pg_listening_channels())
 				+ (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS count`);

@@ -1,5 +1,5 @@
-// The contract of journal and host on the oldest Postgres that is supported, a real one: the package `postgresql-15` of
-// Debian and Ubuntu, or where HOLDFAST_POSTGRES_15_PROGRAMS says that its programs are.
+// The contract of journal and host on the oldest supported Postgres, a real one: the package `postgresql-15` of Debian
+// and Ubuntu, or the programs in HOLDFAST_POSTGRES_15_PROGRAMS.
 import { existsSync } from "node:fs";
 import { hostContract, journalContract } from "@holdfast/testing";
 import { append, begin, input, note } from "@holdfast/testing/cases";

@@ -7,7 +7,7 @@ import { type PostgresHost, postgresHost } from "./index.ts";
 import { oneProcess } from "./one-process.fixture.ts";
 import { testServer } from "./test-server.fixture.ts";
 
-/** Nobody is taken for dead, however slow the machine is. */
+/** No worker is considered dead, even on a slow machine. */
 const leaseTtlMs = 120_000;
 
 const onServer = oneProcess(testServer);
@@ -21,7 +21,10 @@ for (const { name, run } of journalContract({
 for (const { name, run } of hostContract({ name: "postgres", make: onServer, limitsFiles: true }))
 	test(name, run);
 
-/** Every second worker, the first among them, is a process of its own. Its end is seen at once, a stop by the time. */
+/**
+ * Every second worker, starting with the first, is in a separate process. Its end is detected at once, a stop by the
+ * timeout.
+ */
 async function twoProcesses(leaseTtlMs: number): Promise<JournalWorld> {
 	const { url: connectionString, schema } = await testServer();
 	const options = { connectionString, schema: schema(), leaseTtlMs };

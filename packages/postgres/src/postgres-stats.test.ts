@@ -38,7 +38,7 @@ test("what is due and nobody works on is counted with its age, and gone when it 
 	const server = await testServer();
 	const schema = server.schema();
 	const host = await open(schema);
-	// Who takes work makes the queue; then nobody takes.
+	// The first taker creates the queue; then there are no takers.
 	const taking = await host.queue.take({ atOnce: 1, isOurs: () => false, work: async () => {} });
 	await taking.stop();
 	await host.journal.submit("a", input("i"));

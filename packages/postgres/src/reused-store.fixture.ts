@@ -13,7 +13,7 @@ export interface ReusedStore {
 	leave(): Promise<void>;
 }
 
-/** Gives stores of a server to the tests of the file that calls this. */
+/** Provides the tests of the calling file with stores on a server. */
 export function reusedStores(server: () => Promise<PostgresServer>): () => Promise<ReusedStore> {
 	const left: string[] = [];
 	const pools: pg.Pool[] = [];

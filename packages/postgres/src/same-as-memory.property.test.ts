@@ -13,7 +13,7 @@ const tables = [
 	"timers",
 	"removed_sessions",
 ];
-/** Nobody beats while the test runs, so that who was made dead stays so. */
+/** No heartbeats during the test, so that workers declared dead stay dead. */
 const leaseTtlMs = 2_000_000_000;
 
 test("a journal in Postgres answers as one in memory, whatever the writes and their order", async () => {

@@ -1,5 +1,5 @@
-// How long it takes until the sessions of a worker that is stopped or cut off are handed to others, and what it finds when it
-// comes back.
+// How long it takes until the sessions of a stopped or disconnected worker are handed to others, and what the worker
+// finds when it returns.
 import { append, begin, input, note, notes, take } from "@holdfast/testing/cases";
 import { startRemoteJournal } from "@holdfast/testing/remote-journal";
 import type { Journal } from "holdfast/host";
@@ -8,7 +8,7 @@ import { wayTo } from "./cut-connections.fixture.ts";
 import { type PostgresHost, type PostgresHostOptions, postgresHost } from "./index.ts";
 import { testServer } from "./test-server.fixture.ts";
 
-/** What is promised, in milliseconds; a machine that does other things is given several attempts to show it. */
+/** The guaranteed time in milliseconds; a busy machine gets several attempts. */
 const promised = 2_000;
 const attempts = 6;
 
@@ -59,7 +59,7 @@ async function measure(fallible: (options: PostgresHostOptions) => Promise<Falli
 		await expect(late).rejects.toMatchObject({ code: "lease_lost" });
 		await expect.poll(() => lost).toBe(true);
 		expect(notes(await other.journal.read(key))).toEqual(["taken over"]);
-		// It works as before, with what it takes from now on.
+		// It works as before, with the sessions it takes from now on.
 		await worker.journal.submit(key, input(`again ${attempt}`));
 	}
 	return Math.min(...took);

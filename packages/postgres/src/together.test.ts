@@ -28,7 +28,7 @@ test("what is asked in one turn is one statement, and what comes while two are u
 	sent[1]?.answer();
 	expect(await second).toBe("answer 3");
 	await turn();
-	// Asked again, it is answered by what is read then.
+	// A repeated query is answered by a new read.
 	expect(asked()).toEqual([[1, 2], [3], [4, 1]]);
 	sent[0]?.answer();
 	sent[2]?.answer();

@@ -1,4 +1,4 @@
-// A pool of the program whose connections are all in use: every wait for one has an end, and says what to change.
+// A user's pool whose connections are all in use: every wait for one ends, and the error explains what to change.
 import { scriptedModel } from "@holdfast/testing";
 import { input } from "@holdfast/testing/cases";
 import { Agent } from "holdfast";

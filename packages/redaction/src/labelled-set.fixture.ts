@@ -1,8 +1,8 @@
-// A labelled set of strings: what is to be masked, and look-alikes that are not. All of it is made from a seed.
+// A labelled set of strings: ones to mask, and look-alikes to keep. All are generated from a seed.
 
 export interface Labelled {
 	readonly text: string;
-	/** What must not be seen afterwards; undefined for a look-alike, which stays as it is. */
+	/** What must be hidden afterwards; undefined for a look-alike, which stays unchanged. */
 	readonly hidden?: string;
 	readonly kind: string;
 }
@@ -23,7 +23,10 @@ const digits = "0123456789";
 const word = lower + lower.toUpperCase() + digits;
 const hex = "0123456789abcdef";
 
-/** Mobile or landline numbers of twenty countries, as they are written abroad and, where that is unmistakable, at home. `#` is a digit. */
+/**
+ * Mobile or landline numbers of twenty countries, in international format and, if it is unmistakable, in national format.
+ * `#` is a digit.
+ */
 const phones: Readonly<Record<string, readonly string[]>> = {
 	US: [
 		"+1 202 555 0###",

@@ -1,4 +1,4 @@
-// What is masked, what is not, and that it makes no difference how a text is cut.
+// What is masked, what is not, and that the result does not depend on how a text is cut.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createRedactor } from "./index.ts";
@@ -184,7 +184,7 @@ describe("a registered secret [RUN-129]", () => {
 		test(`is masked ${how}`, () => {
 			const masked = own.maskSecrets(`<${form}>`);
 			expect(masked).toContain("[REDACTED:secret]");
-			// Of base64 a character of each border may remain: it holds bits of what is beside the secret too.
+			// In base64, one character at each border may remain: it also contains bits of the text next to the secret.
 			expect(masked.replace("[REDACTED:secret]", "").length).toBeLessThanOrEqual(
 				how.includes("after") ? 10 : 2,
 			);
@@ -439,7 +439,7 @@ test("no text takes more than linear time", () => {
 		return (user + system) / 1_000;
 	};
 	for (const unit of [...units, ...more]) {
-		// Many times what is measured on an idle machine, and far less than a quadratic rule would take.
+		// Many times the value measured on an idle machine, and far less than a quadratic rule would take.
 		expect(cpu(unit.repeat(Math.ceil(1e6 / unit.length)).slice(0, 1e6)), unit).toBeLessThan(1_000);
 	}
 	const random = randomOf(5);

@@ -1,5 +1,5 @@
-// Attempts to get out, or to get at what was not given. Each is a program of the guest: it may fail or give back
-// anything, but nothing of the host is reached, changed or shown, and the sandbox serves the next run.
+// Attempts to escape, or to access what was not given. Each is a program of the guest: it may fail or return anything,
+// but nothing of the host is reached, changed or exposed, and the sandbox serves the next run.
 import { describe, expect, test } from "vitest";
 import { bench } from "./sandbox.fixture.ts";
 

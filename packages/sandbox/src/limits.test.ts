@@ -6,7 +6,7 @@ import { createSandbox } from "./sandbox.ts";
 const { sandbox, run, value } = bench({ workers: 2 });
 const MiB = 1024 * 1024;
 
-/** Counts how often the event loop answers a timer while something is under way. */
+/** Measures the longest pause of the event loop during an action. */
 async function longestPause(action: () => PromiseLike<unknown>): Promise<number> {
 	let last = performance.now();
 	let longest = 0;
@@ -20,8 +20,8 @@ async function longestPause(action: () => PromiseLike<unknown>): Promise<number>
 }
 
 /**
- * The fewest milliseconds of several attempts. Whatever else the machine does lengthens some attempts and shortens none, so
- * that one within the limit shows what the sandbox itself takes.
+ * Returns the minimum duration of several attempts in milliseconds. Other load only makes attempts longer, so one within
+ * the limit shows what the sandbox itself takes.
  */
 async function fewest(limit: number, attempt: () => Promise<number>): Promise<number> {
 	let best = Number.POSITIVE_INFINITY;

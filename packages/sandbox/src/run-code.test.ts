@@ -1,4 +1,4 @@
-// What is run of a module, in which language, and how its outcome reads.
+// What runs of a module, in which language, and how its outcome is reported.
 import { describe, expect, test } from "vitest";
 import { bench } from "./sandbox.fixture.ts";
 
@@ -211,7 +211,7 @@ test("a handle runs from its creation, and gives the same result to everyone [SA
 		globals: { touch: () => void calls++ },
 	});
 	expect(handle.running).toBe(true);
-	// Nobody awaits it yet.
+	// The run was not awaited yet.
 	await expect.poll(() => [calls, handle.running]).toEqual([1, false]);
 	const first = await handle;
 	expect(handle.running).toBe(false);

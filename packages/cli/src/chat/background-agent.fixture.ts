@@ -1,4 +1,4 @@
-// An agent that gives its work to a sub-agent in the background, whose tool requires approval.
+// An agent that delegates to a sub-agent in the background, whose tool requires approval.
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { Agent, tool } from "holdfast";
 

@@ -1,4 +1,4 @@
-/** A real terminal for tests: tmux holds the screen, types keys, and says what is shown. */
+/** A real terminal for tests: tmux keeps the screen, types keys, and returns what is shown. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
@@ -17,7 +17,7 @@ export interface TerminalOptions {
 	readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** `holdfast` in a terminal. It is closed when the test is over. */
+/** `holdfast` in a terminal, which is closed after the test. */
 export class Terminal {
 	readonly #socket = join(temporaryFolder(), "tmux");
 
@@ -41,7 +41,7 @@ export class Terminal {
 		spawnSync("tmux", ["-S", this.#socket, "kill-server"]);
 	}
 
-	/** What is on the screen, and what scrolled off it. */
+	/** The text on the screen and in the scrollback. */
 	get text(): string {
 		return this.#tmux("capture-pane", "-p", "-J", "-S", "-1000", "-t", "t");
 	}
@@ -68,7 +68,7 @@ export class Terminal {
 		for (const key of keys) this.#tmux("send-keys", "-t", "t", key);
 	}
 
-	/** Pastes, as a terminal does that says where a paste begins and ends. */
+	/** Pastes like a terminal that marks the start and the end of a paste. */
 	paste(text: string): void {
 		this.#tmux("set-buffer", "--", text);
 		this.#tmux("paste-buffer", "-p", "-t", "t");

@@ -248,7 +248,7 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 	});
 });
 
-/** The command itself, which the program that gives it a terminal has started. */
+/** Returns the process id of the command itself, which the terminal program has started. */
 function lastDescendant(pid: number): number {
 	const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
 	return child === undefined ? pid : lastDescendant(Number(child));

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixtur
 const program = join(import.meta.dirname, "../../bin/holdfast.js");
 let folder: string;
 
-// The program is copied to where no pinned Node is above it, with a main file that says which Node runs it.
+// The program is copied to a folder without a pinned Node above it, with a main file that selects the Node to run.
 beforeEach(() => {
 	folder = temporaryFolder();
 	mkdirSync(join(folder, "package/bin"), { recursive: true });

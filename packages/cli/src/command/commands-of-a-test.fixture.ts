@@ -1,14 +1,16 @@
-/** Commands that a test starts in a folder of its own, and its model server: what still runs is ended with the test. */
+/**
+ * Runs commands of a test in a separate folder, with a model server; processes that are still running end with the test.
+ */
 import { afterEach, beforeEach } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { type ModelServer, type Reply, type Started, start, startModelServer } from "./spawn.fixture.ts";
 
-/** What the test under way has. */
+/** The resources of the current test. */
 export interface Commands {
 	readonly folder: string;
 	/** Starts `holdfast` with arguments in the folder. */
 	begin(argv: readonly string[], environment?: Record<string, string>): Started;
-	/** Starts a model server that gives these replies. */
+	/** Starts a model server with these replies. */
 	serveModel(replies: readonly Reply[]): Promise<ModelServer>;
 }
 

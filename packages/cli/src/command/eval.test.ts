@@ -10,7 +10,7 @@ beforeEach(() => {
 	folder = temporaryFolder();
 });
 
-/** Scenarios whose runs take so many steps; no package is needed to write them. */
+/** Returns scenarios whose runs take this many steps; writing them requires no package. */
 function scenarios(steps: number, success = true): void {
 	const result = `{ success: ${success}, result: "done", steps: ${steps}, actions: [], tokenUsage: { totalTokens: 5 } }`;
 	writeFileSync(

@@ -1,7 +1,7 @@
 /**
- * Loaded before the command by a test: stops for ever in one call of node:fs/promises, named by HOLD_FILE_CALL as
- * "rename:before" or "rename:after", and says so, so that the process can be killed just there. "open:after:.tmp" means the
- * first call whose path has ".tmp" in it.
+ * Loaded before the command by a test: blocks forever in one call of node:fs/promises, named by HOLD_FILE_CALL as
+ * "rename:before" or "rename:after", and reports it, so that the process can be killed at exactly that point.
+ * "open:after:.tmp" means the first call whose path contains ".tmp".
  */
 import { promises, writeSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";

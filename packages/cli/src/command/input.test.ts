@@ -1,4 +1,4 @@
-/** What a task is made of, which agent works on it, and what is asked before it costs money. */
+/** How a task is composed, which agent works on it, and which questions precede costs. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

@@ -26,7 +26,7 @@ export interface LampProject {
 	serve(replies: readonly Reply[]): Promise<void>;
 	/** The arguments of a run that may write. */
 	task(replies: readonly Reply[], ...more: string[]): Promise<string[]>;
-	/** What the model last got about its calls. */
+	/** Returns what the model last received about its calls. */
 	lastMessages(): string;
 	/** Approves `double`, and kills the process at a call of the file system. */
 	killedAt(moment: string): Promise<void>;

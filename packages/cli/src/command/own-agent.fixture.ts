@@ -1,4 +1,4 @@
-/** An agent as a user writes one, in a file of its own; the model's address is in the environment. */
+/** An agent as users write it, in a separate file; the model's address is in the environment. */
 import { openaiCompatible } from "@holdfast/upp";
 import { Agent, tool } from "holdfast";
 

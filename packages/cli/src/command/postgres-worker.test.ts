@@ -1,4 +1,4 @@
-// `holdfast run` and `holdfast worker` over Postgres, in processes of their own.
+// `holdfast run` and `holdfast worker` over Postgres, in separate processes.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startPostgresServer } from "@holdfast/testing/postgres-server";
@@ -14,7 +14,7 @@ const { begin } = commands;
 
 beforeAll(async () => {
 	postgres = await startPostgresServer();
-	// The server trusts everybody here: the password is there to be hidden.
+	// The server accepts any password here: this one only has to be hidden.
 	const address = new URL(postgres.url);
 	address.password ||= "hunter2";
 	db = address.href;
@@ -57,7 +57,7 @@ interface Streamed {
 	readonly data: string;
 }
 
-/** Reads a stream of events until it ends or breaks, and says each as it comes. */
+/** Reads a stream of events until it ends or breaks, and reports each on arrival. */
 async function readStream(
 	response: Response,
 	came: (event: Streamed) => void = () => {},

@@ -8,7 +8,10 @@ import { run } from "./spawn.fixture.ts";
 
 const root = join(import.meta.dirname, "../../../..");
 
-/** What the compiler says of the project's own files. The packages' sources are compiled as well, and not by their rules. */
+/**
+ * Returns the compiler's errors in the project's own files. The packages' sources are compiled as well, but with other
+ * rules.
+ */
 function refused(project: string): readonly string[] {
 	const compiler = join(root, "node_modules/.bin/tsc");
 	const parameters = [compiler, "-p", ".", "--pretty", "false", "--customConditions", "holdfast-source"];

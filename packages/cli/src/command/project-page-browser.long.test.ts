@@ -1,5 +1,5 @@
-// The page of a project in a real browser, against `holdfast serve --project`: threads with what they keep, and prompts that are
-// edited, over a kill of the server.
+// The page of a project in a real browser, against `holdfast serve --project`: threads with their contents, and editing
+// of prompts, across a kill of the server.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -124,7 +124,7 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 		await page.getByRole("button", { name: "Run now" }).click();
 		await page.locator("li", { has: page.locator(".effect-completed"), hasText: "today.txt" }).waitFor();
 		expect(await page.locator(".effect-pending").count()).toBe(0);
-		// Whoever only watches sees it too.
+		// Visible to a mere watcher too.
 		await other.locator(".effect-completed").waitFor();
 		await other.close();
 		await page.goto(tab("files"));
@@ -176,7 +176,7 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 	});
 });
 
-/** What of a page keeps somebody out. */
+/** Returns the accessibility violations of a page. */
 async function violationsOf(page: Page): Promise<readonly string[]> {
 	await page.evaluate(axe.source);
 	return page.evaluate(async () => {

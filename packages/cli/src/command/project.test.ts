@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 afterAll(() => rmSync(fresh, { recursive: true, force: true, maxRetries: 3 }));
 
-/** Replaces a file at once, so that nobody sees half of it. */
+/** Replaces a file atomically, so that no process sees half of it. */
 function write(path: string, text: string): void {
 	writeFileSync(join(folder, "saved"), text);
 	renameSync(join(folder, "saved"), join(project, path));

@@ -1,4 +1,4 @@
-// `holdfast serve` in processes of its own: what it says, that its curl works, keys, and how it ends.
+// `holdfast serve` in separate processes: its output, its curl command, keys, and how it ends.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { type Started, start } from "./spawn.fixture.ts";
 const ownAgent = join(import.meta.dirname, "own-agent.fixture.ts");
 const commands = commandsOfATest();
 
-/** A server, and where it listens. */
+/** Starts a server; returns it with its address. */
 async function serve(
 	argv: readonly string[],
 	environment: Record<string, string> = {},

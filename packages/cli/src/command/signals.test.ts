@@ -15,7 +15,7 @@ beforeEach(() => {
 	writeFileSync(join(commands.folder, "NEWS.md"), "# News\n\nThe lamp is green.\n");
 });
 
-/** Sends a signal; gives how the command ended, and after how many milliseconds. */
+/** Sends a signal; returns how the command ended, and after how many milliseconds. */
 async function ended(
 	{ child, finished }: Started,
 	signal: NodeJS.Signals,

@@ -1,4 +1,4 @@
-/** Starts the real command in a process of its own, and a model server that tests can hold back. */
+/** Starts the real command in a separate process, and a model server that tests can pause. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
@@ -15,7 +15,7 @@ export interface Finished {
 	readonly stderr: string;
 }
 
-/** A command under way. */
+/** A running command. */
 export interface Started {
 	readonly child: ChildProcess;
 	readonly finished: Promise<Finished>;
@@ -33,13 +33,13 @@ export function start(
 	options: {
 		readonly folder: string;
 		readonly environment?: Record<string, string>;
-		/** The program that gives it a terminal. */
+		/** The program that provides its terminal. */
 		readonly through?: string;
 		/** The file that it reads from standard input. Default: none. */
 		readonly inputFile?: string;
 		/** The same through a pipe of a shell. */
 		readonly pipedFrom?: string;
-		/** What is piped into it. Default: nothing; `open`: nothing, and the pipe stays open. */
+		/** Its piped input. Default: nothing; `open`: nothing, and the pipe stays open. */
 		readonly piped?: string | { readonly open: true };
 	},
 ): Started {
@@ -64,7 +64,8 @@ export function start(
 			: [
 					options.through,
 					"-qec",
-					// The shell becomes the command: one that stayed would answer Ctrl-C itself, with a code of its own.
+					// The command replaces the shell: a remaining shell would answer Ctrl-C itself, with another exit
+					// code.
 					`exec ${command.map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(" ")}`,
 					"/dev/null",
 				];
@@ -75,7 +76,7 @@ export function start(
 		stdio: [input ?? "pipe", "pipe", "pipe"],
 	}) as ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
 	if (input !== undefined) closeSync(input);
-	// What is not read to its end is no fault of the test's.
+	// Input that is not read to its end is not an error of the test.
 	child.stdin?.on("error", () => {});
 	// A terminal stays open to be typed into; anything else gets nothing to read.
 	if (options.through === undefined && typeof options.piped !== "object") child.stdin?.end(options.piped);
@@ -122,12 +123,12 @@ export interface ModelServer {
 	readonly model: string;
 	/** Requests it got. */
 	readonly requests: readonly { readonly messages: readonly unknown[] }[];
-	/** Settles when so many requests have come. */
+	/** Settles when this many requests have arrived. */
 	asked(count: number): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** What the server does with a request: an answer, a tool call, or nothing at all. */
+/** How the server replies to a request: an answer, a tool call, or nothing. */
 export type Reply =
 	| {
 			readonly text: string;
@@ -144,7 +145,7 @@ export type Reply =
 	| { readonly status: number }
 	| "hang";
 
-/** Starts a model server that gives these replies in order, the last one again and again. */
+/** Starts a model server with these replies in order, repeating the last one. */
 export async function startModelServer(replies: readonly Reply[]): Promise<ModelServer> {
 	const requests: { messages: readonly unknown[] }[] = [];
 	const waiting: { count: number; settle: () => void }[] = [];

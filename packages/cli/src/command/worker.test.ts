@@ -1,4 +1,4 @@
-// `holdfast worker` in processes of its own: it works on what dead processes left, once, and ends as it is asked to.
+// `holdfast worker` in separate processes: it continues the work of dead processes, once, and ends as requested.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

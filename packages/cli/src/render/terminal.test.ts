@@ -13,7 +13,7 @@ afterEach(() => {
 const ESCAPE = "\x1b";
 const TOKENS = new RegExp(`${ESCAPE}\\[\\d*[A-Za-z]|\\r|\\n|[^${ESCAPE}\\r\\n]+`, "g");
 
-/** A terminal that understands what the renderer writes: text, line ends, cursor up, erase below. */
+/** A terminal that supports what the renderer writes: text, line ends, cursor up, erase below. */
 function screen(): { write(text: string): void; readonly lines: string[] } {
 	let lines: string[] = [""];
 	let row = 0;

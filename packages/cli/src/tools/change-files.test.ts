@@ -44,7 +44,7 @@ const toolNamed = (name: string): AssistantTool => tools.find((tool) => tool.nam
 
 type Name = "write_file" | "edit_file";
 
-/** Runs a call as it is after somebody has looked at it. */
+/** Runs a call as it runs after an approval. */
 async function approved(
 	name: Name,
 	params: Record<string, unknown>,

@@ -1,4 +1,4 @@
-// A folder of the root that somebody exchanges with a link to a folder outside, again and again while the tools work.
+// A folder of the root that another thread keeps replacing with a link to a folder outside while the tools work.
 import {
 	existsSync,
 	mkdirSync,
@@ -60,7 +60,7 @@ const exchange = `
 		if (count === 0) parentPort.postMessage("begun");
 	}`;
 
-/** Exchanges the folder with the link from another thread, until the test is over. */
+/** Swaps the folder and the link in another thread until the test ends. */
 async function exchangeForEver(): Promise<void> {
 	const worker = new Worker(exchange, { eval: true, workerData: root });
 	exchanger = worker;
@@ -72,7 +72,7 @@ function call(name: string, params: Record<string, unknown>): Promise<string> {
 	return tool.run(params);
 }
 
-/** How often calls were answered, refused, and gave away what is outside. */
+/** Counts how often calls were answered, rejected, and leaked what is outside. */
 async function attempts(
 	count: number,
 	params: (index: number) => readonly [string, Record<string, unknown>],

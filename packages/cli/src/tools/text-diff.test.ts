@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type DiffHunk, diffTexts } from "./text-diff.ts";
 
-/** Makes the second text of the first by the numbers of the pieces, and checks all that the pieces say of the first. */
+/** Derives the second text from the first by the hunks, and checks the hunks against the first. */
 function apply(text: string, hunks: readonly DiffHunk[]): string {
 	const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 	const made: string[] = [];

@@ -36,7 +36,7 @@ test("folding that is killed in the middle leaves all entries, or the one that r
 		expect(sizeOfLog()).toBe(0);
 		const folding = start(["db", "prune", "--fold-older-than", "30d", "--db", path], { folder });
 		const end = Date.now() + 10_000;
-		// The log grows while the transaction is still open, for it is larger than what is kept in memory.
+		// The log grows while the transaction is still open, because it exceeds the memory cache.
 		while (sizeOfLog() < 100_000 + each * 400_000 && folding.child.exitCode === null && Date.now() < end)
 			await new Promise((wake) => setImmediate(wake));
 		folding.child.kill("SIGKILL");

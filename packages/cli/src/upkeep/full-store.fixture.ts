@@ -7,7 +7,7 @@ import { addRun, childKey, factsOfRun, take } from "./old-sessions.fixture.ts";
 export type FullHost = Host & Required<Pick<Host, "files" | "timers" | "records" | "changes">>;
 
 const at = 1_700_000_000_000;
-/** Keys with what a database cannot hold as it is. */
+/** Keys with characters that a database cannot store directly. */
 const hostile = 'nul \u0000, lone \ud800, quote " and \\ back';
 
 /** Writes something of everything. */
@@ -25,7 +25,7 @@ export async function fillStore(host: FullHost): Promise<void> {
 	await lease.release();
 	await journal.submit("b", { id: "waits", kind: "steer", dedupeKey: "waits", body: { text: hostile } });
 	await journal.submit("new", { id: "first", kind: "notice", body: null });
-	// A run that nobody has ended.
+	// A run that was not ended.
 	const open = await take(journal, "open");
 	await open.append({ at, runId: "open run", facts: factsOfRun("still there?", "").slice(0, 2) });
 	await open.release();
@@ -44,7 +44,7 @@ export async function fillStore(host: FullHost): Promise<void> {
 	await records.commit([], [{ shelf: "s", name: "other", value: "x" }]);
 }
 
-/** All that a store says of itself, apart from what belongs to its place. */
+/** Returns everything that a store contains, except what depends on its location. */
 export async function contentOf(host: FullHost): Promise<unknown> {
 	const { journal } = host;
 	const sessions: unknown[] = [];
@@ -82,7 +82,7 @@ async function recordsOf(records: RecordSpace): Promise<unknown> {
 	return records.list("s");
 }
 
-/** What a store remembers without showing it: keys of inputs that came, and the epochs of what was deleted. */
+/** Returns what a store remembers without listing it: keys of received inputs, and the epochs of deleted sessions. */
 export async function rememberedBy({ journal }: FullHost): Promise<unknown> {
 	const again = { kind: "notice", body: { text: "again" } } as const;
 	const known = await journal.submit("b", { ...again, id: "again", dedupeKey: hostile });

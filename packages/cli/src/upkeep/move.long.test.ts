@@ -23,12 +23,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A store of the server, in a schema of its own. */
+/** Creates a store on the server, in a separate schema. */
 function emptyStore(): { readonly connectionString: string; readonly schema: string } {
 	return { connectionString: server.url, schema: server.schema() };
 }
 
-/** A database of its own, as the command knows it by its address. */
+/** Creates a separate database, which the command accesses by its address. */
 async function emptyDatabase(): Promise<{ readonly url: string; readonly name: string }> {
 	const name = `db_${server.schema()}`;
 	await server.query(`CREATE DATABASE ${name}`);
@@ -73,7 +73,7 @@ test("all of a store is moved to a server and back, and stays what it was", asyn
 	expect(back.size).toEqual(there.size);
 	expect(await using(inFile("back.db"), contentOf)).toEqual(before);
 	expect(await problemsOf(path("back.db"))).toEqual([]);
-	// What was moved is as it was, under its other name.
+	// The source is unchanged, under its new name.
 	expect(await using(postgresHost({ ...store, schema: back.left }), contentOf)).toEqual(before);
 	expect(await using(inFile("j.db.moved"), contentOf)).toEqual(before);
 	await server.query(`DROP SCHEMA ${back.left} CASCADE`);
@@ -116,7 +116,7 @@ test("a run that was open continues where it was moved to, and each session is a
 	for await (const run of agent.work({ until: "done" })) outcomes.push((await run.result()).outcome);
 	expect(outcomes).toEqual(["completed"]);
 	expect(asked).toEqual([expect.stringContaining("Where were we?")]);
-	// What is committed from here on follows what was moved.
+	// Later commits follow the moved ones.
 	const position = await host.changes.position();
 	await host.journal.submit("next", { id: "i", kind: "notice", body: null });
 	const later = await host.changes.read({ after: position });

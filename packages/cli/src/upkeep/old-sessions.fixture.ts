@@ -9,7 +9,7 @@ export function childKey(parent: string, suffix: string): string {
 	return `\0sub\0${parent.length}\0${parent}\x006\0helper\0${suffix}`;
 }
 
-/** The facts of one run that asked a tool: what was said, and a secret that only its details hold. */
+/** Returns the facts of a run that called a tool: its messages, and a secret that only its details contain. */
 export function factsOfRun(asks: string, secret: string): readonly Fact[] {
 	const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 	const question = new UserMessage(asks);

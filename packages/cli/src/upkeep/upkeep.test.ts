@@ -222,7 +222,7 @@ describe("check", () => {
 			await files?.of("s1", "box").write("f", [Buffer.from("body ".repeat(60))]);
 		});
 		expect(checked().problems).toEqual([]);
-		/** All that rows hold: pages have old copies of rows, too, which are nobody's. */
+		/** Returns everything that rows contain: pages also have stale copies of rows. */
 		const rows = (): string => {
 			const database = new DatabaseSync(path);
 			const all = ["entries", "chunks", "inputs", "session_values", "timers", "file_pieces"].map((table) =>
@@ -408,7 +408,7 @@ describe("prune", () => {
 		expect(await execution.store.runs.get("noted")).toBeNull();
 		expect(await execution.store.runs.get("not begun")).not.toBeNull();
 		await lease.append({ at: now, runId: "open child", facts: factsOfRun("q", "").slice(6) });
-		// A session of that key begins anew, and above what the one before had.
+		// A new session with that key starts above the previous one's epoch.
 		const again = await take(journal, "old");
 		expect([again.seq, again.epoch > 1]).toEqual([0, true]);
 	});
@@ -462,7 +462,7 @@ describe("prune", () => {
 			["in-use", "b"],
 			["removed", "c"],
 		]);
-		// It was stopped before the rows of the last one were gone: what is left of it is out of everyone's reach.
+		// It was stopped before the last session's rows were removed: the rest is unreachable.
 		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, hidden: 1 } });
 		expect(
 			(await run(["sessions", "--db", path, "--json"], { folder })).stdout.trim().split("\n"),
@@ -487,7 +487,7 @@ describe("prune", () => {
 		expect(await prune({ removeBefore: now + day, mode: "plan" })).toMatchObject([{ session: "s" }]);
 		expect(await prune({ removeBefore: 0 })).toEqual([]);
 		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, hidden: 0, entries: 7 } });
-		// Whoever is at work on it lives: this process, as its row says.
+		// Its owner is alive: this process, according to its row.
 		const host = open();
 		const lease = await take(host.journal, "t");
 		await lease.append({ at: now, runId: "open", facts: factsOfRun("q", "").slice(0, 1) });

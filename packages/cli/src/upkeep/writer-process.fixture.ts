@@ -25,7 +25,7 @@ while (!stopped) {
 	report.slowest = Math.max(report.slowest, performance.now() - began);
 	if (outcome !== "completed" || text !== `re: ${asks}`) report.wrong.push(`${asks}: ${outcome} ${text}`);
 	if (++report.turns === 3) process.send?.("writing");
-	// Those that work on the file beside it need a processor too.
+	// Concurrent users of the file need a processor too.
 	await setTimeout(1);
 }
 await agent.close();

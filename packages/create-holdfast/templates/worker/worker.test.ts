@@ -1,4 +1,4 @@
-// The Worker in the real runtime, as wrangler.jsonc says; its objects are gone with the test.
+// The Worker in the real runtime, configured by wrangler.jsonc; its objects are removed after the test.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { unstable_startWorker } from "wrangler";

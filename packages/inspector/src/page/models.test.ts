@@ -1,4 +1,4 @@
-// What the page makes of entries: conversation, timeline, plans and charts, of entries as a service writes them.
+// What the page derives from entries: conversation, timeline, plans and charts, with entries as a service writes them.
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { type Inspected, inspect } from "../routes/inspected.fixture.ts";

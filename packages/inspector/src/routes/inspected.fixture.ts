@@ -7,11 +7,11 @@ import { type InspectorOptions, inspector } from "../inspector.ts";
 /** A server, and the ways to ask it. */
 export interface Inspected {
 	readonly host: Host;
-	/** Asks a route; gives its JSON. */
+	/** Requests a route; returns its JSON. */
 	get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 	post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 	fetch(path: string, init?: RequestInit): Promise<Response>;
-	/** Says something to a session, and waits until it was answered. */
+	/** Sends a message to a session, and waits for the answer. */
 	say(sessionId: string, input: string, headers?: Readonly<Record<string, string>>): Promise<void>;
 	close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface Answer {
 	readonly body: any;
 }
 
-/** What it is made with. */
+/** Options of the server. */
 export interface InspectedOptions {
 	readonly agent?: Partial<AgentOptions>;
 	readonly tools?: readonly AnyTool[];

@@ -1,4 +1,4 @@
-// What the routes of prompts let whom see and write, and what a server says of itself.
+// Who may read and write prompts through their routes, and what a server reports about itself.
 import { memoryPromptStore } from "@holdfast/runner/prompts";
 import { scriptedModel } from "@holdfast/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

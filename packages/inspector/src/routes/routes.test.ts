@@ -1,4 +1,4 @@
-// The routes of the inspector over a service in memory: what they show, to whom, and what they do.
+// The routes of the inspector over a service in memory: their data, their permissions, and their actions.
 import { scriptedModel } from "@holdfast/testing";
 import fc from "fast-check";
 import { Agent, tool } from "holdfast";

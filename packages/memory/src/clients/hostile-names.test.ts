@@ -1,4 +1,5 @@
-// Names that look like parts of a store's keys, patterns or commands are names: each has what was written under it, and no more.
+// Names that look like parts of a store's keys, patterns or commands are ordinary names: each returns exactly what was
+// written with it.
 import { expect, test } from "vitest";
 import { noRedis } from "../redis-server.fixture.ts";
 import { redisWorld, sqliteWorld, type World } from "../worlds.fixture.ts";

@@ -1,4 +1,4 @@
-// What tests of dispatch share: hosts on a schema of their own, and inputs that nobody's caller waits for.
+// Shared by the tests of dispatch: hosts on a separate schema, and inputs without a waiting caller.
 import { messageToJSON, UserMessage } from "@holdfast/upp";
 import type { WorkTaker } from "holdfast/host";
 import { afterEach, beforeEach } from "vitest";
@@ -9,11 +9,11 @@ import { testServer } from "../test-server.fixture.ts";
 export interface TestStore {
 	readonly url: string;
 	readonly schema: string;
-	/** Called when the test is over, the last one first. */
+	/** Called after the test, in reverse order. */
 	readonly ends: (() => unknown)[];
 }
 
-/** A store for each test of a file; what was opened is closed after it. */
+/** Creates a store for each test of a file, and closes it afterwards. */
 export function storeOfEachTest(): TestStore {
 	const store = { url: "", schema: "", ends: [] as (() => unknown)[] };
 	beforeEach(async () => {
@@ -35,14 +35,14 @@ export function openHost(
 	return host;
 }
 
-/** A message that nobody's caller waits for. */
+/** Creates a message without a waiting caller. */
 export function inputOf(text: string) {
 	const id = globalThis.crypto.randomUUID();
 	const message = messageToJSON(new UserMessage(text, { id }));
 	return { id, kind: "message" as const, runId: id, body: { shape: "text", message } };
 }
 
-/** Who takes, and what was handed to it. Each piece of work waits for `open`. */
+/** A taker, and the sessions it received. Each piece of work waits for `open`. */
 export interface TestTaker {
 	readonly begun: string[];
 	readonly ended: string[];

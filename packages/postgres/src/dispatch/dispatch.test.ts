@@ -13,7 +13,7 @@ import { inputOf, openHost, storeOfEachTest, takeFrom } from "./dispatch.fixture
 const store = storeOfEachTest();
 const open = (): PostgresHost => openHost(store);
 
-/** An agent that works on what is handed out, and has begun to take it. Nothing is found by a look: those come far apart. */
+/** Starts an agent that works on what is handed out. Polls are too rare to find anything. */
 async function workOn(host: PostgresHost, options: AgentOptions = {}): Promise<Agent> {
 	const taken = Promise.withResolvers<void>();
 	const queue = {
@@ -164,7 +164,7 @@ test.each(["SIGKILL", "SIGSTOP"] as const)(
 			await expect.poll(() => other.begun, { interval: 20 }).toEqual([key]);
 			took.push(at - met);
 			if (signal === "SIGSTOP") {
-				// It wakes up, and says of its job that it is over: that of the other one is still there.
+				// It wakes up, and reports the end of its job: the other one's job still exists.
 				const over = once(child.stdout, "data");
 				child.kill("SIGCONT");
 				await over;

@@ -1,5 +1,5 @@
-// What is used of graphile-worker that it does not promise: its table of jobs, and its local queue. It is pinned to the releases
-// that were looked at; a later one is looked at here first.
+// The undocumented parts of graphile-worker in use: its table of jobs, and its local queue. It is pinned to the verified
+// releases; verify a later one here first.
 import { EventEmitter } from "node:events";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -78,7 +78,7 @@ test("graphile-worker's table of jobs has the columns that turns, looks and numb
 		updated_at: "timestamp with time zone",
 		is_available: "boolean",
 	});
-	// Who looks for what is due finds it by this.
+	// The scan for due sessions uses this index.
 	const [index] = await server.query<{ def: string }>(
 		"SELECT indexdef AS def FROM pg_indexes WHERE schemaname = $1 AND indexdef LIKE '%(priority, run_at)%is_available = true%'",
 		[schema],

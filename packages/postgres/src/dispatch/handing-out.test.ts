@@ -1,4 +1,4 @@
-// What is handed out, when, to whom, and how many at once.
+// What is handed out, when, to which taker, and how many at once.
 import { scriptedModel } from "@holdfast/testing";
 import { Agent } from "holdfast";
 import { storeKeyOf } from "holdfast/execute";
@@ -39,7 +39,7 @@ test("jobs that an older release makes of deadlines beside this one are worked o
 	taker.open();
 	const server = await testServer();
 	const { schema } = store;
-	// As a process of that release makes them again when it starts: a job of each deadline, as it is set.
+	// As a process of that release does when it starts: it creates a job for each deadline when it is set.
 	await server.query(`CREATE FUNCTION ${schema}.will_be_due_1() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 		PERFORM ${schema}_jobs.add_job('work_on_session', json_build_object('key', NEW.key), NULL, to_timestamp(NEW.look_at / 1000.0),
 			32000, 'due:' || NEW.digest::text, 0, NULL, 'replace');

@@ -1,4 +1,4 @@
-// What becomes of the queue of a process while the server is away.
+// The queue of a process while the server is unavailable.
 import { expect, test } from "vitest";
 import { wayTo } from "../cut-connections.fixture.ts";
 import { testServer } from "../test-server.fixture.ts";

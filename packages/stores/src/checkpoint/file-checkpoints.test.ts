@@ -51,7 +51,7 @@ function below(directory: string): string[] {
 	);
 }
 
-/** Starts a process that interrupts itself at the places given, and listens to what it says. */
+/** Starts a process that interrupts itself at the given points, and reads its output. */
 function saveInterrupted(
 	how: "kill" | "wait",
 	from: number,

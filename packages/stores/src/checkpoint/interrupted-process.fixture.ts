@@ -1,6 +1,6 @@
-// A process that is interrupted at a chosen file operation, for tests: `{dir} {how} {from} {to}` saves step 2 to a session
-// of its own for each place from one to the other. At that place, it says so on its output and kills itself (`kill`), or
-// waits until it is sent a byte (`wait`). A file that is being written is half written then.
+// A process that is interrupted at a chosen file operation, for tests: `{dir} {how} {from} {to}` saves step 2 to a
+// separate session for each point in the range. At that point it reports it on its output, and either kills itself
+// (`kill`) or waits until it receives a byte (`wait`). A file that is being written is half written at that point.
 import { readSync, writeSync } from "node:fs";
 import files, { type FileHandle } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";

@@ -1,4 +1,4 @@
-// What is said to a session at once is taken in the order of the calls, however long each call of its store takes.
+// Concurrent messages to a session are accepted in the order of the calls, however long each call of its store takes.
 import { scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
 import { Agent, type AgentRun } from "holdfast";
@@ -23,7 +23,7 @@ function slowStore(seed: number, inner: SessionStore = new MemorySessionStore())
 	return pausing(pause, inner);
 }
 
-/** The texts of what was said to the session. */
+/** Returns the texts of the messages that the session received. */
 async function said(agent: Agent): Promise<string[]> {
 	const { messages } = await agent.session("s").state();
 	return messages.filter(({ type }) => type === "user").map(({ text }) => text);

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { MemorySessionStore } from "../session-store/memory-session-store.ts";
 import { pausing, randomNumbers, slowTool, ticks } from "./slow-store.fixture.ts";
 
-/** What a session may say to a request that comes at the wrong moment, in one process. */
+/** The errors that a session may return to a request at the wrong moment, in one process. */
 const refusals = [
 	"fork_unsettled",
 	"no_pending_tool_calls",

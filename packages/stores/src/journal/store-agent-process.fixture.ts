@@ -1,5 +1,5 @@
-// One turn of a conversation in a process of its own, for tests: `{dir} {namespace} {key} {text}`. Prints what the model
-// was shown, as JSON.
+// One turn of a conversation in a separate process, for tests: `{dir} {namespace} {key} {text}`. Prints the model's
+// request as JSON.
 
 import { scriptedModel } from "@holdfast/testing";
 import { Agent } from "holdfast";

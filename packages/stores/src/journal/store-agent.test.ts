@@ -35,7 +35,7 @@ function shown(model: ReturnType<typeof echo>): readonly string[] {
 	return (model.requests.at(-1)?.messages ?? []).map((message) => (message as unknown as Message).text);
 }
 
-/** A store with what it holds in plain sight. */
+/** A store with visible contents. */
 class OpenStore implements SessionStore {
 	readonly documents = new Map<string, StoredSession>();
 	calls = 0;
@@ -101,7 +101,7 @@ function working() {
 	);
 }
 
-/** A model that hands what it is asked to the researcher, always in the same child session, and then is done. */
+/** A model that passes its input to the researcher, always in the same child session, and then ends. */
 function delegating() {
 	return scriptedModel(({ messages }) => {
 		const last = messages.at(-1) as unknown as { type: string; text: string };
@@ -277,7 +277,7 @@ describe("a session over a bare store", () => {
 				expect([[], ["user", "assistant", "tool_result", "assistant"]]).toContainEqual(said);
 				if (accepted !== undefined) expect(said).toHaveLength(4);
 				await next.session("k").delete();
-				// The first segment of a lease whose first head never followed is the one thing that nobody can find.
+				// The first segment of a lease whose first head was never written is the only thing that cannot be found.
 				expect([...store.documents.keys()].filter((key) => !key.endsWith(".1"))).toEqual([]);
 			}
 		},

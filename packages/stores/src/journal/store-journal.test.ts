@@ -12,7 +12,7 @@ async function settled(): Promise<void> {
 	for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A bare store has no leases: nobody can see that a holder lives, so nobody is refused. */
+/** A bare store has no leases: it cannot show that a holder is alive, so no worker is refused. */
 const cannotHold = "is refused to others while its holder lives";
 
 const cases = journalContract({ name: "session store", make, can: [] });
@@ -124,7 +124,10 @@ function make() {
 	return { worker: () => sayingLeaseLost(storeJournal(store)), end() {} };
 }
 
-/** Where another worker has moved the session on, this journal says `session_conflict`, others say `lease_lost`. */
+/**
+ * Converts `session_conflict`, which this journal reports when another worker has changed the session, to the
+ * `lease_lost` of other journals.
+ */
 function sayingLeaseLost(journal: Journal): Journal {
 	return {
 		...journal,
