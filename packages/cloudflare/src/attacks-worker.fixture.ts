@@ -1,4 +1,4 @@
-// A Worker that is attacked: two tenants, users of one of them, a model that does what its last message tells it.
+// A Worker under attack: two tenants, users of one of them, and a model that follows its last message.
 import { scriptedModel } from "@holdfast/testing";
 import { directoryObject } from "./directory.ts";
 import { edgeHandler } from "./edge-handler.ts";

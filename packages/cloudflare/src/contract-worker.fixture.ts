@@ -1,4 +1,4 @@
-// A Worker whose objects run the contract suites over their own storage, a case a request.
+// A Worker whose objects run the contract suites over their own storage, one case per request.
 import {
 	type ContractCase,
 	executionHostContract,

@@ -131,7 +131,7 @@ test("a run that its runtime was killed in is finished by the next, and its tool
 	expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
 });
 
-/** A session whose first run has asked the model, which does not answer; and a message that waits for it. */
+/** Creates a session whose first run waits for the model, and a message that waits for the run. */
 async function waitingMessage(sessionId: string) {
 	await runtime.dispose();
 	runtime = start("once");

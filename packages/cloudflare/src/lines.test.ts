@@ -5,7 +5,7 @@ import { batchLines, readLines } from "./lines.ts";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Lines of batches that come when they are given. */
+/** Creates lines of batches that the test sends. */
 function lines() {
 	const given = new TransformStream<number>(undefined, { highWaterMark: 9 }, { highWaterMark: 9 });
 	const leaving = new AbortController();

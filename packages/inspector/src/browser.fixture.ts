@@ -1,4 +1,5 @@
-// The system's Chromium, a server that can be killed and started again behind an address that stays, and what pages are held to.
+// The system's Chromium, a server that can be killed and restarted behind a fixed address, and the requirements for
+// pages.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +16,7 @@ export const whyNot: string | undefined =
 		? undefined
 		: `: there is no Chromium at ${executablePath}; install the system's package "chromium", or name another in HOLDFAST_CHROMIUM`;
 
-/** What a test in a browser needs. */
+/** The environment of a browser test. */
 export interface Stage {
 	readonly url: string;
 	/** The server that runs now. */
@@ -35,7 +36,7 @@ export interface Stage {
 export async function openStage(options: Partial<InspectedOptions> = {}): Promise<Stage> {
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-inspector-"));
 	const db = join(folder, "sessions.db");
-	// The address stays while servers come and go.
+	// The address stays fixed while servers are replaced.
 	const way = await openWay(() => server?.port);
 	const url = `http://127.0.0.1:${way.port}`;
 	const faults: string[] = [];

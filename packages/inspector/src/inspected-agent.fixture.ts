@@ -30,7 +30,7 @@ export interface InspectedOptions {
 	readonly apiKeys?: Readonly<Record<string, string>>;
 	/** Whether stories wait in their middle. */
 	readonly waits?: boolean;
-	/** Whether runs that a dead process left are parked. */
+	/** Whether interrupted runs of a dead process are parked. */
 	readonly parks?: boolean;
 	/** Whether the tool that kills the process does not any more. */
 	readonly unparks?: boolean;

@@ -17,7 +17,7 @@ import { sqliteClients } from "./sqlite.ts";
 
 /** A place. */
 export interface World {
-	/** Clients over it. `encryption` and `unencrypted` are the caller's to give. */
+	/** Opens clients over it. The caller chooses `encryption` and `unencrypted`. */
 	open(options: PersistentOptions): Clients;
 	/** All bytes that are stored. */
 	raw(): Promise<Buffer>;

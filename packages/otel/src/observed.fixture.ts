@@ -1,4 +1,4 @@
-// What tests of the observer share: an SDK whose spans, metrics and log lines stay in memory.
+// Shared by the observer's tests: an SDK that keeps spans, metrics and log lines in memory.
 import {
 	AggregationTemporality,
 	InMemoryMetricExporter,

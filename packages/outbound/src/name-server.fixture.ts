@@ -5,14 +5,14 @@ import type { AddressInfo } from "node:net";
 import type { ResolveHost } from "./index.ts";
 
 export interface NameServer {
-	/** Asks this server, without a cache. */
+	/** Queries this server, without a cache. */
 	readonly resolve: ResolveHost;
-	/** The names that were asked for, in order. */
+	/** The queried names in order. */
 	readonly asked: readonly string[];
 	close(): void;
 }
 
-/** `answer` gets a name and how often it was asked for before. */
+/** `answer` receives a name and the number of its earlier queries. */
 export async function nameServer(
 	answer: (name: string, before: number) => readonly string[],
 ): Promise<NameServer> {

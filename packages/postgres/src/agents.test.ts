@@ -1,4 +1,4 @@
-// Agents whose sessions live in Postgres: the same as on any host.
+// Agents with sessions in Postgres behave the same as on any host.
 import { fork } from "node:child_process";
 import { scriptedModel } from "@holdfast/testing";
 import { Agent, type AgentOptions, followSession, type RunEvent, tool } from "holdfast";

@@ -62,6 +62,6 @@ test("a lease whose session another host takes is over at once, and not when it 
 		if (taken.ok) await append(taken.lease, "run-2", note(1));
 		await lost;
 	}
-	// A look comes a second after the one before it.
+	// A poll follows a second after the previous one.
 	expect(performance.now() - began).toBeLessThan((rounds - 2) * 1_000);
 });

@@ -1,4 +1,4 @@
-// A way to a server for one test: once it is cut no connection is made through it until it is joined again.
+// A connection to a server for one test: after it is cut, no connection succeeds until it is restored.
 import { openWay, type Way } from "@holdfast/testing/postgres-server";
 import { onTestFinished } from "vitest";
 

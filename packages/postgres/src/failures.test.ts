@@ -39,7 +39,7 @@ test("writes whose answers are lost are made once, in order, and none is missing
 	for (let round = 0; round < 12; round++) {
 		const appended = append(lease, "run-1", note(round));
 		const said = host.journal.submit("t", input(`i${round}`));
-		// Sometimes the server gets it and its answer is lost, sometimes it gets nothing.
+		// Sometimes the server receives it but its answer is lost, sometimes it receives nothing.
 		if (round % 3 === 0) way.deafen();
 		if (round % 3 === 1) await new Promise((resolve) => setImmediate(resolve));
 		if (round % 3 === 0)

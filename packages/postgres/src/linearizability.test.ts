@@ -19,7 +19,10 @@ function recordedJournal(url: string, schema: string, lines: HistoryLine[]): Jou
 	return recordHistory(host.journal, (line) => lines.push(line));
 }
 
-/** Hosts take a session from each other, append to it and read it, all at once, and never look whether it is still theirs. */
+/**
+ * Hosts take a session from each other, append to it and read it concurrently, without checking whether they still own
+ * it.
+ */
 async function compete(schema: string): Promise<readonly HistoryLine[]> {
 	const { url } = await testServer();
 	const lines: HistoryLine[] = [];

@@ -17,7 +17,7 @@ export async function manySessions(
 	const host = postgresHost({ connectionString: server.url, schema });
 	await host.journal.head("any");
 	await host.close();
-	// A digest is made here and there in the same way, or no session would be found.
+	// Both sides must compute the same digest, or no session would be found.
 	const made = `replace(left(encode(sha256(convert_to(length('many ' || n) || ' many ' || n, 'UTF8')), 'hex'), 32), '-', '')::uuid`;
 	const [check] = await server.query<{ same: boolean }>(
 		`SELECT (${made}) = $1::uuid AS same FROM generate_series(7, 7) n`,
@@ -59,7 +59,7 @@ export async function manySessions(
 		"inputs (session, position, id, kind, at, body, worker) SELECT id, 1, 'i', 'notice', 1, '0', 'w'",
 	];
 	for (const rows of others) await server.query(`INSERT INTO ${schema}.${rows} FROM ${schema}.sessions`);
-	// Positions of transactions to come are above those that were made up.
+	// Positions of future transactions must be above the invented ones.
 	await server.query(
 		`UPDATE ${schema}.meta SET value = (SELECT max(position) FROM ${schema}.entries) WHERE name = 'position_base'`,
 	);

@@ -25,7 +25,7 @@ test("many hosts that use a new schema at once make its tables once", async () =
 test("a step that failed leaves nothing, and is taken by the next host", async () => {
 	const server = await testServer();
 	const schema = server.schema();
-	// A table of the name that the step makes last of all.
+	// A table with the name of the step's last table.
 	await server.query(`CREATE SCHEMA ${schema}`);
 	await server.query(`CREATE TABLE ${schema}.leftovers (id int)`);
 	const host = open({ connectionString: server.url, schema });

@@ -113,7 +113,7 @@ test("lists are by key or by state, page by page", async () => {
 		const { text, values } = list(options);
 		await expectFlat(text, values);
 	}
-	// Those in a state are found by it, so that the others cost nothing.
+	// Sessions in a state are found by its index, so that the others cost nothing.
 	const inState = sessions / 100;
 	for (const state of ["open", "waiting", "orphaned"] as const) {
 		const { text, values } = list({ state, limit: 20 });

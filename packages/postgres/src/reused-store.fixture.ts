@@ -1,10 +1,10 @@
-// Stores for cases that do nothing to one but open hosts over it. What a case leaves is emptied and given to the next one, with
-// the connections: to make the tables and to connect costs several times what most cases do.
+// Stores for cases that only open hosts over them. After a case, its store and connections are emptied and reused:
+// creating the tables and connecting costs several times what most cases do.
 import type { PostgresServer } from "@holdfast/testing/postgres-server";
 import pg from "pg";
 import { afterAll } from "vitest";
 
-/** A store without sessions, whose tables are there or not. */
+/** A store without sessions, with or without tables. */
 export interface ReusedStore {
 	readonly schema: string;
 	/** Connections for the host of that number. */
@@ -39,7 +39,7 @@ export function reusedStores(server: () => Promise<PostgresServer>): () => Promi
 	};
 }
 
-/** What makes a store differ from a new one. */
+/** Returns the statements that reset a store. */
 function emptying(schema: string): string {
 	const own = `FROM pg_class WHERE relnamespace = '${schema}'::regnamespace`;
 	return `DO $$ DECLARE

@@ -6,7 +6,7 @@ import {
 } from "@holdfast/testing/postgres-server";
 import { afterAll } from "vitest";
 
-/** A server with these options for the file that calls this, before its tests begin. */
+/** Starts a server with these options for the calling file, before its tests. */
 export function serverOfFile(options: PostgresServerOptions): () => Promise<PostgresServer> {
 	let starting: Promise<PostgresServer> | undefined;
 	afterAll(async () => {

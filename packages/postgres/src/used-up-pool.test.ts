@@ -13,7 +13,7 @@ const exhausted = expect.objectContaining({
 	message: expect.stringMatching(/`max`.*release its clients.*`connectionString`/),
 });
 
-/** A host on a pool of two connections, with its tables made. */
+/** Creates a host on a pool of two connections, with its tables. */
 async function hostOn(options: Partial<pg.PoolConfig> = {}) {
 	const { url, schema } = await testServer();
 	const pool = new pg.Pool({ connectionString: url, max: 2, ...options });

@@ -6,7 +6,7 @@ import { labelledSet, randomOf } from "./labelled-set.fixture.ts";
 
 const redactor = createRedactor();
 
-/** Keys as a vendor makes them; none is written out here. */
+/** Generates keys in a vendor's format; none is written out here. */
 function madeUp(length: number, alphabet = "aB3dE5fG7hJ9"): string {
 	return Array.from({ length }, (_, at) => alphabet[at % alphabet.length]).join("");
 }
@@ -217,7 +217,7 @@ describe("a registered secret [RUN-129]", () => {
 	});
 });
 
-/** Texts that are made of what rules look for, whole and in part. */
+/** Texts composed of complete and partial matches of rules. */
 const fragments = [
 	...[
 		"a@b.com",

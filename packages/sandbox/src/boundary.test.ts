@@ -1,4 +1,4 @@
-// What crosses between host and guest, and how: as copies, as capabilities, or not at all.
+// What can be passed between host and guest, and how: as copies, as capabilities, or not at all.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bench } from "./sandbox.fixture.ts";

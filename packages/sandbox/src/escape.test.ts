@@ -5,12 +5,12 @@ import { bench } from "./sandbox.fixture.ts";
 
 const { sandbox, run, value } = bench({ workers: 2, cpuLimitMs: 2000 });
 
-/** What a program looks for wherever it gets a global object or a function constructor. */
+/** The objects that a program looks for once it has a global object or a function constructor. */
 const probe =
 	"[typeof process, typeof require, typeof fetch, typeof setTimeout, typeof Buffer, typeof WebAssembly, typeof globalThis.process, typeof navigator, typeof performance]";
 const nothing = Array.from({ length: 9 }, () => "undefined");
 
-/** Expressions that lead to a function constructor, or to one that makes functions from text. */
+/** Expressions that lead to a function constructor, or to a constructor of functions from text. */
 const constructors = [
 	"Function",
 	"(() => {}).constructor",

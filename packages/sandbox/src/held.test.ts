@@ -1,4 +1,4 @@
-// What a guest makes its host hold counts against its limit, and reading it never keeps the host's event loop busy.
+// The host memory that a guest causes counts against its limit, and reading values never blocks the host's event loop.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

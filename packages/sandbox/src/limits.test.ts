@@ -208,7 +208,7 @@ describe("terminate", () => {
 		expect((await handle).status).toBe("terminated");
 		await value("export default 1");
 		expect(ran).toBe(false);
-		// Also before there is a thread for it.
+		// Even before it has a thread.
 		const cold = createSandbox({ workers: 1 });
 		const first = cold.runCode("ran()", { globals: { ran: () => (ran = true) } });
 		first.terminate("at once");

@@ -161,7 +161,7 @@ describe("an error", () => {
 		});
 		expect((await run("\n\nthrow new Error('x')")).error).toMatchObject({ line: 3 });
 		expect((await run("enum A { B,\n C }\nthrow new Error('x')")).error).toMatchObject({ line: 3 });
-		// Code in place of an enum or of types moves what follows on its line, and no place of an error.
+		// Code that replaces an enum or types shifts the rest of its line, but not the positions of errors.
 		const moved =
 			"enum A { B } class P { constructor(public a: number, b: string) { throw new Error('p'); } }\nconst x: number = 1; f<string>(x);\nfunction f<T>(given: T) { return new P(1, 'b'); }";
 		const lines = moved.split("\n");

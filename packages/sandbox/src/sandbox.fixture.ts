@@ -3,7 +3,7 @@ import { afterAll, expect } from "vitest";
 import { createSandbox } from "./sandbox.ts";
 import type { CodeExecutionOptions, CodeExecutionResult, Sandbox, SandboxOptions } from "./types.ts";
 
-/** What tests run code with. */
+/** Runs code for tests. */
 export interface Bench {
 	readonly sandbox: Sandbox;
 	run(source: string, options?: CodeExecutionOptions): Promise<CodeExecutionResult>;
@@ -11,7 +11,7 @@ export interface Bench {
 	value(source: string, options?: CodeExecutionOptions): Promise<unknown>;
 }
 
-/** Makes the sandbox of a test file. */
+/** Creates the sandbox of a test file. */
 export function bench(options: SandboxOptions = { workers: 1 }): Bench {
 	const sandbox = createSandbox(options);
 	afterAll(() => sandbox.close());

@@ -12,7 +12,7 @@ afterEach(() => {
 
 async function open(waitMs: number, fixture = "waiting-agent") {
 	process.env.HOLDFAST_TEST_WAIT_MS = `${waitMs}`;
-	if (waitMs > 0) vi.resetModules(); // the agent is made when its module is loaded
+	if (waitMs > 0) vi.resetModules(); // The agent is created when its module is loaded.
 	const dir = temporaryFolder();
 	const transcript = new Transcript();
 	const agent = `${join(import.meta.dirname, `${fixture}.fixture.ts`)}`;

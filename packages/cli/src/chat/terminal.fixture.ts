@@ -36,7 +36,7 @@ export class Terminal {
 		onTestFinished(() => this.close());
 	}
 
-	/** Ends the terminal with what runs in it. */
+	/** Ends the terminal and the processes in it. */
 	close(): void {
 		spawnSync("tmux", ["-S", this.#socket, "kill-server"]);
 	}

@@ -1,4 +1,4 @@
-// An agent whose provider is busy at first.
+// An agent whose provider is overloaded at first.
 import { scriptedModel } from "@holdfast/testing";
 import { UPPError } from "@holdfast/upp";
 import { Agent } from "holdfast";

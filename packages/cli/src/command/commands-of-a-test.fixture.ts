@@ -14,7 +14,7 @@ export interface Commands {
 	serveModel(replies: readonly Reply[]): Promise<ModelServer>;
 }
 
-/** To be called once in a file of tests, before they begin. */
+/** Call once in a test file, before the tests. */
 export function commandsOfATest(): Commands {
 	let folder = "";
 	let started: Started[] = [];
@@ -46,7 +46,7 @@ export function commandsOfATest(): Commands {
 	};
 }
 
-/** What `own-agent.fixture.ts` knows of its model. */
+/** The model information for `own-agent.fixture.ts`. */
 export function modelOf(server: ModelServer): Record<string, string> {
 	return { STUB_MODEL: /@(.*)$/.exec(server.model)?.[1] ?? "" };
 }

@@ -1,4 +1,4 @@
-/** The command `eval`: figures of scenarios, and what got worse. */
+/** The command `eval`: metrics of scenarios, and regressions. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// A folder with a lamp that a model is asked to paint, through the real command and a model server of the test.
+// A folder with a lamp, which a model is asked to paint through the real command and a model server of the test.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect } from "vitest";
@@ -13,7 +13,7 @@ export const edit = (id: string, find: string, replace: string) => ({
 	arguments: { path: "lamp.txt", find, replace },
 });
 
-/** Made twice, this would show. */
+/** A repeated edit would be visible. */
 export const double = edit("double", "green", "green green");
 
 /** The project of each test of a file. */
@@ -30,11 +30,11 @@ export interface LampProject {
 	lastMessages(): string;
 	/** Approves `double`, and kills the process at a call of the file system. */
 	killedAt(moment: string): Promise<void>;
-	/** Whether no draft of a file is left. */
+	/** Whether no draft of a file remains. */
 	isClean(): boolean;
 }
 
-/** Makes a project before each test of the file that calls this. */
+/** Creates a project before each test of the calling file. */
 export function lampProject(): LampProject {
 	let folder = "";
 	let server: ModelServer | undefined;
@@ -91,7 +91,10 @@ function hold(folder: string, moment: string) {
 	};
 }
 
-/** Whether a write that was killed at a moment left a whole file, and the change is made once by the next process. */
+/**
+ * Checks that a write that was killed at some point left a complete file, and that the next process makes the change
+ * once.
+ */
 export async function expectMadeOnce(project: LampProject, moment: string): Promise<void> {
 	await project.killedAt(moment);
 	expect([green, green.replace("green", "green green")]).toContain(project.lamp());

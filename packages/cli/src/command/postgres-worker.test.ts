@@ -46,7 +46,7 @@ test("a worker takes over a session of a process that is killed, and the passwor
 	expect(ended.stdout + ended.stderr).not.toContain(password);
 	const shown = await run(["show", "parcels", "--db", db], { folder: commands.folder });
 	expect(shown.stdout).toContain("There are 7.");
-	// How the session works is kept in a folder of ours, which is no part of the user's project.
+	// The session's settings are in Holdfast's own folder, which is not part of the user's project.
 	const kept = readdirSync(join(commands.folder, ".holdfast"));
 	expect(kept).toEqual([".gitignore", expect.stringMatching(/^postgres-[0-9a-f]+\.settings$/)]);
 });

@@ -1,4 +1,4 @@
-// A project that `holdfast init` makes, compiled and tested as a user does it.
+// A project that `holdfast init` creates, compiled and tested as a user would.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -16,7 +16,7 @@ import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixtur
 import { run, start } from "./spawn.fixture.ts";
 
 const _root = join(import.meta.dirname, "../../../..");
-/** A new project, made once: each test works on a copy of it. */
+/** A new project, created once: each test works on a copy. */
 const fresh = mkdtempSync(join(tmpdir(), "holdfast-init-"));
 let folder: string;
 let project: string;

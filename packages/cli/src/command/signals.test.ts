@@ -26,7 +26,7 @@ async function ended(
 }
 
 const ask = ["run", "What is the lamp?", "--session", "lamp", "--model"];
-/** Loaded before the command: the first read of NEWS.md never comes to an end. */
+/** Loaded before the command: the first read of NEWS.md never completes. */
 const slowDisk = {
 	HOLD_FILE_CALL: "open:before:NEWS.md",
 	NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --import=${new URL("./hold-file-calls.fixture.ts", import.meta.url)}`,

@@ -8,7 +8,7 @@ import type { Readable } from "node:stream";
 
 const program = join(import.meta.dirname, "../../bin/holdfast.js");
 
-/** What a finished process said. */
+/** The output of a completed process. */
 export interface Finished {
 	readonly code: number | null;
 	readonly stdout: string;
@@ -78,7 +78,7 @@ export function start(
 	if (input !== undefined) closeSync(input);
 	// Input that is not read to its end is not an error of the test.
 	child.stdin?.on("error", () => {});
-	// A terminal stays open to be typed into; anything else gets nothing to read.
+	// A terminal stays open for typing; other inputs are empty.
 	if (options.through === undefined && typeof options.piped !== "object") child.stdin?.end(options.piped);
 	let stdout = "";
 	let stderr = "";
@@ -133,13 +133,13 @@ export type Reply =
 	| {
 			readonly text: string;
 			readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
-			/** Held back until then. */
+			/** The reply waits for this. */
 			readonly after?: Promise<void>;
 	  }
 	| { readonly tool: string; readonly arguments: object }
 	| {
 			readonly calls: readonly { readonly id: string; readonly tool: string; readonly arguments: object }[];
-			/** Held back until then. */
+			/** The reply waits for this. */
 			readonly after?: Promise<void>;
 	  }
 	| { readonly status: number }

@@ -17,7 +17,7 @@ async function serve(replies: readonly Reply[]): Promise<Record<string, string>>
 	return modelOf(server);
 }
 
-/** A run of session "parcels" whose process was killed while its model was asked. */
+/** Leaves a run of session "parcels" whose process was killed during a model call. */
 async function leaveRun(): Promise<void> {
 	const left = begin(["run", "How many parcels?", "--session", "parcels", "--model", server.model]);
 	await server.asked(1);

@@ -128,7 +128,7 @@ export const MAX_SPEED = 7;
 `,
 };
 
-/** Asks the model, after the messages before, and runs its tools until it answers. */
+/** Asks the model, given the earlier messages, and runs its tools until it answers. */
 async function ask(task: string, messages: Message[] = []): Promise<{ text: string; calls: string[] }> {
 	const model = offline.provider.modalities.llm?.bind(offline.modelId) as BoundLLMModel;
 	const tools = createAssistantTools({ root });

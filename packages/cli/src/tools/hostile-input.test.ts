@@ -1,4 +1,4 @@
-// What a strange folder, a strange page or a strange model can hand to the tools costs little time.
+// Hostile folders, pages and models cannot make the tools slow.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";

@@ -97,7 +97,7 @@ describe("while a folder is exchanged with a link to another outside", () => {
 		["list_files", {}],
 	] as const)("%s %j gives nothing of what is outside", async (name, params) => {
 		await exchangeForEver();
-		// A text that was read once is kept: each time another agent asks.
+		// A text that was read is cached, so each attempt uses another agent.
 		const seen = await attempts(600, () => {
 			tools = createAssistantTools({ root });
 			return [name, params];

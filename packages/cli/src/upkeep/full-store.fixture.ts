@@ -1,4 +1,4 @@
-/** A store that has something of everything, and all of it as the ports give it. */
+/** A store with every kind of data, read through its ports. */
 import type { Host } from "holdfast";
 import { foldHistory, type RecordSpace } from "holdfast/host";
 import { addRun, childKey, factsOfRun, take } from "./old-sessions.fixture.ts";
@@ -18,7 +18,7 @@ export async function fillStore(host: FullHost): Promise<void> {
 	for (let run = 0; run < 4; run++) await addRun(journal, "folded", { at: at + run, runId: `f${run}` });
 	await foldHistory(journal, "folded", { before: at + 2 });
 	await journal.fork("a", "fork", 7);
-	// An input that was drained, and whose key is still known; others wait.
+	// A drained input whose key is still known; other inputs wait.
 	await journal.submit("b", { id: "gone", kind: "notice", dedupeKey: hostile, body: { text: "gone" } });
 	const lease = await take(journal, "b");
 	await lease.append({ at, runId: "drained", facts: factsOfRun("again", ""), drain: ["gone"] });

@@ -162,7 +162,7 @@ test("a move to a server that is killed leaves both as they were, and the next o
 	const before = await using(inFile(), contentOf);
 	const { url, name } = await emptyDatabase();
 	const host = postgresHost({ connectionString: url });
-	await host.journal.list(); // makes the tables
+	await host.journal.list(); // Creates the tables.
 	await host.close();
 	const { default: pg } = await import("pg");
 	const holder = new pg.Client(url);

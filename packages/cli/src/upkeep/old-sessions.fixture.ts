@@ -40,7 +40,7 @@ export async function take(journal: Journal, key: string): Promise<Lease> {
 	return acquired.lease;
 }
 
-/** A run that ended at that time; its last answer came in a chunk that holds the secret too. */
+/** Adds a run that ended at that time; its last answer arrived in a chunk that contains the secret too. */
 export async function addRun(
 	journal: Journal,
 	key: string,

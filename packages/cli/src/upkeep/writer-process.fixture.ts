@@ -1,4 +1,4 @@
-/** A process whose agent works in five sessions, turn by turn, until it is stopped; then it reports how that went. */
+/** A process whose agent works in five sessions, turn by turn, until it is stopped; then it reports the results. */
 
 import { setTimeout } from "node:timers/promises";
 import { scriptedModel } from "@holdfast/testing";

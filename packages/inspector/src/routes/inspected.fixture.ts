@@ -33,7 +33,7 @@ export interface InspectedOptions {
 	readonly host?: Host;
 }
 
-/** Makes one. */
+/** Creates an inspector under test. */
 export function inspect(script: Script, options: InspectedOptions = {}): Inspected {
 	const { agent = {}, tools = [], handler: given = {}, models, host = memoryHost() } = options;
 	const service = sessionService({

@@ -144,7 +144,7 @@ test.each(["SIGKILL", "SIGSTOP"] as const)(
 		const server = await testServer();
 		const producer = open();
 		const took: number[] = [];
-		// A machine that does other things is given several attempts to show it.
+		// A busy machine gets several attempts.
 		for (let attempt = 1; attempt <= 4 && (took.at(-1) ?? 2_000) >= 2_000; attempt++) {
 			const child = start("./held-worker.fixture.ts");
 			await once(child.stdout, "data");

@@ -63,7 +63,7 @@ test("jobs that an older release makes of deadlines beside this one are worked o
 	expect(new Set(taker.ended)).toEqual(new Set(["waits"]));
 	expect(at[0]).toBeGreaterThanOrEqual(pending?.[0]?.deadline ?? Number.NaN);
 	await expect.poll(() => server.query(jobs)).toEqual([]);
-	// A process of this release that starts makes them no more.
+	// A process of this release that starts no longer creates them.
 	await takeFrom(store, openHost(store));
 	expect(
 		await server.query("SELECT FROM pg_trigger WHERE tgname = 'will_be_due' AND tgrelid = $1::regclass", [

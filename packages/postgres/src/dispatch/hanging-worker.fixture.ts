@@ -1,4 +1,4 @@
-// A process that begins a run and never ends it, for tests that kill it.
+// A process that starts a run and never ends it, for tests that kill it.
 import { flushCompileCache } from "node:module";
 import { scriptedModel } from "@holdfast/testing";
 import { Agent } from "holdfast";

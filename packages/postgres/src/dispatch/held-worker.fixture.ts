@@ -1,5 +1,5 @@
-// A process that is handed a session and does nothing about it until it wakes up from having been stopped, for tests that kill or
-// stop it between the job and the lease.
+// A process that receives a session but does nothing until it is stopped and woken, for tests that kill or stop it
+// between the job and the lease.
 import { flushCompileCache } from "node:module";
 import { type PostgresHostOptions, postgresHost } from "../index.ts";
 

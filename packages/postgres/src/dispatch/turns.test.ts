@@ -1,4 +1,4 @@
-// Whose turn it is: a tenant with many sessions does not keep back the one of another.
+// Fairness: a tenant with many sessions does not delay another tenant's.
 import { storeKeyOf } from "holdfast/execute";
 import { expect, test } from "vitest";
 import { testServer } from "../test-server.fixture.ts";

@@ -13,7 +13,7 @@ import { storeJournal } from "./store-journal.ts";
 
 const texts = ["1", "2", "3", "4", "5", "6", "7", "8"];
 
-/** A store whose every call takes some ticks or milliseconds before and after it is done. */
+/** A store whose calls take some ticks or milliseconds before and after they take effect. */
 function slowStore(seed: number, inner: SessionStore = new MemorySessionStore()): SessionStore {
 	const random = randomNumbers(seed);
 	const pause = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// Whatever is asked of a session at once, each request settles, and the session is of use afterwards.
+// With any concurrent requests to a session, each request settles, and the session stays usable.
 import { scriptedModel } from "@holdfast/testing";
 import { UserMessage } from "@holdfast/upp";
 import { Agent, type AgentRun } from "holdfast";
@@ -81,7 +81,7 @@ test("each request of many settles, nothing is said twice, and what is sent afte
 			const until = Date.now() + 10_000;
 			while (!(await isDone())) {
 				expect(Date.now(), `${because()}; under way: ${[...underWay].join(", ")}`).toBeLessThan(until);
-				// Calls that wait are answered, and what waits for them is resumed.
+				// Waiting calls are answered, and the runs that wait for them are resumed.
 				await answer().catch(refused);
 				await finished(session().resume()).catch(refused);
 				await new Promise((resolve) => setImmediate(resolve));

@@ -11,7 +11,7 @@ beforeEach(() => {
 	dir = temporaryFolder();
 });
 
-/** A lock that a process left which is dead now. */
+/** Leaves the lock of a dead process. */
 function leaveLock(name: string, token: string): void {
 	const pid = Number(execFileSync(process.execPath, ["-p", "process.pid"], { encoding: "utf8" }));
 	writeFileSync(join(dir, name), JSON.stringify({ ...ownIdentity(), started: "1", pid, token }));
