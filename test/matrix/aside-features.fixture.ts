@@ -4,7 +4,7 @@ import { UPPError } from "@holdfast/upp";
 import { Agent, createSubAgentTool } from "holdfast";
 import { type Aside, act, approve, call, type Feature, nothing } from "./features.fixture.ts";
 
-const modelWait = { firstMs: 100, longestMs: 100 } as const;
+const modelWait = { firstMs: 250, longestMs: 250 } as const;
 const busy: ScriptedReply = { error: new UPPError("Busy.", "RATE_LIMITED", "scripted", "llm", 429) };
 
 /** A request while the run waits for its provider. */

@@ -172,7 +172,16 @@ const overHttp: Door = {
 	},
 };
 
-async function play(feature: ThreadFeature, store: Store, restart: Restart, door: Door): Promise<unknown> {
+/** How long a wait for a busy provider lasts: long enough to be seen, and for a restart during it. */
+const waitMs = (where: string): number => (where.includes("Postgres") ? 500 : 20);
+
+async function play(
+	feature: ThreadFeature,
+	store: Store,
+	restart: Restart,
+	door: Door,
+	where: string,
+): Promise<unknown> {
 	const ran: unknown[] = [];
 	const scripts = new Scripts(feature.scripts);
 	const deploy = async (): Promise<Deployed> => {
@@ -180,7 +189,7 @@ async function play(feature: ThreadFeature, store: Store, restart: Restart, door
 		const threads = makeThreads({
 			project: projectOf(feature, ran, scripts),
 			host,
-			modelWait: { firstMs: 20, longestMs: 20 },
+			modelWait: { firstMs: waitMs(where), longestMs: waitMs(where) },
 			...feature.options,
 		});
 		await threads.supervise({ lookEveryMs: 5 });
@@ -259,7 +268,7 @@ export const threadCells: readonly OwnCell[] = [
 						name: `${feature.name} in a thread ${where}, restarted ${restart}`,
 						expected:
 							restart === "while it waits" ? (feature.restarted ?? feature.expected) : feature.expected,
-						play: () => play(feature, store(), restart, door),
+						play: () => play(feature, store(), restart, door, where),
 					}),
 				),
 		),
