@@ -89,9 +89,9 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 
 	test("a thread is begun, answered, and continues over a kill of the server", async () => {
 		await page.goto(url);
-		await page.getByText("No thread is there yet.").waitFor();
+		await page.getByText("No threads yet.").waitFor();
 		await page.getByLabel("Message of a new thread").fill("note: buy milk");
-		await page.getByRole("button", { name: "Begin" }).click();
+		await page.getByRole("button", { name: "Start" }).click();
 		await answers("The tool note says: Noted.").waitFor();
 		await page.getByText("assistant · offline").waitFor();
 		await kill();
@@ -172,7 +172,7 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 		await page.goto(tab("conversation"));
 		page.once("dialog", (dialog) => void dialog.accept());
 		await page.getByRole("button", { name: "Delete" }).click();
-		await page.getByText("No thread is there yet.").waitFor();
+		await page.getByText("No threads yet.").waitFor();
 	});
 });
 
