@@ -239,9 +239,7 @@ export class ToolRound implements ShowsChildren {
 		}
 	}
 
-	/**
-	 * Shows the waiting calls with the next commit if other calls still run. Otherwise the end of the round shows them.
-	 */
+	/** Shows waiting calls with the next commit if other calls still run; otherwise the end of the round does. */
 	#show(facts: Fact[]): void {
 		const run = this.#run;
 		if (!this.#hidesPending || !this.#isUnderWay || run.stopReason !== undefined) return;

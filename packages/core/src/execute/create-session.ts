@@ -15,7 +15,7 @@ import { ExecuteEvents, type ExecuteStream } from "./execute-stream.ts";
 import { readInput, readOptions, type ToolAnswerMessage, type UserInputMessage } from "./read-input.ts";
 import { followLog } from "./session-log.ts";
 import type { SessionMessage } from "./session-message.ts";
-import { storedTool } from "./session-tools.ts";
+import { storedTool, subagentTools, withoutSubagents } from "./session-tools.ts";
 import type { SessionView } from "./session-view.ts";
 
 const contextNames = optionNames<AgentContext>({ systemPrompt: true, messages: true, tools: true });
@@ -156,19 +156,13 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		return this.#status === "awaiting_tool_execution" ? this.#view.pendingToolCalls : undefined;
 	}
 
-	/**
-	 * Returns the calls of background tasks that wait for an answer, which you can pass to `execute`. The session does
-	 * not wait for them.
-	 */
+	/** Returns the calls of background tasks that wait for an answer by `execute`. The session does not wait for them. */
 	async backgroundToolCalls(): Promise<readonly PendingSessionCall[]> {
 		await this.ready;
 		return this.#isMade ? this.#session.backgroundCalls() : [];
 	}
 
-	/**
-	 * Ends the execution that is running or waiting; its calls without a result get one that reports this. Resolves when
-	 * this is recorded; resolves with false if there is no execution.
-	 */
+	/** Ends the current execution; its open calls get a result that reports this. Resolves with false if there is none. */
 	async stop(): Promise<boolean> {
 		await this.ready;
 		const stopped = this.#isMade && (await this.#session.stop());
@@ -259,7 +253,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		const { systemPrompt, messages = [], tools } = this.#context;
 		const context = {
 			messages,
-			tools: [...normaliseTools(tools).values()].map(storedTool),
+			tools: withoutSubagents(tools).map(storedTool),
 			...(systemPrompt === undefined ? {} : { systemPrompt }),
 		};
 		await this.#session.create(context, { model });
@@ -306,7 +300,8 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 
 /**
  * Creates a session, or restores the session of that id from the host. On a restore, only the functions of the context's
- * tools are used: they are bound again by name. Returns immediately; `ready` settles when the session is restored.
+ * tools are used, which are bound again by name, and its tools of `createSubAgentTool`. Returns immediately; `ready`
+ * settles when the session is restored.
  *
  * @throws HoldfastError `invalid_argument` if the id is empty; `invalid_option`, naming the option, if one is unknown or
  * invalid; HoldfastError if the tools are invalid.
@@ -376,7 +371,7 @@ function invalidBufferLimit(): HoldfastError {
 	return new HoldfastError("invalid_option", "The option `bufferLimit` must be a whole number above 0.");
 }
 
-/** All tools of the session are stored with it, and their functions are bound by name. */
+/** Tools of `createSubAgentTool` belong to the agent. The others are stored with the session, and bound by name. */
 function sessionsOf({ tools }: AgentContext, options: PromptOptions): ExecuteSessionsOptions {
 	const { host = memoryHost(), model, temperature, maxTokens, bufferLimit: _, ...rest } = options;
 	if (typeof host?.journal !== "object")
@@ -391,7 +386,12 @@ function sessionsOf({ tools }: AgentContext, options: PromptOptions): ExecuteSes
 	};
 	return {
 		host,
-		agent: { ...agent, model, ...(Object.keys(params).length === 0 ? {} : { params }) },
+		agent: {
+			...agent,
+			model,
+			tools: subagentTools(tools),
+			...(Object.keys(params).length === 0 ? {} : { params }),
+		},
 		bound: normaliseTools(tools),
 		models: () => model,
 	};

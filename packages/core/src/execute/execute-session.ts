@@ -69,9 +69,8 @@ export class ExecuteSession {
 	}
 
 	/**
-	 * Accepts an execution in several steps, such as creating the session and beginning its run. Executions of one
-	 * session are accepted one after the other, in call order. The run continues by itself, and its requests enter the
-	 * session's queue.
+	 * Accepts an execution in several steps, such as creating the session and beginning its run: one after the other, in
+	 * call order. The run continues by itself, and its requests enter the session's queue.
 	 */
 	inTurn<T>(accept: () => Promise<T>): Promise<T> {
 		const { accepting } = this.#parts;
@@ -94,9 +93,8 @@ export class ExecuteSession {
 	}
 
 	/**
-	 * Creates the session. `model` is the model of its first execution, `caller` the creator.
-	 *
-	 * Rejects with `tool_name_conflict`, `invalid_input`, `session_exists`, and the errors of its tools.
+	 * Creates the session. `model` is the model of its first execution, `caller` the creator. Rejects with
+	 * `tool_name_conflict`, `invalid_input`, `session_exists`, and the errors of its tools.
 	 */
 	async create(
 		context: SessionContext,
@@ -255,10 +253,7 @@ export class ExecuteSession {
 		};
 	}
 
-	/**
-	 * Resumes the session's run, even if it is parked. Returns null if there is nothing to resume. Rejects with
-	 * `session_held`.
-	 */
+	/** Resumes the run, even a parked one; null if there is nothing to resume. Rejects with `session_held`. */
 	async release(): Promise<AgentRun | null> {
 		const keyed = this.#parts.keyed();
 		try {
@@ -282,9 +277,7 @@ export class ExecuteSession {
 		}
 	}
 
-	/**
-	 * Resumes what a dead process left, and watches the deadlines of calls. Returns null if there is nothing to resume.
-	 */
+	/** Resumes what a dead process left, and watches the deadlines of calls; null if there is nothing to resume. */
 	resume(): Promise<AgentRun | null> {
 		return this.#parts.keyed().session(this.key).resume();
 	}
@@ -305,10 +298,7 @@ export class ExecuteSession {
 		await deleteSetup(this.#parts.host, this.storeKey);
 	}
 
-	/**
-	 * Returns the setup of a session with that context. Refuses an invalid agent, and any request after the sessions are
-	 * closed.
-	 */
+	/** Returns the setup of a session with that context. Refuses an invalid agent, and requests after the end. */
 	async #checked(
 		{ systemPrompt, tools }: SessionContext,
 		{ options, model, caller }: Pick<ExecuteSettings, "options" | "model" | "caller">,
@@ -364,10 +354,7 @@ export class ExecuteSession {
 		if (!sameOptions(kept, chosen)) await this.values.set("session", chosen);
 	}
 
-	/**
-	 * Stores the options of an execution before it begins, because they apply from it on. Returns a function that reverts
-	 * them.
-	 */
+	/** Stores an execution's options, which apply from it on. Returns a function that reverts them. */
 	async #choose({ options = {}, model, caller, isNew }: ExecuteSettings): Promise<() => Promise<void>> {
 		if (isNew === true) return async () => {}; // the session is created with them
 		const { agents, setups } = this.#parts;
@@ -394,10 +381,7 @@ export class ExecuteSession {
 		};
 	}
 
-	/**
-	 * Returns the stored setup. Rejects with `session_not_found`: another process on the same store may have deleted the
-	 * session.
-	 */
+	/** Returns the stored setup. Rejects with `session_not_found` if another process has deleted the session. */
 	async #mustBe(): Promise<SessionSetup> {
 		const setup = await this.setup();
 		if (setup === undefined) throw sessionNotFound();

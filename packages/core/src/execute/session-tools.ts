@@ -2,7 +2,14 @@
 // name, and a tool that once had a function never becomes a remote tool.
 import { HoldfastError } from "@holdfast/upp";
 import type { AgentOptions } from "../agent/index.ts";
-import { type AnyTool, type EngineTool, normaliseTools, validatingSchema } from "../tools/index.ts";
+import { workOf } from "../subagents/index.ts";
+import {
+	type AnyTool,
+	type EngineTool,
+	normaliseTools,
+	type ToolSet,
+	validatingSchema,
+} from "../tools/index.ts";
 import type { StoredTool } from "./session-setup.ts";
 
 /** Returns the tools of a session: the given ones and the stored ones. */
@@ -52,4 +59,19 @@ export function storedTool(tool: EngineTool): StoredTool {
 		...(timeoutMs === undefined ? {} : { timeoutMs }),
 		...((source as AnyTool).needsApproval === true ? { needsApproval: true } : {}),
 	};
+}
+
+/** Returns the tools of `createSubAgentTool`. They belong to the agent, because it opens their sessions before any turn. */
+export function subagentTools(tools: ToolSet | undefined): readonly AnyTool[] {
+	const all = [...normaliseTools(tools).values()];
+	return all.filter(isSubagent).map(({ name, source }) => ({ ...(source as AnyTool), name }));
+}
+
+/** Returns all other tools, which are stored with the session. */
+export function withoutSubagents(tools: ToolSet | undefined): readonly EngineTool[] {
+	return [...normaliseTools(tools).values()].filter((tool) => !isSubagent(tool));
+}
+
+function isSubagent({ source }: EngineTool): boolean {
+	return workOf(source as AnyTool) !== undefined;
 }

@@ -163,9 +163,7 @@ export class SessionActor {
 		});
 	}
 
-	/**
-	 * Starts queued turns, before the queue's next request. Returns undefined if there is nothing to do. Never rejects.
-	 */
+	/** Starts queued turns before the queue's next request; undefined if there are none. Never rejects. */
 	ownWork(): Promise<void> | undefined {
 		if (this.mailbox.length === 0) return undefined;
 		// Turns adopted during the kill are left to the next actor of this session.
@@ -224,9 +222,7 @@ export class SessionActor {
 		return new AgentRun(runId, this.sessionKey, this.processKey);
 	}
 
-	/**
-	 * Whether the run has started to wait but has not been left yet: code that is notified of the wait may send it input.
-	 */
+	/** Whether the run has started to wait but has not been left: code notified of the wait may send it input. */
 	get isEnding(): boolean {
 		return this.#turn?.run.state.run?.status === "waiting";
 	}
@@ -271,10 +267,7 @@ export class SessionActor {
 		}
 	}
 
-	/**
-	 * Waits because another worker has the session or the turn before ours, and checks again when that may have changed.
-	 * Other requests continue.
-	 */
+	/** Waits for another worker or an earlier turn, and checks again on changes. Other requests continue. */
 	#waitForChange(): void {
 		this.lease.drop();
 		this.#blockUntil(this.lease.changed());

@@ -43,10 +43,7 @@ export interface CallsKnown {
 	readonly answered?: ReadonlySet<string>;
 	/** Calls that the page has refused. */
 	readonly denied?: ReadonlySet<string>;
-	/**
-	 * Calls that wait now; the log does not show when calls of sub-agents receive their results. Absent: all calls that
-	 * the log shows as waiting.
-	 */
+	/** Calls that wait now: the log lacks results of sub-agents' calls. Absent: those that wait by the log. */
 	readonly pending?: ReadonlySet<string>;
 }
 
