@@ -19,10 +19,10 @@ describe.skipIf(whyNot !== undefined)(`the inspector behind a key${whyNot ?? ""}
 		await page.goto(stage.url);
 		const field = page.getByLabel("Server key");
 		await field.waitFor();
-		expect(await page.getByText("This key was refused.").count()).toBe(0);
+		expect(await page.getByText("The server rejected this key.").count()).toBe(0);
 		await field.fill("a-wrong-key");
 		await page.getByRole("button", { name: "Enter" }).click();
-		await page.getByText("This key was refused.").waitFor();
+		await page.getByText("The server rejected this key.").waitFor();
 		expect(await violationsOf(page)).toEqual([]);
 		await page.getByLabel("Server key").fill(good);
 		await page.getByRole("button", { name: "Enter" }).click();
@@ -50,7 +50,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector behind a key${whyNot ?? ""}
 		await page.goto(`${stage.url}/#/session/mine`);
 		await page.getByLabel("Server key").fill("a-wrong-key");
 		await page.getByRole("button", { name: "Enter" }).click();
-		await page.getByText("This key was refused.").waitFor();
+		await page.getByText("The server rejected this key.").waitFor();
 		await expect.poll(() => late !== undefined).toBe(true);
 		await page.getByLabel("Server key").fill(good);
 		await page.getByRole("button", { name: "Enter" }).click();
@@ -58,7 +58,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector behind a key${whyNot ?? ""}
 		await late?.().catch(() => {}); // the page may have given it up
 		await page.getByRole("link", { name: "Sessions" }).click();
 		await page.locator(".session-line", { hasText: "mine" }).waitFor();
-		expect(await page.getByText("This key was refused.").count()).toBe(0);
+		expect(await page.getByText("The server rejected this key.").count()).toBe(0);
 		await page.close();
 	});
 });

@@ -73,7 +73,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows("nothing used yet");
 		await terminal.say("Tell me all.");
 		await model.asked(1);
-		await terminal.shows("Esc interrupts");
+		await terminal.shows("Esc to interrupt");
 		await terminal.say("Be brief.");
 		await terminal.shows("… Be brief.");
 		held.resolve();
@@ -151,9 +151,9 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.say("/cost");
 		await terminal.shows("This session: 10 tokens in, 2 out, cost unknown.");
 		await terminal.say("/nonsense");
-		await terminal.shows("There is no command /nonsense. See /help.");
+		await terminal.shows("Unknown command: /nonsense. See /help.");
 		await terminal.say("/fork second");
-		await terminal.shows("This is second now; first is unchanged.");
+		await terminal.shows("Continuing in second. first is unchanged.");
 		await terminal.say("/sessions");
 		await terminal.shows(/second · this one/);
 		await terminal.say("/compact");
@@ -167,11 +167,11 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(asked).toContain("Summary of the conversation so far:\\nWe said one.");
 		expect(asked).not.toContain("Count.");
 		await terminal.say("/resume first");
-		await terminal.shows(/This is first now\.\n+> Count\.\n+One\./);
+		await terminal.shows(/Continuing session first\.\n+> Count\.\n+One\./);
 		await terminal.say("/model offline");
-		await terminal.shows("offline answers from now on.");
+		await terminal.shows("Switched to offline.");
 		await terminal.say("/help");
-		await terminal.shows("Ctrl-C twice leaves.");
+		await terminal.shows("Press Ctrl-C twice to leave.");
 		await terminal.say("/quit");
 		await terminal.shows("left with 0");
 	});
@@ -199,7 +199,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		// All that was said is still there to be read.
 		await again.shows(/> Count to one\.\n+One\./);
 		await again.say("/fork second");
-		await again.shows("This is second now");
+		await again.shows("Continuing in second");
 		await again.say("Then two.");
 		await again.shows("Two.");
 		expect(asked(2)).toContain("We said one.");

@@ -39,34 +39,34 @@ const commands: readonly ChatCommand[] = [
 	{
 		name: "help",
 		argument: "",
-		help: "this list",
+		help: "show this list",
 		when: "always",
 		run: ({ conversation: { transcript } }) => transcript.note(helpText()),
 	},
 	{
 		name: "model",
 		argument: "[ID]",
-		help: "which model answers, or another one from now on",
+		help: "show the current model, or switch to another one",
 		when: "idle",
 		async run({ conversation, io }, id) {
 			const { setup, transcript } = conversation;
 			if (setup.agent !== undefined) return transcript.note(`The agent of ${setup.agent} has its own model.`);
-			if (id === "") return transcript.note(`${setup.model.name} answers. Another one: /model ID`);
+			if (id === "") return transcript.note(`Current model: ${setup.model.name}. To switch: /model ID`);
 			await conversation.change({ ...setup, model: chooseModel(id, io.environment) }, "same conversation");
-			transcript.note(`${id} answers from now on.`);
+			transcript.note(`Switched to ${id}.`);
 		},
 	},
 	{
 		name: "cost",
 		argument: "",
-		help: "what this session has used",
+		help: "show this session's usage and cost",
 		when: "always",
 		run: ({ conversation: { transcript, spending } }) => transcript.note(`This session: ${spending.text}.`),
 	},
 	{
 		name: "fork",
 		argument: "[KEY]",
-		help: "continue in a copy of this session; leave this one unchanged",
+		help: "continue in a copy of this session; the original does not change",
 		when: "idle",
 		async run({ conversation }, key) {
 			const { setup } = conversation;
@@ -75,7 +75,7 @@ const commands: readonly ChatCommand[] = [
 			const summary = await chatSummaryOf(conversation.host, setup.key);
 			if (summary !== undefined) await keepChatSummary(conversation.host, to, summary);
 			await conversation.change({ ...setup, key: to }, "same conversation");
-			conversation.transcript.note(`This is ${to} now; ${setup.key} is unchanged.`);
+			conversation.transcript.note(`Continuing in ${to}. ${setup.key} is unchanged.`);
 		},
 	},
 	{
@@ -87,13 +87,13 @@ const commands: readonly ChatCommand[] = [
 			const { setup } = conversation;
 			const key = sessionKeyFor("chat");
 			await conversation.change({ ...setup, key }, "another conversation");
-			conversation.transcript.note(`A new session, ${key}. The one before: /resume ${setup.key}`);
+			conversation.transcript.note(`New session: ${key}. To go back: /resume ${setup.key}`);
 		},
 	},
 	{
 		name: "sessions",
 		argument: "",
-		help: "the sessions that changed last",
+		help: "list the most recently changed sessions",
 		when: "always",
 		async run({ conversation }) {
 			const heads = (await conversation.host.journal.list()).filter(({ key }) => isOwnKey(key));
@@ -103,32 +103,32 @@ const commands: readonly ChatCommand[] = [
 				const here = key === conversation.setup.key ? " · this one" : "";
 				return `${formatTime(updatedAt)}  ${oneLine(key, 60)}${open}${here}`;
 			});
-			conversation.transcript.note(lines.length === 0 ? "There are no sessions yet." : lines.join("\n"));
+			conversation.transcript.note(lines.length === 0 ? "No sessions yet." : lines.join("\n"));
 		},
 	},
 	{
 		name: "resume",
 		argument: "[KEY]",
-		help: "continue another session; without KEY the one that changed last",
+		help: "continue another session; without KEY, the most recently changed one",
 		when: "idle",
 		async run({ conversation, io, db }, given) {
 			const { transcript, setup, host } = conversation;
 			const heads = (await host.journal.list()).filter(({ key }) => isOwnKey(key) && key !== setup.key);
 			heads.sort((one, other) => other.updatedAt - one.updatedAt);
 			const key = given === "" ? heads[0]?.key : given;
-			if (key === undefined) return transcript.note("There is no other session.");
+			if (key === undefined) return transcript.note("No other sessions.");
 			await refuseServed(host, key);
 			if ((await host.journal.head(key)) === undefined)
-				return transcript.note(`There is no session "${oneLine(key, 60)}". See /sessions.`, "warning");
+				return transcript.note(`Session "${oneLine(key, 60)}" does not exist. See /sessions.`, "warning");
 			const asked = { db, dir: undefined, model: undefined, allowNetwork: undefined, allowWrite: undefined };
-			transcript.note(`This is ${key} now.`);
+			transcript.note(`Continuing session ${key}.`);
 			await conversation.change(prepare({ ...asked, agent: undefined }, key, io), "another conversation");
 		},
 	},
 	{
 		name: "compact",
 		argument: "",
-		help: "have the model get a summary in place of what was said so far",
+		help: "replace the conversation so far with a summary for the model",
 		when: "idle",
 		async run({ conversation }) {
 			const { transcript, setup, agent, session, host } = conversation;
@@ -141,7 +141,7 @@ const commands: readonly ChatCommand[] = [
 			transcript.note("Summarising …", "quiet");
 			const options: AgentOptions = { ...agent };
 			const { text, usage } = await summarise(options, summarised(messages, before));
-			if (text === "") return transcript.note("The model wrote no summary; nothing was changed.", "warning");
+			if (text === "") return transcript.note("The model returned no summary. Nothing changed.", "warning");
 			await keepChatSummary(host, setup.key, { text, until: last.id });
 			conversation.spending.add(usage, undefined);
 			transcript.add({ kind: "answer", text });
@@ -153,7 +153,7 @@ const commands: readonly ChatCommand[] = [
 	{
 		name: "quit",
 		argument: "",
-		help: "leave; what is under way can be resumed",
+		help: "leave; you can resume unfinished work later",
 		when: "always",
 		run: ({ leave }) => leave(),
 	},
@@ -176,7 +176,7 @@ export async function runChatCommand(text: string, parts: CommandParts): Promise
 	const name = word === "exit" ? "quit" : word;
 	const command = commands.find((each) => each.name === name);
 	if (command === undefined)
-		return transcript.note(`There is no command /${oneLine(word, 40)}. See /help.`, "warning");
+		return transcript.note(`Unknown command: /${oneLine(word, 40)}. See /help.`, "warning");
 	if (command.when === "idle" && isBusy)
 		return transcript.note(`/${name} has to wait until the agent is done; Esc interrupts it.`, "warning");
 	await command.run(parts, argument.trim());
@@ -187,8 +187,9 @@ function helpText(): string {
 	return [
 		...lines,
 		"",
-		"Enter sends; while the agent works, it says something to it. Esc interrupts it. Ctrl-C twice leaves.",
-		"Alt-Enter, Ctrl-J or a \\ at the end of the line begin a new line. Up and Down find what you wrote before.",
+		"Enter sends your message; while the agent works, the message reaches it before its next step.",
+		"Esc interrupts the agent. Press Ctrl-C twice to leave.",
+		"Alt-Enter, Ctrl-J or a \\ at the end of the line start a new line. Up and Down recall earlier messages.",
 		"@path reads a file into your message; Tab completes paths and commands.",
 	].join("\n");
 }

@@ -182,7 +182,7 @@ export class Conversation {
 			return;
 		}
 		if (head.parked === true) {
-			this.transcript.note("Its last run is parked. To continue it: holdfast release KEY.", "warning");
+			this.transcript.note("The last run is parked. To continue it, run holdfast release KEY.", "warning");
 			return;
 		}
 		this.transcript.set({ status: "working" });
@@ -261,13 +261,13 @@ export class Conversation {
 		const elsewhere = calls.filter(({ awaits }) => awaits === "result");
 		if (elsewhere.length > 0)
 			this.transcript.note(
-				`It waits for ${elsewhere.map(({ toolName }) => oneLine(toolName, 60)).join(", ")}, which somebody else answers.`,
+				`Waiting for ${elsewhere.map(({ toolName }) => oneLine(toolName, 60)).join(", ")}, which is answered outside this chat.`,
 				"warning",
 			);
 		if (calls.length === 0 && last?.outcome === "waiting" && last.wait?.until !== undefined)
 			await this.#afterWait(last.runId);
 		else if (last?.wait !== undefined)
-			this.transcript.note("It waits for a message: say something, and it continues.", "warning");
+			this.transcript.note("The agent is waiting for a message. Send one to continue.", "warning");
 	}
 
 	/** Shows a run that continues, in any process, after waiting for its model or a time. */
@@ -299,7 +299,7 @@ export class Conversation {
 		if (stopped !== undefined) this.transcript.note(stopped, "warning");
 		if (outcome === "aborted" || outcome === "killed") this.transcript.note("Interrupted.", "warning");
 		if (outcome === "suspended" && !this.#isLeft)
-			this.transcript.note("It was left, and can be resumed.", "warning");
+			this.transcript.note("The run was suspended. You can resume it.", "warning");
 		if (outcome === "error")
 			this.transcript.note(`${error?.message ?? "It failed."} (${error?.code ?? "run_failed"})`, "warning");
 	}

@@ -106,13 +106,13 @@ function isForReaders({ TERM, INK_SCREEN_READER }: CommandIo["environment"]): bo
 
 function greet({ transcript, setup }: Conversation, { yes }: ChatCommand): void {
 	const where = setup.agent === undefined ? `in ${setup.dir}` : `the agent of ${setup.agent}`;
-	transcript.note(`holdfast chat · ${where} · /help says what you can do`, "quiet");
+	transcript.note(`holdfast chat · ${where} · /help lists the commands`, "quiet");
 	if (setup.agent === undefined && setup.model.name === "offline")
 		transcript.note(
-			"The offline model searches and cites; it does not converse. Choose another one with /model ID.",
+			"The offline model finds and quotes passages; it cannot hold a conversation. Choose another model with /model ID.",
 			"quiet",
 		);
-	if (yes) transcript.note("Changes are made without asking (--yes).", "warning");
+	if (yes) transcript.note("All changes are approved automatically (--yes).", "warning");
 }
 
 function farewell({ setup, spending }: Conversation, { dbGiven }: ChatCommand, io: CommandIo): void {

@@ -77,7 +77,7 @@ function Activity({
 	const calls = live.calls.slice(0, 5).map(({ text }) => oneLine(text, columns - 3));
 	if (live.calls.length > calls.length) calls.push(`and ${live.calls.length - calls.length} more`);
 	if (calls.length === 0)
-		calls.push(columns < NARROW ? "working" : "working · Esc interrupts, Enter says something to it");
+		calls.push(columns < NARROW ? "working" : "working · Esc to interrupt, Enter to send a message");
 	return createElement(Text, null, calls.map((text) => `${paint("code", spinner)} ${text}`).join("\n"));
 }
 

@@ -39,7 +39,7 @@ describe("run in a pipe", () => {
 		expect(stdout).not.toContain("Less smoke");
 		expect(stdout).toContain("model offline (no key is set)");
 		expect(stdout).toMatch(/✓ search_text pattern=break.* · \d+ ms · \d+ matching lines? in 1 file/);
-		expect(stdout).toContain("no tokens and no cost (offline)");
+		expect(stdout).toContain("offline: no tokens, no cost");
 		expect(stdout).toContain(`--session ${keyOf(stdout)}`);
 		expect(stripVTControlCharacters(stdout)).toBe(stdout);
 		expect(existsSync(join(folder, ".holdfast/holdfast.db"))).toBe(true);

@@ -31,14 +31,14 @@ test("a run that waits for its model says until when, why, and what continues it
 	expect(lines[0]).toMatch(/^waiting for 2030-01-01T00:00:00.000Z \(RATE_LIMITED\) after /);
 	expect(lines.slice(1)).toEqual([
 		"continue it:  holdfast worker --db a.db",
-		"look back:    holdfast show s --db a.db",
+		"show:         holdfast show s --db a.db",
 	]);
 });
 
 test.each([
 	["length", /token limit/],
 	["content_filter", /refused or filtered/],
-	["other", /does not name/],
+	["other", /without a known reason/],
 ] as const)("an answer that the model stopped with %s has a line that says so", (stopReason, line) => {
 	expect(stopNote(stopReason)).toMatch(line);
 	expect(stopNote("stop")).toBeUndefined();

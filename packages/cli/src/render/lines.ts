@@ -51,7 +51,7 @@ export function stopNote(stopReason: RunResult["stopReason"]): string | undefine
 			return "The model's provider refused or filtered the answer.";
 		case "error":
 		case "other":
-			return "The model stopped its answer for a reason that it does not name.";
+			return "The model stopped without a known reason.";
 		case "stop":
 		case "tool_calls":
 		case undefined:
@@ -70,11 +70,11 @@ export function endLines(summary: RunSummary): string[] {
 	const lines = [parts.join(" · ")];
 	const stopped = stopNote(result.stopReason);
 	if (result.outcome === "completed" && stopped !== undefined) lines.push(stopped);
-	if (result.outcome === "suspended") lines.push(`resume it:      ${summary.resumeCommand}`);
+	if (result.outcome === "suspended") lines.push(`resume:       ${summary.resumeCommand}`);
 	else if (result.wait !== undefined) lines.push(`continue it:  ${summary.workCommand}`);
 	else if (result.outcome === "waiting") lines.push(...waitingLines(summary));
-	else lines.push(`ask further:  ${summary.continueCommand}`);
-	lines.push(`look back:    ${summary.showCommand}`);
+	else lines.push(`continue:     ${summary.continueCommand}`);
+	lines.push(`show:         ${summary.showCommand}`);
 	if (result.outcome === "error" && header.model !== "offline")
 		lines.push("without a model service:  --model offline");
 	return lines;
@@ -83,10 +83,10 @@ export function endLines(summary: RunSummary): string[] {
 function waitingLines({ resumeCommand, waiting }: RunSummary): string[] {
 	const one = waiting.length === 1 ? quoted(waiting[0] as string) : "CALL";
 	return [
-		`look and say: ${resumeCommand}`,
+		`review:       ${resumeCommand}`,
 		`approve all:  ${resumeCommand} --yes`,
-		`or each:      ${resumeCommand} --approve ${one}`,
-		`              ${resumeCommand} --deny ${one} --reason "…"`,
+		`approve one:  ${resumeCommand} --approve ${one}`,
+		`deny one:     ${resumeCommand} --deny ${one} --reason "…"`,
 	];
 }
 
@@ -97,7 +97,7 @@ export function proposalLines({ title, word, change, refusal }: Proposal): Chang
 		...(change === undefined ? [] : changeLines(change)),
 		...(refusal === undefined
 			? []
-			: [{ kind: "remark" as const, text: `It cannot be carried out now: ${oneLine(refusal, 400)}` }]),
+			: [{ kind: "remark" as const, text: `This change cannot be applied now: ${oneLine(refusal, 400)}` }]),
 	];
 }
 
@@ -114,7 +114,7 @@ function endWord({ result, waiting }: RunSummary): string {
 }
 
 function costParts({ result, header }: RunSummary): string[] {
-	if (header.model === "offline") return ["no tokens and no cost (offline)"];
+	if (header.model === "offline") return ["offline: no tokens, no cost"];
 	const { inputTokens, outputTokens, cacheReadTokens } = result.usage;
 	// Zero tokens mean that the model reports no usage, not that the answer was free.
 	if (inputTokens + outputTokens === 0)

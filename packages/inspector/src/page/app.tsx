@@ -90,9 +90,7 @@ export function App(): JSX.Element {
 				</span>
 			</header>
 			<div class="notices" aria-live="polite">
-				{isReachable.value ? null : (
-					<p class="notice is-error">The server cannot be reached. Trying again.</p>
-				)}
+				{isReachable.value ? null : <p class="notice is-error">Cannot reach the server. Retrying…</p>}
 				{notice.value === undefined ? null : (
 					<p class={`notice ${notice.value.isError ? "is-error" : ""}`}>
 						{notice.value.text}
@@ -143,7 +141,7 @@ function Door(): JSX.Element {
 		return (
 			<main class="door">
 				<h1>Closed</h1>
-				<p>The inspector is available on loopback, or with a key whose owner may inspect sessions.</p>
+				<p>Open the inspector on loopback, or use a key that is allowed to inspect sessions.</p>
 			</main>
 		);
 	return (
@@ -163,7 +161,7 @@ function Door(): JSX.Element {
 				<button type="submit" class="primary">
 					Enter
 				</button>
-				<p role="alert">{access.value === "refused" ? "This key was refused." : ""}</p>
+				<p role="alert">{access.value === "refused" ? "The server rejected this key." : ""}</p>
 			</form>
 		</main>
 	);

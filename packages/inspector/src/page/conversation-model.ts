@@ -162,7 +162,7 @@ export class Conversation {
 			case "history.cut": {
 				const from = this.said.findLastIndex(({ messageId }) => messageId === body.messageId);
 				if (from >= 0) this.said.length = from;
-				put({ who: "note", text: "A message and everything after it were removed." });
+				put({ who: "note", text: "This message and all later ones were removed." });
 				break;
 			}
 			case "message.added": {

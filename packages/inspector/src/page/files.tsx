@@ -46,7 +46,7 @@ export function FilesTab({ store }: { readonly store: SessionStore }): JSX.Eleme
 		(one, other) => Number(other.isDirectory) - Number(one.isDirectory) || (one.name < other.name ? -1 : 1),
 	);
 	if (entries.length === 0 && folder === "/")
-		return <p class="empty">This thread has no files. Its tools write them with writeFile.</p>;
+		return <p class="empty">No files yet. Tools write them with writeFile.</p>;
 	const above = folder.replace(/\/[^/]+\/?$/, "") || "/";
 	return (
 		<div class="split">
@@ -167,7 +167,7 @@ function dataOf(blob: Blob): Promise<string> {
 	return new Promise((resolve, reject) => {
 		const reader = new FileReader();
 		reader.onload = () => resolve(String(reader.result));
-		reader.onerror = () => reject(new Error("The picture cannot be read."));
+		reader.onerror = () => reject(new Error("The image cannot be read."));
 		reader.readAsDataURL(blob);
 	});
 }

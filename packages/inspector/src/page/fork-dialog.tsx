@@ -62,7 +62,7 @@ export function ForkDialog(props: { readonly store: SessionStore; readonly close
 						onChange={({ currentTarget }) => setAgain(currentTarget.checked)}
 					/>
 					{next === undefined
-						? "No later turn to repeat"
+						? "No later turn to retry"
 						: `Repeat turn ${next.number}: ${summary(next.text, 60)}`}
 				</label>
 				<ModelField value={model} usual={info.value?.agent?.model} choose={setModel} />
@@ -122,7 +122,7 @@ function ModelField(props: {
 				))}
 			</select>
 			{names.length > 0 ? null : (
-				<span class="quiet">The server has no other named models. Add some with its option models.</span>
+				<span class="quiet">The server has no other named models. Add them with the option `models`.</span>
 			)}
 		</label>
 	);

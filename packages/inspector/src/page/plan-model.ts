@@ -90,7 +90,7 @@ function ofPlan(seq: number, at: number, value: unknown): readonly Planned[] {
 	return (Array.isArray(steps) ? steps : []).map((step: { description?: string; status?: string }) => ({
 		seq,
 		at,
-		what: "step of the plan",
+		what: "plan step",
 		state: "planned" as const,
 		detail: summary(step.description ?? step),
 	}));
@@ -120,7 +120,7 @@ function verify(entries: readonly ShownEntry[], audit: readonly Audited[]): read
 			before = seq;
 		}
 	}
-	put("The journal is complete", gaps, `${entries.length} entries without a gap`);
+	put("The journal is complete", gaps, `${entries.length} entries, no gaps`);
 
 	const started = new Set<string>();
 	const never: string[] = [];
@@ -130,17 +130,18 @@ function verify(entries: readonly ShownEntry[], audit: readonly Audited[]): read
 		if (kind === "tool.started") started.add(call);
 		if (kind !== "tool.settled" || body.outcome !== "done" || Number(body.duration) === 0) continue;
 		settled++;
-		if (!started.has(call)) never.push(`entry ${seq} settles a call that never began`);
+		if (!started.has(call)) never.push(`entry ${seq} settles a call that never started`);
 	}
-	put("Every call was recorded before it ran", never, `${settled} calls that ran`);
+	put("Every call was recorded before it ran", never, `${settled} calls`);
 
 	const ended = new Map<string, number>();
 	const after: string[] = [];
 	for (const { seq, runId, kind } of entries) {
-		if (ended.has(runId)) after.push(`entry ${seq} is of a run that ended at ${ended.get(runId)}`);
+		if (ended.has(runId))
+			after.push(`entry ${seq} belongs to a run that ended with entry ${ended.get(runId)}`);
 		if (kind === "run.ended") ended.set(runId, seq);
 	}
-	put("Each run ends once, with its last entry", after, `${ended.size} runs that ended`);
+	put("Each run ends once, with its last entry", after, `${ended.size} ended runs`);
 
 	const bySeq = new Set(audit.map(({ seq }) => seq));
 	const unrecorded: string[] = [];

@@ -73,7 +73,7 @@ export function SessionsView(): JSX.Element {
 					id="search"
 					type="search"
 					aria-label="Search sessions"
-					placeholder="Search ids and first words"
+					placeholder="Search by id or first words"
 					value={search.value}
 					onInput={({ currentTarget }) => {
 						search.value = currentTarget.value;

@@ -2,7 +2,7 @@ import { defineTool } from "@holdfast/threads";
 import { z } from "zod";
 
 export default defineTool({
-	description: "Keeps a note in the thread's files. It is removed after a day.",
+	description: "Saves a note in the thread's files for one day.",
 	args: z.object({ text: z.string() }),
 	execute: async (state, { text }) => {
 		await state.writeFile("/notes.txt", text, "text/plain");
