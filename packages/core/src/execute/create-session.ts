@@ -15,7 +15,7 @@ import { ExecuteEvents, type ExecuteStream } from "./execute-stream.ts";
 import { readInput, readOptions, type ToolAnswerMessage, type UserInputMessage } from "./read-input.ts";
 import { followLog } from "./session-log.ts";
 import type { SessionMessage } from "./session-message.ts";
-import { storedTool, subagentTools, withoutSubagents } from "./session-tools.ts";
+import { storedTool, subagentTools } from "./session-tools.ts";
 import type { SessionView } from "./session-view.ts";
 
 const contextNames = optionNames<AgentContext>({ systemPrompt: true, messages: true, tools: true });
@@ -253,7 +253,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		const { systemPrompt, messages = [], tools } = this.#context;
 		const context = {
 			messages,
-			tools: withoutSubagents(tools).map(storedTool),
+			tools: [...normaliseTools(tools).values()].map(storedTool),
 			...(systemPrompt === undefined ? {} : { systemPrompt }),
 		};
 		await this.#session.create(context, { model });
@@ -371,7 +371,7 @@ function invalidBufferLimit(): HoldfastError {
 	return new HoldfastError("invalid_option", "The option `bufferLimit` must be a whole number above 0.");
 }
 
-/** Tools of `createSubAgentTool` belong to the agent. The others are stored with the session, and bound by name. */
+/** All tools are stored with the session, and bound by name. Those of `createSubAgentTool` are the agent's own, too. */
 function sessionsOf({ tools }: AgentContext, options: PromptOptions): ExecuteSessionsOptions {
 	const { host = memoryHost(), model, temperature, maxTokens, bufferLimit: _, ...rest } = options;
 	if (typeof host?.journal !== "object")

@@ -63,15 +63,9 @@ export function storedTool(tool: EngineTool): StoredTool {
 
 /** Returns the tools of `createSubAgentTool`. They belong to the agent, because it opens their sessions before any turn. */
 export function subagentTools(tools: ToolSet | undefined): readonly AnyTool[] {
-	const all = [...normaliseTools(tools).values()];
-	return all.filter(isSubagent).map(({ name, source }) => ({ ...(source as AnyTool), name }));
-}
-
-/** Returns all other tools, which are stored with the session. */
-export function withoutSubagents(tools: ToolSet | undefined): readonly EngineTool[] {
-	return [...normaliseTools(tools).values()].filter((tool) => !isSubagent(tool));
-}
-
-function isSubagent({ source }: EngineTool): boolean {
-	return workOf(source as AnyTool) !== undefined;
+	const all = [...normaliseTools(tools).values()].map(({ name, source }) => ({
+		...(source as AnyTool),
+		name,
+	}));
+	return all.filter((tool) => workOf(tool) !== undefined);
 }
