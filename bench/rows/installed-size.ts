@@ -32,7 +32,7 @@ report([
 		note: names.map((name, at) => `${name} ${((sizes[at] ?? 0) / 1000).toFixed(0)} KB`).join(", "),
 	},
 	{
-		what: "packages they depend on beside each other",
+		what: "dependencies other than each other",
 		unit: "",
 		median: dependencies.size,
 		target: { is: "at most", value: 0 },

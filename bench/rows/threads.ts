@@ -114,7 +114,7 @@ async function measureSteps(where: string, host: Host): Promise<Measurement[]> {
 			cpu: spent.same / rounds,
 		},
 		{
-			what: `step of a session with a model of the house, ${where}`,
+			what: `step of a session with a Holdfast model, ${where}`,
 			unit: "µs",
 			median: median(taken.own),
 			p99: p99(taken.own),
@@ -127,7 +127,7 @@ async function measureSteps(where: string, host: Host): Promise<Measurement[]> {
 			...(where === "SQLite" ? { target: { is: "at most", value: 1.3 } as const } : {}),
 		},
 		{
-			what: `a thread's step to a session's with a model of the house, ${where}`,
+			what: `a thread's step to a session's with a Holdfast model, ${where}`,
 			unit: "×",
 			median: against("own"),
 		},

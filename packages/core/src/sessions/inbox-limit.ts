@@ -30,7 +30,7 @@ export class InboxLimit {
 		if (waiting >= mostWaiting)
 			throw new HoldfastError(
 				"inbox_full",
-				`${waiting} inputs wait for the session, which is as many as may. Wait until it has taken some, or stop its run.`,
+				`The session has ${waiting} waiting inputs, which is the limit. Wait until it has processed some, or stop its run.`,
 				{ retryable: true, data: { waiting, limit: mostWaiting } },
 			);
 		this.#left = Math.min(askedEvery, mostWaiting - waiting) - 1;
