@@ -220,9 +220,9 @@ async function inSession(deploy: Deploy, host: Host): Promise<Talk> {
 		await run.result();
 		// A run that waits for its provider or a time continues by itself.
 		const waits = async (): Promise<boolean> => {
-			const open = await host.journal.list({ state: "open" });
-			// A message that waits is a turn that begins by itself.
+			// A message that waits is a turn that begins by itself, so the inbox is read first: a message taken after that shows as open.
 			const inbox = await host.journal.inbox("s");
+			const open = await host.journal.list({ state: "open" });
 			const isQuiet = open.length === 0 && !inbox.some(({ kind }) => kind === "message");
 			return isQuiet || (await agent.session("s").pending()).length > 0;
 		};

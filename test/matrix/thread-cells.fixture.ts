@@ -203,8 +203,8 @@ async function play(
 	};
 	let threadId = "";
 	const isOver = async ({ host, threads }: Deployed): Promise<boolean> => {
-		const open = await host.journal.list({ state: "open" });
 		const inbox = await host.journal.inbox(threads.storeKeyOf(threadId));
+		const open = await host.journal.list({ state: "open" });
 		return open.length === 0 && inbox.length === 0;
 	};
 	const waits = async (): Promise<boolean> => {
