@@ -140,6 +140,22 @@ export function storedTests(name: string, make: () => Promise<World>): void {
 			await Promise.all([close(), others.close(), plain.close()]);
 		}));
 
+	test(`${name}: a damaged value is an error that names it, and can be written again`, () =>
+		inWorld(async (world) => {
+			const { database, close } = world.open({ unencrypted: true });
+			const damaged = expect.objectContaining({ code: "RECORD_DAMAGED", retryable: false });
+			for (const body of ["", "{", "{'a': 1}", "[1,]", "undefined", `${"[".repeat(50_000)}`]) {
+				await database.write("c", "a", "find me");
+				await world.replace("a", body);
+				await expect(database.read("c", "a")).rejects.toEqual(damaged);
+				await expect(database.read("c", "a")).rejects.toThrow(/"c","a"/);
+				await expect(database.query("c", {})).rejects.toEqual(damaged);
+				await database.write("c", "a", "whole");
+				expect(await database.query("c", {})).toEqual(["whole"]);
+			}
+			await close();
+		}));
+
 	test(`${name}: after a rotation old values are read, and reencrypt makes the old key needless [RUN-137]`, () =>
 		inWorld(async (world) => {
 			const [old, fresh] = [key(), key()];

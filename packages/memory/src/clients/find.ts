@@ -1,6 +1,6 @@
 // Searches one kind of records: by words, and by vectors if there is a model. A storage with an index answers from it;
 // encrypted values have no index, so all of them are read and ranked here.
-import { type Embedder, fused, queryWords, similarity, textOf, WordIndex, wordsOf } from "../search/index.ts";
+import { type Embedder, fused, queryWords, similarity, WordIndex } from "../search/index.ts";
 import type { FoundRecord, Kind, Storage, StoredRecord } from "../storage/index.ts";
 import type { RecordCodec } from "./record-codec.ts";
 import type { Retained } from "./retained.ts";
@@ -99,7 +99,7 @@ async function scan(
 			for (const record of page) {
 				if (!(await keeps(record))) continue;
 				if (words.length > 0) {
-					const own = wordsOf(textOf(codec.valueOf(record)));
+					const own = codec.wordsOf(record);
 					index.add(record.seq, own, wantedWords);
 					if (own.some((word) => wantedWords.has(word))) records.set(record.seq, record);
 				}

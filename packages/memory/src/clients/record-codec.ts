@@ -2,7 +2,7 @@
 import type { KeyRing } from "../encryption/index.ts";
 import { decryptFailed, isSealed } from "../encryption/index.ts";
 import { bytesOf, type Embedder, textOf, vectorFrom, wordsOf } from "../search/index.ts";
-import type { Kind, NewRecord, StoredRecord } from "../storage/index.ts";
+import { damaged, type Kind, type NewRecord, type StoredRecord } from "../storage/index.ts";
 
 /** The location of a record, which its encryption is bound to. */
 export type RecordPlace = Pick<StoredRecord, "kind" | "space" | "name">;
@@ -30,9 +30,16 @@ export class RecordCodec {
 		};
 	}
 
-	/** @throws HoldfastError `DECRYPT_FAILED`. */
+	/** @throws HoldfastError `DECRYPT_FAILED`, `RECORD_DAMAGED`. */
 	valueOf(record: StoredRecord): unknown {
-		return JSON.parse(this.#opened(record.body, record, "body"));
+		const body = this.#opened(record.body, record, "body");
+		return undamaged(record, "body", () => JSON.parse(body));
+	}
+
+	/** Returns the words of a record. @throws HoldfastError `DECRYPT_FAILED`, `RECORD_DAMAGED`. */
+	wordsOf(record: StoredRecord): readonly string[] {
+		const value = this.valueOf(record);
+		return undamaged(record, "body", () => wordsOf(textOf(value)));
 	}
 
 	/** @throws HoldfastError `DECRYPT_FAILED`. */
@@ -74,6 +81,14 @@ export class RecordCodec {
 		if (this.keyRing !== undefined) return this.keyRing.open(text, boundTo(place, part));
 		if (isSealed(text)) throw decryptFailed("it is encrypted", boundTo(place, part));
 		return text;
+	}
+}
+
+function undamaged<Result>(place: RecordPlace, part: "body", read: () => Result): Result {
+	try {
+		return read();
+	} catch (cause) {
+		throw damaged(boundTo(place, part), cause);
 	}
 }
 

@@ -52,6 +52,15 @@ export function redisClients(options: RedisOptions): Clients {
 	const commandTimeoutMs = duration("commandTimeoutMs", options.commandTimeoutMs, 30_000, { most });
 	if ((url === undefined) === (command === undefined))
 		throw new HoldfastError("OPTION_INVALID", "Redis needs either `url` or `command`.");
+	if (url !== undefined && !isRedisUrl(url))
+		throw new HoldfastError(
+			"OPTION_INVALID",
+			"`url` is no address of a Redis server. Write it like `redis://localhost:6379`, or with `rediss:` for encryption.",
+		);
 	const connection = new RedisConnection({ url, command, connectTimeoutMs, commandTimeoutMs });
 	return clientsOver(redisStorage(connection, prefix), options, keyRingOf(options));
+}
+
+function isRedisUrl(url: string): boolean {
+	return URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol);
 }

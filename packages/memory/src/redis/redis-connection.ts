@@ -1,7 +1,7 @@
 // A connection to Redis, opened by the first command and reopened by the next command after it broke.
 //
 // `idle` → `connecting` → `connected`; a failure or `close` leads back to `idle`. Only a command connects.
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, messageOf } from "@holdfast/upp";
 import { failed, notInstalled, unavailable, withinTime } from "../storage/index.ts";
 
 /** Sends a command: its name and its arguments. */
@@ -37,14 +37,22 @@ export class RedisConnection {
 	/** Connects, unless the connection is the caller's. */
 	async open(): Promise<void> {
 		const { connectTimeoutMs, command } = this.#options;
-		if (command !== undefined) await this.#sent(command(["PING"]), connectTimeoutMs);
+		if (command !== undefined)
+			await this.#sent(
+				afterNow(() => command(["PING"])),
+				connectTimeoutMs,
+			);
 		else await this.#connected();
 	}
 
 	/** @throws HoldfastError `DB_UNAVAILABLE` without a connection or an answer; `DB_FAILED` for an error reply. */
 	async send(args: readonly string[]): Promise<unknown> {
 		const { command, commandTimeoutMs } = this.#options;
-		if (command !== undefined) return await this.#sent(command([...args]), commandTimeoutMs);
+		if (command !== undefined)
+			return await this.#sent(
+				afterNow(() => command([...args])),
+				commandTimeoutMs,
+			);
 		const client = await this.#connected();
 		return await this.#sent(client.sendCommand([...args]), commandTimeoutMs);
 	}
@@ -56,8 +64,11 @@ export class RedisConnection {
 	}
 
 	async #connected(): Promise<Client> {
-		const known = await this.#client?.catch(() => undefined);
+		const opened = this.#client;
+		const known = await opened?.catch(() => undefined);
 		if (known?.isReady === true) return known;
+		// A broken connection has sent nothing of this command, so another one may.
+		if (this.#client === opened) this.#client = undefined;
 		this.#client ??= this.#connect();
 		const client = this.#client;
 		try {
@@ -96,22 +107,39 @@ export class RedisConnection {
 			return await withinTime(timeoutMs, this.#place, answer);
 		} catch (cause) {
 			const error = errorOf(this.#place, cause);
-			// An unresponsive connection is not reused.
-			if (error.code === "DB_UNAVAILABLE") await this.close();
+			// A connection that broke or does not respond is not reused, and neither is one to a former primary.
+			if (error.code === "DB_UNAVAILABLE" && (!isReply(cause) || isReplica.test(error.message)))
+				await this.close();
 			throw error;
 		}
 	}
 }
 
-/** Error replies from Redis are final; all other errors are connection errors. */
+/**
+ * Error replies of a server that cannot work for the moment, also in the form in which old servers quote them for a
+ * script.
+ */
+const passing = /(?:^|: -)(?:LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN|READONLY|NOREPLICAS|MISCONF|OOM)\b/;
+
+const isReplica = /\bREADONLY\b/;
+
+/** All other error replies from Redis are final; errors that are no replies are connection errors. */
 function errorOf(place: string, cause: unknown): HoldfastError {
 	if (cause instanceof HoldfastError) return cause;
-	const { message, name } = cause as Error;
-	const className = (cause as object).constructor.name;
-	const isAnswer = /ErrorReply|SimpleError|ReplyError|BlobError/.test(`${name} ${className}`);
-	if (isAnswer && !/^(?:LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN)/.test(message))
-		return failed(place, cause);
-	return unavailable(place, message || String(cause), cause);
+	const message = messageOf(cause);
+	if (isReply(cause) && !passing.test(message)) return failed(place, cause);
+	return unavailable(place, message, cause);
+}
+
+function isReply(cause: unknown): boolean {
+	return (
+		cause instanceof Error &&
+		/ErrorReply|SimpleError|ReplyError|BlobError/.test(`${cause.name} ${cause.constructor.name}`)
+	);
+}
+
+async function afterNow<Result>(work: () => Promise<Result>): Promise<Result> {
+	return work();
 }
 
 function destroyed(client: Client): void {

@@ -1,5 +1,12 @@
 // A storage in Redis. Keys of streams and collections are parts of Redis keys; everything else is data.
-import type { Kind, NewRecord, Storage, StoredRecord } from "../storage/index.ts";
+import {
+	damaged,
+	failed,
+	type Kind,
+	type NewRecord,
+	type Storage,
+	type StoredRecord,
+} from "../storage/index.ts";
 import type { RedisConnection } from "./redis-connection.ts";
 import {
 	appendScript,
@@ -48,10 +55,10 @@ export function redisStorage(connection: RedisConnection, prefix: string): Stora
 		let from = first;
 		for (let { offset } = range; ; offset = 0) {
 			const keys = [rowsOf(kind, space), orderOf(kind, space)];
-			const flat = (await run(pageScript, keys, [command, from, to, offset, pageSize])) as string[];
+			const flat = listOf(await run(pageScript, keys, [command, from, to, offset, pageSize]));
 			const page: StoredRecord[] = [];
 			for (let at = 0; at < flat.length; at += 2)
-				page.push(recordOf(kind, space, Number(flat[at]), flat[at + 1] as string));
+				page.push(recordOf(kind, space, Number(flat[at]), flat[at + 1]));
 			if (page.length > 0) yield page;
 			if (page.length < pageSize) return;
 
@@ -65,10 +72,10 @@ export function redisStorage(connection: RedisConnection, prefix: string): Stora
 		append: (record) => write(appendScript, "entry", record),
 		put: (record) => write(putScript, "value", record),
 		async find(space, name) {
-			const found = (await run(findScript, [rowsOf("value", space), namesOf("value", space)], [name])) as
-				| readonly [string, string]
-				| null;
-			return found === null ? undefined : recordOf("value", space, Number(found[0]), found[1]);
+			const found = await run(findScript, [rowsOf("value", space), namesOf("value", space)], [name]);
+			if (found === null) return undefined;
+			const [seq, row] = listOf(found);
+			return recordOf("value", space, Number(seq), row);
 		},
 		async list(space, { order, offset, limit, fromSeq, since }) {
 			const found: StoredRecord[] = [];
@@ -85,10 +92,10 @@ export function redisStorage(connection: RedisConnection, prefix: string): Stora
 			return found;
 		},
 		pages: (kind, space) => pages(kind, space, { order: "asc", offset: 0, fromSeq: 0 }),
-		spaces: async (kind) => (await connection.send(["SMEMBERS", spacesOf(kind)])) as string[],
+		spaces: async (kind) => listOf(await connection.send(["SMEMBERS", spacesOf(kind)])).map(String),
 		async floor(space, newest) {
 			const at = String(newest - 1);
-			const [seq] = (await connection.send(["ZREVRANGE", orderOf("entry", space), at, at])) as string[];
+			const [seq] = listOf(await connection.send(["ZREVRANGE", orderOf("entry", space), at, at]));
 			return Number(seq ?? 0);
 		},
 		async remove(space, expired) {
@@ -114,7 +121,32 @@ function rowOf({ name, at, body, vector }: Omit<NewRecord, "words">): string {
 	return JSON.stringify(row);
 }
 
-function recordOf(kind: Kind, space: string, seq: number, text: string): StoredRecord {
-	const [name, at, body, vector]: Row = JSON.parse(text);
+/** @throws HoldfastError `RECORD_DAMAGED`. */
+function recordOf(kind: Kind, space: string, seq: number, text: unknown): StoredRecord {
+	const row = rowFrom(text);
+	if (row === undefined) throw damaged(`${JSON.stringify(space)} (${kind} ${seq})`);
+	const [name, at, body, vector] = row;
 	return { kind, space, seq, name, at, body, vector: vector === null ? null : Buffer.from(vector, "base64") };
+}
+
+function rowFrom(text: unknown): Row | undefined {
+	try {
+		const row: unknown = JSON.parse(text as string);
+		return isRow(row) ? row : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+function isRow(row: unknown): row is Row {
+	if (!Array.isArray(row)) return false;
+	const [name, at, body, vector] = row;
+	const isTextOrNull = (part: unknown): boolean => part === null || typeof part === "string";
+	return isTextOrNull(name) && Number.isSafeInteger(at) && typeof body === "string" && isTextOrNull(vector);
+}
+
+/** Checks a reply that is a list of texts, some of them null. @throws HoldfastError `DB_FAILED`. */
+function listOf(reply: unknown): readonly (string | null)[] {
+	if (Array.isArray(reply) && reply.every((part) => part === null || typeof part === "string")) return reply;
+	throw failed("Redis", new Error("its reply is no list of texts"));
 }

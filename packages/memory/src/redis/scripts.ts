@@ -2,10 +2,16 @@
 //
 // Keys, each after the prefix: `seq` is a counter; `spaces:KIND` contains the spaces with records; `rows:KIND:SPACE`
 // contains the records by number, `order:KIND:SPACE` their numbers in order, `names:KIND:SPACE` the numbers of the named
-// ones.
+// ones. A counter that an evicting or restored server has lost continues after the last number of the space, so that no
+// record is overwritten.
 
 const insert = `
 	local seq = redis.call('INCR', KEYS[1])
+	local last = tonumber(redis.call('ZREVRANGE', KEYS[4], 0, 0)[1])
+	if last and last >= seq then
+		seq = last + 1
+		redis.call('SET', KEYS[1], string.format('%.0f', seq))
+	end
 	redis.call('HSET', KEYS[3], seq, ARGV[2])
 	redis.call('ZADD', KEYS[4], seq, seq)
 	if ARGV[3] then redis.call('HSET', KEYS[5], ARGV[3], seq) end
@@ -49,7 +55,7 @@ export const pageScript: string = `
 /** Keys: spaces, rows, order, names. Argument: space. Returns the number of records. */
 export const clearScript: string = `
 	local count = redis.call('ZCARD', KEYS[3])
-	redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
+	redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4])
 	redis.call('SREM', KEYS[1], ARGV[1])
 	return count
 `;

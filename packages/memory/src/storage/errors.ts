@@ -26,6 +26,15 @@ export function failed(place: string, cause: unknown): HoldfastError {
 	});
 }
 
+/** Creates the error for a record that the storage returns in a form that nobody wrote. */
+export function damaged(place: string, cause?: unknown): HoldfastError {
+	return new HoldfastError(
+		"RECORD_DAMAGED",
+		`The record at ${place} is damaged. Write the value again, or restore the store from a backup.`,
+		{ cause },
+	);
+}
+
 /** Creates the error for a required package that is not installed. */
 export function notInstalled(name: string, cause: unknown): HoldfastError {
 	return new HoldfastError(

@@ -1,5 +1,5 @@
 // Entry point of the storage interface.
-export { duration, failed, notInstalled, unavailable, withinTime } from "./errors.ts";
+export { damaged, duration, failed, notInstalled, unavailable, withinTime } from "./errors.ts";
 export type {
 	Expired,
 	FoundRecord,

@@ -1,5 +1,6 @@
 // Keys in their stored form: different keys stay different, and every database accepts them.
-import { HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError } from "@holdfast/upp";
+import { damaged } from "../storage/index.ts";
 
 /** Maximum bytes of a stored key, which every database can index. */
 const longest = 1024;
@@ -24,7 +25,14 @@ export function storedName(name: string): string {
 	return stored;
 }
 
-/** Returns the original of a stored key. */
+/**
+ * Returns the original of a stored key.
+ * @throws HoldfastError `RECORD_DAMAGED` for a text that `storedName` cannot return.
+ */
 export function givenName(stored: string): string {
-	return JSON.parse(`"${stored}"`);
+	try {
+		return JSON.parse(`"${stored}"`);
+	} catch (cause) {
+		throw damaged(`the key ${JSON.stringify(cutText(stored, 200))}`, cause);
+	}
 }
