@@ -2,7 +2,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, createTurn } from "@holdfast/upp";
 import { readUIMessageStream, type UIMessage } from "ai";
-import { agent, memoryHost } from "holdfast";
+import { type AgentOptions, agent, memoryHost } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
 import type { Middleware } from "holdfast/middleware";
 import { afterEach, expect, test } from "vitest";
@@ -33,10 +33,10 @@ const signing: Middleware = {
 	onError: ({ state }, error) => ({ state, ...changed(`I cannot: ${error.message}.`) }),
 };
 
-async function serve(script: Parameters<typeof scriptedModel>[0]) {
+async function serve(script: Parameters<typeof scriptedModel>[0], options: Partial<AgentOptions> = {}) {
 	const service = sessionService({
 		host: memoryHost(),
-		agent: { model: scriptedModel(script), middleware: [signing] },
+		agent: { model: scriptedModel(script), middleware: [signing], ...options },
 		deltaFlushMs: 1,
 	});
 	open.push(service);
@@ -69,8 +69,7 @@ test.each([
 	},
 );
 
-test("useChat and AG-UI show it after what the model said", async () => {
-	const { events } = await serve([said]);
+async function messageOf(events: readonly LoggedEvent[]): Promise<UIMessage | undefined> {
 	const chat = new ChatProjection();
 	const chunks = events.flatMap((each) => chat.add(each));
 	let message: UIMessage | undefined;
@@ -81,13 +80,77 @@ test("useChat and AG-UI show it after what the model said", async () => {
 		},
 	});
 	for await (const each of readUIMessageStream({ stream: stream as never })) message = each;
-	const texts = message?.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
-	expect(texts).toEqual([said, signed]);
+	return message;
+}
+
+test("useChat shows it in place of the streamed answer, now and after a reload", async () => {
+	const { events, service } = await serve([said]);
+	expect(await messageOf(events)).toMatchObject({
+		parts: [{ type: "step-start" }, { type: "text", text: signed }],
+	});
+	const { messages = [] } = (await service.get("default", "s")) ?? {};
+	expect(chatHistory(messages).at(-1)?.parts).toEqual([
+		{ type: "step-start" },
+		{ type: "text", text: signed, state: "done" },
+	]);
+});
+
+test("the calls of a replaced answer stay in useChat", async () => {
+	const asked = { text: "Let me look.", toolCalls: [{ name: "look", id: "c" }] };
+	const tool = { name: "look", description: "", parameters: { type: "object" as const }, run: () => "seen" };
+	const { events, service } = await serve([asked], {
+		tools: [tool],
+		middleware: [signing, { name: "once", stop: () => true }],
+	});
+	const message = await messageOf(events);
+	expect(message?.parts).toMatchObject([
+		{ type: "step-start" },
+		{ type: "tool-look", toolCallId: "c", state: "output-available", output: "seen" },
+		{ type: "text", text: "Let me look. Yours, R." },
+	]);
+	const { messages = [] } = (await service.get("default", "s")) ?? {};
+	expect(
+		chatHistory(messages)
+			.at(-1)
+			?.parts.map(({ type }) => type),
+	).toEqual(message?.parts.map(({ type }) => type));
+});
+
+test("executions and the session name the message that it replaces", async () => {
+	const { events, service } = await serve([said]);
+	const { messages = [] } = (await service.get("default", "s")) ?? {};
+	const [replaced, by] = messages.slice(-2);
+	expect([replaced, by]).toMatchObject([{ role: "assistant" }, { role: "assistant" }]);
+	const { id } = replaced as { id: string };
+	expect(by).toMatchObject({ replaces: id });
+	expect(replaced).not.toHaveProperty("replaces");
+	const starts = events.flatMap(({ event }) =>
+		event.type === "message_start" && event.role === "assistant" ? [event] : [],
+	);
+	expect(starts).toEqual([
+		{ type: "message_start", role: "assistant" },
+		{ type: "message_start", role: "assistant", replaces: id },
+	]);
+});
+
+test("what onError returns replaces no message, because the failed answer is not in the history", async () => {
+	const { events } = await serve([{ error: new Error("broken") }]);
+	expect(JSON.stringify(events)).not.toContain("replaces");
+});
+
+test("AG-UI names the emitted messages that it replaces before it starts", async () => {
+	const { events } = await serve([said]);
 	const agUi = new AgUiProjection({ threadId: "t", runId: "r" });
-	const deltas = events
-		.flatMap((each) => agUi.add(each))
-		.flatMap((event) => (event.type === "TEXT_MESSAGE_CONTENT" ? [event.delta] : []));
-	expect(deltas.join("|")).toContain(signed);
+	const emitted = events.flatMap((each) => agUi.add(each));
+	const ids = emitted.flatMap((event) => (event.type === "TEXT_MESSAGE_START" ? [event.messageId] : []));
+	expect(ids).toHaveLength(2);
+	const replaced = emitted.findIndex((event) => event.type === "CUSTOM");
+	expect(emitted[replaced]).toEqual({
+		type: "CUSTOM",
+		name: "messages_replaced",
+		value: { messageIds: [ids[0]], replacedBy: ids[1] },
+	});
+	expect(emitted[replaced + 1]).toMatchObject({ type: "TEXT_MESSAGE_START", messageId: ids[1] });
 });
 
 test("a parent gets it as the result of its sub-agent", async () => {

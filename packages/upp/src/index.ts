@@ -5,6 +5,8 @@ export {
 	type PlacedProviderPart,
 	type ProviderPart,
 	providerParts,
+	replacedId,
+	replacing,
 } from "./ai-sdk/index.ts";
 export {
 	checkOptionNames,

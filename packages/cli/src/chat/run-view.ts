@@ -1,6 +1,6 @@
 /** Adds the events of a run to the transcript. */
 import type { RunEvent } from "holdfast";
-import { nestedLines, toolLine } from "../render/index.ts";
+import { nestedLines, replacementNote, toolLine } from "../render/index.ts";
 import { formatArguments, formatDuration, oneLine, printable } from "../terminal/index.ts";
 import { BlockStream } from "./block-stream.ts";
 import type { Transcript } from "./chat-transcript.ts";
@@ -42,6 +42,7 @@ export class RunView {
 				this.#text(event.event.delta.text ?? "");
 				return;
 			case "message":
+				if (event.replaces !== undefined) this.#transcript.note(replacementNote, "warning");
 				if (!this.#isStreamed) this.#text(event.message.text);
 				this.#isStreamed = false;
 				this.endText();

@@ -7,7 +7,7 @@ import { type ApprovalOptions, databaseFrom, UsageError, type WorkOptions } from
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import { type EvalValues, readEvalOptions } from "./eval-options.ts";
 import { type ProjectCommand, type ProjectCommandName, readProjectCommand } from "./project-options.ts";
-import { readServeOptions, type ServeOptions } from "./serve-options.ts";
+import { checkProjectClients, readServeOptions, type ServeOptions } from "./serve-options.ts";
 import { checkNoAgent, givenProject, readWorkerOptions, type WorkerOptions } from "./worker-options.ts";
 
 /** Options of all commands: the database and the output format. */
@@ -114,6 +114,7 @@ const options = {
 	"peer-header": { type: "string" },
 	"max-streams": { type: "string" },
 	"clients-may-set": { type: "string", multiple: true },
+	clients: { type: "string" },
 	"no-inspector": { type: "boolean" },
 	repetitions: { type: "string" },
 	concurrency: { type: "string" },
@@ -156,6 +157,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 		"peer-header",
 		"max-streams",
 		"clients-may-set",
+		"clients",
 		"no-inspector",
 	],
 	fork: ["db", "json", "at"],
@@ -268,7 +270,10 @@ export function parseCommand(
 	if (name === "serve") {
 		const read = readServeOptions(values, io.environment);
 		const project = givenProject(name, rest[0], values) ?? (io.environment.HOLDFAST_PROJECT || undefined);
-		if (project !== undefined) checkNoAgent(read);
+		if (project !== undefined) {
+			checkNoAgent(read);
+			checkProjectClients(read);
+		}
 		const theAssistants = (["dir", "model", "allow-network"] as const).find(
 			(option) => values[option] !== undefined,
 		);
@@ -296,7 +301,7 @@ export function parseCommand(
 type Values = DatabaseValues &
 	EvalValues &
 	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "at" | "port" | "host", string>> &
-	Partial<Record<"reason" | "peer-header" | "max-streams" | "project" | "models", string>> &
+	Partial<Record<"reason" | "peer-header" | "max-streams" | "clients" | "project" | "models", string>> &
 	Partial<Record<"cors" | "api-key" | "clients-may-set" | "approve" | "deny", string[]>> &
 	Partial<
 		Record<

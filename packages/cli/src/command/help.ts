@@ -166,6 +166,8 @@ request is logged to stderr as one line of JSON.
   --clients-may-set FIELD   a field that clients may set in addition to their input: prompt, history, tools, model or
                      options (default: none). Can be repeated. Clients that set the prompt or the history can replace
                      your instructions
+  --clients bring-context   clients define the sessions that they open: a new session needs a context, clients may set
+                     every field, and JSON needs no content type. Only for clients that you trust as your own code
   --no-inspector     disables the page at /, if holders of a key must not see instructions and journals
   --drain SECONDS    time for runs to finish after a signal (default: 10)
   --dir, --model, --allow-network   options of the assistant; see holdfast run --help
@@ -173,7 +175,7 @@ request is logged to stderr as one line of JSON.
 
 Environment: HOLDFAST_AGENT, HOLDFAST_MODELS, HOLDFAST_PROJECT, HOLDFAST_DB, HOLDFAST_PORT, HOLDFAST_HOST,
 HOLDFAST_API_KEYS and HOLDFAST_CORS (separated by commas), HOLDFAST_PEER_HEADER, HOLDFAST_MAX_STREAMS,
-HOLDFAST_CLIENTS_MAY_SET (separated by commas), HOLDFAST_DRAIN. Options take precedence.
+HOLDFAST_CLIENTS_MAY_SET (separated by commas), HOLDFAST_CLIENTS, HOLDFAST_DRAIN. Options take precedence.
 
 Examples:
   holdfast serve

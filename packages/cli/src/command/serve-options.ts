@@ -24,13 +24,15 @@ export interface ServeOptions {
 	readonly maxStreams: number | "unlimited" | undefined;
 	/** Fields that clients may set in addition to their input. */
 	readonly clientsMaySet: readonly ClientField[];
+	/** Set if clients define the sessions that they open. */
+	readonly clients: "bring-context" | undefined;
 	/** Milliseconds that runs in flight get to finish after a signal. */
 	readonly drain: number;
 }
 
 /** The options as given. */
 export type GivenServeOptions = Partial<
-	Record<"agent" | "models" | "port" | "host" | "peer-header" | "max-streams", string>
+	Record<"agent" | "models" | "port" | "host" | "peer-header" | "max-streams" | "clients", string>
 > &
 	Partial<Record<"cors" | "api-key" | "clients-may-set", readonly string[]>> &
 	Partial<Record<"allow-unauthenticated" | "no-inspector", boolean>>;
@@ -43,6 +45,12 @@ export function readServeOptions(
 	given: GivenServeOptions,
 	environment: Readonly<Record<string, string | undefined>>,
 ): Omit<ServeOptions, "drain"> {
+	const clients = readClients(given.clients ?? (environment.HOLDFAST_CLIENTS || undefined));
+	const clientsMaySet = readFields(given["clients-may-set"] ?? listed(environment.HOLDFAST_CLIENTS_MAY_SET));
+	if (clients !== undefined && clientsMaySet.length > 0)
+		throw new UsageError(
+			"The option --clients bring-context lets clients set every field. Omit --clients-may-set.",
+		);
 	return {
 		agent: given.agent ?? (environment.HOLDFAST_AGENT || undefined),
 		models: given.models ?? (environment.HOLDFAST_MODELS || undefined),
@@ -54,7 +62,8 @@ export function readServeOptions(
 		inspector: given["no-inspector"] !== true,
 		peerHeader: given["peer-header"] ?? (environment.HOLDFAST_PEER_HEADER || undefined),
 		maxStreams: readMaxStreams(given["max-streams"] ?? (environment.HOLDFAST_MAX_STREAMS || undefined)),
-		clientsMaySet: readFields(given["clients-may-set"] ?? listed(environment.HOLDFAST_CLIENTS_MAY_SET)),
+		clientsMaySet,
+		clients,
 	};
 }
 
@@ -87,6 +96,20 @@ function readFields(texts: readonly string[]): readonly ClientField[] {
 	throw new UsageError(
 		`The option --clients-may-set takes ${fields.join(", ")}; "${unknown}" is not one of them.`,
 	);
+}
+
+/** @throws UsageError if fields of clients are given for a project. */
+export function checkProjectClients({ clients, clientsMaySet }: Omit<ServeOptions, "drain">): void {
+	const option = clients === undefined ? "--clients-may-set" : "--clients";
+	if (clients !== undefined || clientsMaySet.length > 0)
+		throw new UsageError(
+			`The option ${option} is not for projects: clients of a project cannot set fields. Omit it, or mount \`threadRoutes({ clientsMaySet })\` in your own server.`,
+		);
+}
+
+function readClients(text: string | undefined): ServeOptions["clients"] {
+	if (text === undefined || text === "bring-context") return text;
+	throw new UsageError(`The option --clients takes "bring-context"; "${text}" is something else.`);
 }
 
 /** Parses keys: `KEY` belongs to the tenant "default", `TENANT=KEY` to another. */

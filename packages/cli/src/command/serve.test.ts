@@ -159,6 +159,22 @@ describe("holdfast serve", () => {
 		expect(await status({ systemPrompt: "You are a pirate." })).toBe(403);
 	});
 
+	test("serves clients that define their sessions with --clients bring-context", async () => {
+		const { url } = await serve(["--model", "offline", "--clients", "bring-context"]);
+		const answer = async (body: object): Promise<unknown> => {
+			// A string without a content type is sent as plain text.
+			const response = await fetch(`${url}/api/agent/execute`, {
+				method: "POST",
+				body: JSON.stringify(body),
+			});
+			const text = await response.text();
+			return response.ok ? response.status : [response.status, JSON.parse(text).code];
+		};
+		const input = "What is here?";
+		expect(await answer({ input, context: { messages: [], tools: [{ name: "locate" }] } })).toBe(200);
+		expect(await answer({ input })).toEqual([400, "context_required"]);
+	});
+
 	test("knows models by name: of a file, of the agent's own module, and says which is wrong", async () => {
 		const { folder } = commands;
 		const models = await commands.serveModel([{ text: "Quick." }]);
@@ -204,6 +220,8 @@ describe("holdfast serve", () => {
 			[["--agent", "none.ts"], /There is no file/],
 			[["--models", "none.json"], /There is no file .*none\.json/],
 			[["--models", "agent.txt", "--project", "."], /a project has models of its own/],
+			[["--clients-may-set", "tools", "--project", "."], /clients of a project cannot set/],
+			[["--clients", "bring-context", "--project", "."], /clients of a project cannot set/],
 			[["extra", "more"], /takes one project; "more" is too much/],
 		] as const) {
 			const { code, stderr } = await start(["serve", ...argv], { folder: commands.folder }).finished;
@@ -234,6 +252,7 @@ test("options come before the environment, and a key may name its tenant", () =>
 		peerHeader: undefined,
 		maxStreams: undefined,
 		clientsMaySet: [],
+		clients: undefined,
 	});
 	expect(readServeOptions({ "no-inspector": true }, {}).inspector).toBe(false);
 	expect(readServeOptions({}, { HOLDFAST_PEER_HEADER: "X-Real-IP" }).peerHeader).toBe("X-Real-IP");
@@ -245,6 +264,10 @@ test("options come before the environment, and a key may name its tenant", () =>
 	expect(() => readServeOptions({ "clients-may-set": ["system"] }, {})).toThrow(
 		'"system" is not one of them',
 	);
+	expect(readServeOptions({ clients: "bring-context" }, {}).clients).toBe("bring-context");
+	expect(readServeOptions({}, { HOLDFAST_CLIENTS: "bring-context" }).clients).toBe("bring-context");
+	expect(() => readServeOptions({ clients: "all" }, {})).toThrow('"all" is something else');
+	expect(() => readServeOptions({ clients: "bring-context" }, fields)).toThrow("Omit --clients-may-set");
 	expect(() => readServeOptions({ "max-streams": "0" }, {})).toThrow("--max-streams takes a number");
 	expect(readServeOptions({ "peer-header": "X-B" }, { HOLDFAST_PEER_HEADER: "X-A" }).peerHeader).toBe("X-B");
 });

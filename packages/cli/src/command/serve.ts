@@ -31,7 +31,9 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 			service: sessionService({
 				agent,
 				host,
-				clientsMaySet: command.clientsMaySet,
+				...(command.clients === undefined
+					? { clientsMaySet: command.clientsMaySet }
+					: { clients: command.clients }),
 				...(models === undefined ? {} : { models }),
 			}),
 			cors: command.cors,

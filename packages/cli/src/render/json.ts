@@ -94,6 +94,7 @@ function projectEvent(event: RunEvent): object | undefined {
 				usage: event.usage,
 				duration: event.duration,
 				stopReason: event.stopReason,
+				...(event.replaces === undefined ? {} : { replaces: true }),
 			};
 		case "tool_start":
 			return {

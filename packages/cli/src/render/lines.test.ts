@@ -1,6 +1,54 @@
-import { AgentState } from "holdfast";
+import { AssistantMessage } from "@holdfast/upp";
+import { AgentState, type RunEvent } from "holdfast";
 import { expect, test } from "vitest";
+import type { Output } from "../terminal/index.ts";
+import { jsonRenderer } from "./json.ts";
 import { endLines, stopNote } from "./lines.ts";
+import { plainRenderer } from "./plain-renderer.ts";
+import type { Renderer } from "./renderer.ts";
+import { terminalRenderer } from "./terminal.ts";
+
+const replacing: RunEvent = {
+	type: "message",
+	at: 0,
+	seq: 2,
+	sub: 0,
+	step: 1,
+	tag: "final-output",
+	message: new AssistantMessage("Hello, signed."),
+	replaces: "m1",
+	usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+	stopReason: "stop",
+	modelId: "loop",
+	duration: 0,
+};
+
+test.each<[string, (output: Output) => Renderer]>([
+	["plain text", plainRenderer],
+	["a terminal", (output) => terminalRenderer(output)],
+])("an answer that replaces the streamed one follows it, with a note, in %s", (_, rendererOf) => {
+	let written = "";
+	const renderer = rendererOf({
+		isTerminal: false,
+		hasColours: false,
+		columns: 80,
+		rows: 24,
+		write: (text) => {
+			written += text;
+		},
+	});
+	const delta = { type: "text_delta", index: 0, delta: { text: "Hello" } } as const;
+	renderer.event({ type: "model", seq: 1, sub: 1, step: 1, tag: "act", event: delta });
+	renderer.event(replacing);
+	expect(written).toMatch(/Hello\nThe answer above was replaced by this one:\n\n?Hello, signed\./);
+});
+
+test("an answer that replaces the streamed one is marked in JSON", () => {
+	const lines: string[] = [];
+	const output = { isTerminal: false, hasColours: false, columns: 80, rows: 24 };
+	jsonRenderer({ ...output, write: (text) => void lines.push(text) }).event(replacing);
+	expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "message", replaces: true });
+});
 
 test("a run that waits for its model says until when, why, and what continues it", () => {
 	const wait = {

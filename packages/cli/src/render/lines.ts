@@ -59,6 +59,9 @@ export function stopNote(stopReason: RunResult["stopReason"]): string | undefine
 	}
 }
 
+/** The line before an answer that replaces the one above it. */
+export const replacementNote = "The answer above was replaced by this one:";
+
 /** Formats the last lines: how the run ended, what it cost, how to continue. */
 export function endLines(summary: RunSummary): string[] {
 	const { result, header } = summary;

@@ -1,7 +1,7 @@
 /** Renders a run as plain text without control codes, for pipes, files and terminals that do not support them. */
 import type { RunEvent } from "holdfast";
 import { formatDuration, type Output, oneLine, printable } from "../terminal/index.ts";
-import { endLines, headerLine, proposalLines, toolLine } from "./lines.ts";
+import { endLines, headerLine, proposalLines, replacementNote, toolLine } from "./lines.ts";
 import { nestedLines } from "./nested-lines.ts";
 import type { Renderer } from "./renderer.ts";
 
@@ -34,6 +34,11 @@ export function plainRenderer(output: Output): Renderer {
 				case "model":
 					if (event.event.type === "text_delta" || event.event.type === "object_delta")
 						textOf(printable(event.event.delta.text ?? ""));
+					break;
+				case "message":
+					if (event.replaces === undefined) break;
+					line(replacementNote);
+					textOf(printable(event.message.text));
 					break;
 				case "model_retry":
 					line(

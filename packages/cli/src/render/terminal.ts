@@ -6,7 +6,7 @@ import { styleText } from "node:util";
 import type { RunEvent } from "holdfast";
 import { formatArguments, formatDuration, type Output, oneLine, printable } from "../terminal/index.ts";
 import type { ChangeLine } from "./change-lines.ts";
-import { endLines, headerLine, outcomeMarks, proposalLines, toolLine } from "./lines.ts";
+import { endLines, headerLine, outcomeMarks, proposalLines, replacementNote, toolLine } from "./lines.ts";
 import { nestedLines } from "./nested-lines.ts";
 import type { Renderer } from "./renderer.ts";
 
@@ -119,6 +119,10 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 				case "message":
 				case "step_end":
 					thinkingSince = undefined;
+					if (event.type === "message" && event.replaces !== undefined) {
+						line(colour("yellow", replacementNote));
+						textOf(printable(event.message.text));
+					}
 					redraw();
 					break;
 				case "model_retry":

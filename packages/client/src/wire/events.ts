@@ -62,7 +62,8 @@ export type ExecuteEvent<Tools = ToolTypes> =
 	| { readonly type: "resumed"; readonly sessionId: string }
 	/** The user message with this id and everything after it have been removed from the conversation. */
 	| { readonly type: "history_cut"; readonly messageId: string }
-	| { readonly type: "message_start"; readonly role: SessionMessage["role"] }
+	/** `replaces`: the id of an earlier answer that this one replaces. Show it in place of that one. */
+	| { readonly type: "message_start"; readonly role: SessionMessage["role"]; readonly replaces?: string }
 	| { readonly type: "message_end"; readonly message: SessionMessage }
 	| { readonly type: "text_start" }
 	| { readonly type: "text_delta"; readonly delta: string }

@@ -88,6 +88,8 @@ export interface UserMessage {
 export interface AssistantMessage {
 	readonly role: "assistant";
 	readonly id: string;
+	/** Id of the earlier answer that this one replaces. Show it in place of that one. */
+	readonly replaces?: string;
 	readonly content: readonly AssistantPart[];
 	readonly model: string;
 	readonly stopReason: "stop" | "length" | "tool_calls";

@@ -1,6 +1,6 @@
 // Ends a recorded run through policy: the results of `after` and `onError` are recorded before the end (keeps I2), so
 // every projection and every process sees them. If the process dies before that, they are called again.
-import { AssistantMessage, emptyUsage } from "@holdfast/upp";
+import { AssistantMessage, emptyUsage, replacing } from "@holdfast/upp";
 import {
 	errorData,
 	type Fact,
@@ -61,13 +61,15 @@ async function recover(run: Run, thrown: unknown): Promise<DriveOutcome> {
 }
 
 /** Creates a message of a strategy or policy. It costs nothing, because no model was called. */
-export function saidAtTheEnd(run: Run, text: string, tag = "answer"): Fact {
+export function saidAtTheEnd(run: Run, text: string, tag = "answer", replaced?: string): Fact {
 	const { clock, ids } = run.agent.ports;
+	const about = { id: ids.uuid(), timestamp: new Date(clock.now()) };
+	const metadata = replaced === undefined ? {} : { metadata: replacing(replaced) };
 	return {
 		kind: "assistant",
 		step: stepOf(run),
 		tag,
-		message: new AssistantMessage(text, undefined, { id: ids.uuid(), timestamp: new Date(clock.now()) }),
+		message: new AssistantMessage(text, undefined, { ...about, ...metadata }),
 		usage: emptyUsage(),
 		stopReason: "stop",
 		modelId: run.agent.decider.name,
@@ -99,9 +101,13 @@ async function end(run: Run, result: GenerateResult, facts: readonly Fact[]): Pr
  * text.
  */
 function changesOf(run: Run, result: GenerateResult, text?: "said"): Fact[] {
-	const before = turnOf(run)?.response.text ?? "";
+	const last = turnOf(run)?.response;
+	const before = last?.text ?? "";
 	const given = result.turn?.response?.text ?? before;
-	const facts = text === "said" || given !== before ? [saidAtTheEnd(run, given, finalOutputTag)] : [];
+	// A failed answer is incomplete and is not in the history, so no message is replaced by what `onError` returns.
+	const replaced = text === "said" || before === "" ? undefined : last?.id;
+	const facts =
+		text === "said" || given !== before ? [saidAtTheEnd(run, given, finalOutputTag, replaced)] : [];
 	const { output } = result;
 	if (output === undefined) return facts;
 	const value = plainJson(output);

@@ -2,7 +2,7 @@
 // position. Models number their calls from 0, or together with the blocks of their answer. A call that arrives before an
 // item with a lower number therefore waits for it, because only then is its position known. Parts missing from the stream
 // are emitted from the complete message at the end.
-import type { AssistantMessage, StreamDelta, StreamEvent } from "@holdfast/upp";
+import { type AssistantMessage, replacedId, type StreamDelta, type StreamEvent } from "@holdfast/upp";
 import { GrowingText } from "../facts/index.ts";
 import type { ExecuteEvent } from "./execute-event.ts";
 import { sessionCall } from "./session-message.ts";
@@ -54,7 +54,7 @@ export class OpenAnswer {
 	/** Returns the remaining events of the answer once it is complete. */
 	finish(message: AssistantMessage): readonly ExecuteEvent[] {
 		this.#events = [];
-		this.#start();
+		this.#start(replacedId(message));
 		const seen = { text: 0, thinking: 0 };
 		for (const [index, block] of message.content.entries()) {
 			if ((block.type !== "text" && block.type !== "reasoning") || block.text === "") continue;
@@ -87,10 +87,11 @@ export class OpenAnswer {
 		return this.#events;
 	}
 
-	#start(): void {
+	#start(replaces?: string): void {
 		if (this.isEmitted) return;
 		this.isEmitted = true;
-		this.#events.push({ type: "message_start", role: "assistant" });
+		const replacing = replaces === undefined ? {} : { replaces };
+		this.#events.push({ type: "message_start", role: "assistant", ...replacing });
 	}
 
 	#text(kind: Kind, index: number, delta: string): void {

@@ -9,7 +9,7 @@ import type {
 	UserContent,
 	UserMessage,
 } from "@holdfast/upp";
-import { type PlacedProviderPart, type ProviderPart, providerParts } from "@holdfast/upp";
+import { type PlacedProviderPart, type ProviderPart, providerParts, replacedId } from "@holdfast/upp";
 import type { MessageEvent } from "../facts/index.ts";
 import { plainJson } from "../tools/index.ts";
 
@@ -78,6 +78,8 @@ export interface UserSessionMessage {
 export interface AssistantSessionMessage {
 	readonly role: "assistant";
 	readonly id: string;
+	/** Id of the earlier answer that this one replaces. Show it in place of that one. */
+	readonly replaces?: string;
 	readonly content: readonly AssistantPart[];
 	/** Id of the model; empty if unknown. */
 	readonly model: string;
@@ -150,9 +152,11 @@ export function assistantMessage(
 	const calls = (message.toolCalls ?? []).map(
 		(call): AssistantPart => ({ type: "toolCall", ...sessionCall(call) }),
 	);
+	const replaces = replacedId(message);
 	return {
 		role: "assistant",
 		id: message.id,
+		...(replaces === undefined ? {} : { replaces }),
 		content: [...contentParts(message), ...calls],
 		model: modelId,
 		stopReason: message.hasToolCalls ? "tool_calls" : stopReason === "length" ? "length" : "stop",

@@ -106,6 +106,8 @@ export interface MessageEvent extends At {
 	readonly step: number;
 	readonly tag: string;
 	readonly message: AssistantMessage;
+	/** Id of the message of the same turn that this answer replaces: show this answer in its place. */
+	readonly replaces?: string;
 	readonly usage: TokenUsage;
 	readonly stopReason: string;
 	readonly modelId: string;

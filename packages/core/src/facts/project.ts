@@ -1,5 +1,5 @@
 // project: returns the event of a committed entry. Pure: following a journal yields the same events as watching the run.
-import { readStopReason, type ToolCall } from "@holdfast/upp";
+import { readStopReason, replacedId, type ToolCall } from "@holdfast/upp";
 import type {
 	InputEvent,
 	MessageEvent,
@@ -50,6 +50,8 @@ export function project(
 				duration,
 			};
 			if (cost !== undefined) event.cost = cost;
+			const replaces = message.metadata === undefined ? undefined : replacedId(message);
+			if (replaces !== undefined) event.replaces = replaces;
 			return event;
 		}
 		case "tool.started": {

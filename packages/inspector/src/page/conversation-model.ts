@@ -32,7 +32,7 @@ export interface Said {
 	readonly cost?: number;
 	readonly duration?: number;
 	/** Why the model stopped, if the answer did not end normally. */
-	readonly stopped?: string;
+	stopped?: string;
 }
 
 /** A call that waits for an outside answer. */
@@ -75,8 +75,10 @@ interface MessageBody {
 	readonly toolCalls?: readonly CallBody[];
 	readonly metadata?: { readonly upp?: Carried };
 }
-/** Work that the provider did itself. */
+/** What a message carries in addition to its content: mostly work that the provider did itself. */
 interface Carried {
+	/** Id of the message that this one replaces. */
+	readonly replaces?: string;
 	readonly parts?: readonly {
 		readonly part: {
 			readonly type: string;
@@ -204,6 +206,10 @@ export class Conversation {
 		put: (said: Omit<Said, "seq" | "at" | "runId" | "calls"> & { calls: readonly Call[] }) => void,
 	): void {
 		const message = body.message as MessageBody;
+		const { replaces } = message.metadata?.upp ?? {};
+		const replaced =
+			replaces === undefined ? undefined : this.said.findLast(({ messageId }) => messageId === replaces);
+		if (replaced !== undefined) replaced.stopped = "replaced below";
 		const { inputTokens = 0, outputTokens = 0 } = (body.usage ?? {}) as Record<string, number>;
 		const thinking = (message.content ?? [])
 			.filter(({ type }) => type === "reasoning")

@@ -265,3 +265,26 @@ test("an answer that was cut off at the token limit is marked", async () => {
 		"cut off at the token limit",
 	]);
 });
+
+test("an answer that a middleware replaced is marked, and the new one follows", () => {
+	const said = (seq: number, id: string, metadata?: object) => ({
+		seq,
+		at: 0,
+		runId: "r",
+		kind: "assistant",
+		body: {
+			message: {
+				type: "assistant",
+				id,
+				content: [{ type: "text", text: id }],
+				...(metadata && { metadata }),
+			},
+		},
+	});
+	const entries = [said(1, "first"), said(2, "second", { upp: { replaces: "first" } })];
+	const { said: shown } = conversationOf(entries as unknown as ShownEntry[]);
+	expect(shown.map(({ text, stopped }) => [text, stopped])).toEqual([
+		["first", "replaced below"],
+		["second", undefined],
+	]);
+});

@@ -103,6 +103,12 @@ export type AgUiEvent =
 			readonly name: "tool_input";
 			readonly value: { readonly toolCallId: string; readonly input: unknown };
 	  }
+	/** An answer takes the place of these messages: a middleware replaced it, or it was cut off and generated again. */
+	| {
+			readonly type: "CUSTOM";
+			readonly name: "messages_replaced";
+			readonly value: { readonly messageIds: readonly string[]; readonly replacedBy: string };
+	  }
 	/** A page or a document that an answer cites, or a file that its model created. */
 	| {
 			readonly type: "CUSTOM";

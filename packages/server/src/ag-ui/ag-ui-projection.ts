@@ -47,6 +47,11 @@ export class AgUiProjection {
 	#messageId = "";
 	#block = "";
 	#blocks = 0;
+	/** The ids under which the last answer was emitted: one for each block. */
+	#answered: string[] = [];
+	#isAnswering = false;
+	/** Whether the last answer was cut off. The next one takes its place. */
+	#isCut = false;
 	/** Calls that the model has requested, until their final arguments are known. */
 	readonly #made = new Map<string, MadeCall>();
 	/** The arguments of all emitted calls, as JSON. */
@@ -68,6 +73,7 @@ export class AgUiProjection {
 			case "message_start":
 				this.#messageId = `message-${id}`;
 				this.#blocks = 0;
+				if (event.role === "assistant") this.#answerBegins(event.replaces !== undefined);
 				break;
 			case "message_end":
 				this.#messageEnded(event.message, id);
@@ -84,6 +90,7 @@ export class AgUiProjection {
 				break;
 			case "thinking_start":
 				this.#block = `reasoning-${id}`;
+				this.#answered.push(this.#block);
 				this.#emit({ type: "REASONING_START", messageId: this.#block });
 				this.#emit({ type: "REASONING_MESSAGE_START", messageId: this.#block, role: "reasoning" });
 				break;
@@ -147,6 +154,20 @@ export class AgUiProjection {
 	#beginBlock(): void {
 		this.#block = this.#blocks === 0 ? this.#messageId : `${this.#messageId}-${this.#blocks}`;
 		this.#blocks++;
+		this.#answered.push(this.#block);
+	}
+
+	#answerBegins(replaces: boolean): void {
+		const messageIds = this.#answered;
+		if ((replaces || this.#isCut) && messageIds.length > 0)
+			this.#emit({
+				type: "CUSTOM",
+				name: "messages_replaced",
+				value: { messageIds, replacedBy: this.#messageId },
+			});
+		this.#answered = [];
+		this.#isAnswering = true;
+		this.#isCut = false;
 	}
 
 	/**
@@ -181,6 +202,10 @@ export class AgUiProjection {
 
 	#messageEnded(message: SessionMessage, id: string): void {
 		if (message.role === "tool") this.#result(message.toolCallId, message.output, id);
+		else if (message.role !== "user") {
+			this.#isCut = this.#isAnswering && message.role === "error";
+			this.#isAnswering = false;
+		}
 		if (message.role !== "assistant") return;
 		for (const part of message.content) this.#providerDid(part, id);
 		const { model, usage } = message;

@@ -24,6 +24,8 @@ export function chatHistory(
 ): readonly UiMessage[] {
 	const shown: (UiMessage & { readonly parts: UiPart[] })[] = [];
 	const calls = new Map<string, UiToolPart>();
+	/** The last answer, and where its parts begin. */
+	let last: { readonly id: string; readonly at: number } | undefined;
 	const answer = (): UiPart[] => {
 		const last = shown.at(-1);
 		if (last?.role === "assistant") return last.parts;
@@ -35,7 +37,15 @@ export function chatHistory(
 		if (message.role === "user") {
 			shown.push({ id: message.id ?? idOfPlace(index), role: "user", parts: userParts(message) });
 		} else if (message.role === "assistant") {
-			answer().push({ type: "step-start" }, ...answerParts(message, calls));
+			const parts = answer();
+			let at = parts.length + 1;
+			if (last !== undefined && message.replaces === last.id) {
+				at = last.at;
+				// The text is replaced, but the calls of the answer have run.
+				parts.push(...parts.splice(at).filter(({ type }) => type.startsWith("tool-")));
+			} else parts.push({ type: "step-start" });
+			last = { id: message.id, at };
+			parts.push(...answerParts(message, calls));
 		} else if (message.role === "tool") {
 			settle(calls.get(message.toolCallId), message);
 		} else if (message.partial !== undefined && messages[index + 1]?.role !== "assistant") {

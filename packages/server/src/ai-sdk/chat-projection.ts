@@ -10,6 +10,8 @@ import { waitText } from "../service/index.ts";
 import {
 	answerIdOf,
 	approvalIdOf,
+	finishReasons,
+	isOfCall,
 	outputOf,
 	sourcePart,
 	type UiChunk,
@@ -26,16 +28,6 @@ type EventOf<Type extends Event["type"]> = Extract<Event, { readonly type: Type 
 const preliminaryCharacters = 4_096;
 /** The output shown for a sub-agent's call once it has its answer. */
 export const continued = "The sub-agent continued.";
-
-/** Why a model stopped, in the AI SDK's words. */
-const finishReasons = {
-	stop: "stop",
-	length: "length",
-	tool_calls: "tool-calls",
-	content_filter: "content-filter",
-	error: "error",
-	other: "other",
-} as const;
 
 /** Data about calls in addition to the events. */
 export interface CallsKnown {
@@ -72,6 +64,8 @@ export class ChatProjection {
 	/** Whether an answer is being emitted, and whether the last one was cut off. */
 	#isAnswering = false;
 	#isCut = false;
+	/** Calls of the open step and their results: they are emitted again if its answer is replaced. */
+	#stepCalls: UiChunk[] = [];
 	#block = "";
 	readonly #writing = new Map<number, Writing>();
 	readonly #calls = new Map<string, Call>();
@@ -87,7 +81,7 @@ export class ChatProjection {
 		this.#chunks = [];
 		switch (event.type) {
 			case "message_start":
-				if (event.role === "assistant") this.#answerBegins();
+				if (event.role === "assistant") this.#answerBegins(event.replaces !== undefined);
 				break;
 			case "message_end":
 				this.#messageEnded(event.message);
@@ -162,6 +156,7 @@ export class ChatProjection {
 
 	#emit(chunk: UiChunk): void {
 		this.#chunks.push(chunk);
+		if (isOfCall(chunk)) this.#stepCalls.push(chunk);
 	}
 
 	#emitWait(data: UiWait): void {
@@ -175,10 +170,16 @@ export class ChatProjection {
 		this.#emit({ type: "start", ...(messageId === undefined ? {} : { messageId }) });
 	}
 
-	#answerBegins(): void {
+	#answerBegins(replaces: boolean): void {
 		this.#start(undefined);
+		const calls = this.#stepCalls;
+		this.#stepCalls = [];
 		if (this.#isCut) this.#emit({ type: "reset-step" });
-		else {
+		else if (replaces && this.#isStepOpen) {
+			this.#emit({ type: "reset-step" });
+			// The text is replaced, but the calls of the answer have run.
+			for (const chunk of calls) this.#emit(chunk);
+		} else {
 			this.#endStep();
 			this.#emit({ type: "start-step" });
 		}

@@ -172,3 +172,29 @@ export function outputOf(text: string): unknown {
 		return text;
 	}
 }
+
+/** Whether a chunk defines a call or its result, and therefore stays if the text of its step is replaced. */
+export function isOfCall(chunk: UiChunk): boolean {
+	switch (chunk.type) {
+		case "tool-input-available":
+		case "tool-output-error":
+		case "tool-output-denied":
+		case "tool-approval-request":
+		case "tool-approval-response":
+			return true;
+		case "tool-output-available":
+			return chunk.preliminary !== true;
+		default:
+			return false;
+	}
+}
+
+/** Why a model stopped, in the AI SDK's words. */
+export const finishReasons = {
+	stop: "stop",
+	length: "length",
+	tool_calls: "tool-calls",
+	content_filter: "content-filter",
+	error: "error",
+	other: "other",
+} as const;

@@ -153,6 +153,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 	AssistantMessage: shape(["role", "id", "content", "model", "stopReason", "usage", "timestamp"], {
 		role: { const: "assistant" },
 		id: text,
+		replaces: { ...text, description: "The id of the earlier answer that this one replaces." },
 		content: list({
 			oneOf: [
 				shape(["type", "text"], { type: { const: "text" }, text }),
@@ -248,7 +249,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 			event("waiting", ["sessionId", "reason", "tag"], { sessionId: text, ...wait }),
 			event("resumed", ["sessionId"], { sessionId: text }),
 			event("history_cut", ["messageId"], { messageId: text }),
-			event("message_start", ["role"], { role: text }),
+			event("message_start", ["role"], { role: text, replaces: text }),
 			event("message_end", ["message"], { message: reference("Message") }),
 			event("text_start"),
 			event("text_delta", ["delta"], { delta: text }),

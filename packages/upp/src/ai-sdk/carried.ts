@@ -31,11 +31,24 @@ export interface Carried {
 	parts?: PlacedPart[];
 	/** For each tool call that content followed, the index of the content block after it. */
 	callPlaces?: Record<string, number>;
+	/** For an answer that replaces an earlier one of the same turn: the id of that message. */
+	replaces?: string;
 }
 
 /** Returns the extra data of a message by an AI SDK model; `undefined` for other messages. */
 export function carriedBy(message: AnyMessage): Carried | undefined {
 	return message.metadata?.upp as Carried | undefined;
+}
+
+/** Returns the metadata of an answer that replaces the message with this id. */
+export function replacing(messageId: string): NonNullable<AssistantMessage["metadata"]> {
+	return { upp: { replaces: messageId } satisfies Carried };
+}
+
+/** Returns the id of the message that this one replaces; `undefined` for most messages. */
+export function replacedId({ metadata }: Pick<AssistantMessage, "metadata">): string | undefined {
+	const { replaces } = (metadata?.upp ?? {}) as { readonly replaces?: unknown };
+	return typeof replaces === "string" ? replaces : undefined;
 }
 
 /** Work that a provider did itself during an answer: a tool that it ran, the tool's result, or a source that it cites. */
