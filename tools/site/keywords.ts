@@ -24,6 +24,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"guide/comparison",
 		"alternatives, versus, vs, benchmark, LangGraph, Mastra, Temporal, Restate, Inngest, DBOS",
 	],
+	[
+		"guide/context",
+		"prompt caching, cache control, cached tokens, cache hit rate, context window, token usage, cost, cache breakpoints",
+	],
 	["guide/connectors", "integrations, SQL, HTTP, shell, database access, API tools"],
 	[
 		"guide/crash-safety",

@@ -2,6 +2,7 @@
 // unions that are wire formats. It exports no values.
 export type { CallOptions } from "./agent/agent-call.ts";
 export type { AgentTypes } from "./agent/agent-types.ts";
+export type { CacheOption, CachePolicy } from "./agent/cache-policy.ts";
 export type { CreateSubAgentToolOptions, SubAgentTool } from "./agent/create-sub-agent-tool.ts";
 export type { ModelMessage, ModelMessagePart } from "./agent/model-messages.ts";
 export type { SessionStoreHost } from "./agent/resolve-host.ts";

@@ -17,6 +17,7 @@ export {
 	type Script,
 	type ScriptedCall,
 	type ScriptedModel,
+	type ScriptedModelOptions,
 	type ScriptedReply,
 	scriptedModel,
 } from "./model/index.ts";

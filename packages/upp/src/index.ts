@@ -87,6 +87,8 @@ export {
 } from "./messages/index.ts";
 export {
 	type BoundLLMModel,
+	type CacheBreakpoint,
+	type CacheLifetime,
 	createProvider,
 	type KeyStrategy,
 	type LLMCapabilities,
@@ -95,6 +97,8 @@ export {
 	type LLMResponse,
 	type LLMStreamResult,
 	type ModelReference,
+	type PromptCache,
+	type PromptCacheControl,
 	type Provider,
 	type ProviderConfig,
 	type ProviderModalities,

@@ -55,7 +55,7 @@ async function bothAsk(
 	};
 	await generateText(options as unknown as Parameters<typeof generateText>[0]);
 	const ours = recording(replies);
-	await agent({ model: modelOf(ours.fetch) as never, tools: tools as never }).generate("go");
+	await agent({ model: modelOf(ours.fetch) as never, tools: tools as never, cache: "off" }).generate("go");
 	return [ours.bodies, theirs.bodies];
 }
 

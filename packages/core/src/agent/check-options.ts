@@ -9,6 +9,7 @@ import {
 } from "@holdfast/upp";
 import { modelWaitDefaults, streamLimits } from "../engine/index.ts";
 import { hookNames } from "../strategies/index.ts";
+import { checkCache } from "./cache-policy.ts";
 import { foreignOptions } from "./foreign-options.ts";
 import { hasOwnTools, isInstance } from "./llm-instance.ts";
 import { type AgentOptions, knownOptions } from "./options.ts";
@@ -30,6 +31,7 @@ interface CheckedOptions {
 	readonly toolStrategy?: unknown;
 	readonly middleware?: unknown;
 	readonly toolChoice?: unknown;
+	readonly cache?: unknown;
 	readonly checkpoints?: unknown;
 	readonly prices?: unknown;
 	readonly remoteToolTimeoutMs?: unknown;
@@ -65,7 +67,7 @@ export function checkModel(options: AgentOptions): void {
 	const own = isInstance(model)
 		? (["system", "instructions", "params", "config", "structure", "toolStrategy", "onRetry"] as const)
 		: [];
-	for (const name of ["tools", "toolChoice", "subagents", ...own] as const) {
+	for (const name of ["tools", "toolChoice", "cache", "subagents", ...own] as const) {
 		if (options[name] === undefined) continue;
 		throw new HoldfastTypeError(
 			"invalid_option",
@@ -95,6 +97,7 @@ export function checkOptions(options: CheckedOptions): void {
 	}
 	const { maxSteps, toolChoice, unread = "continue", modelWait = "never", onWarning } = options;
 	if (toolChoice !== undefined) checkToolChoice(toolChoice);
+	if (options.cache !== undefined) checkCache(options.cache);
 	const isNoCount = maxSteps !== Number.POSITIVE_INFINITY && !Number.isInteger(maxSteps);
 	if (maxSteps !== undefined && (isNoCount || (maxSteps as number) <= 0))
 		throw new HoldfastTypeError(

@@ -21,7 +21,7 @@ test.each(makers)("%s refuses names of other libraries and says what to write", 
 });
 
 test.each(makers)("%s refuses a name that no option has, and finds the one that was meant", (_, make) => {
-	for (const option of ["somethingNew", "cache", "user", "metadata", "toString"])
+	for (const option of ["somethingNew", "caching", "user", "metadata", "toString"])
 		expect(() => make({ model, [option]: 1 })).toThrow(
 			`An agent has no option \`${option}\`. Known options: `,
 		);

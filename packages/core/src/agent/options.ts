@@ -32,6 +32,7 @@ import {
 } from "../strategies/index.ts";
 import { type AnyTool, normaliseTools, type ToolSet } from "../tools/index.ts";
 import type { Agent } from "./agent.ts";
+import { type CacheOption, cacheOf } from "./cache-policy.ts";
 import { isInstance } from "./llm-instance.ts";
 import type { OpaqueStrategy } from "./opaque-strategy.ts";
 import type { AgentHost } from "./resolve-host.ts";
@@ -52,6 +53,12 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 * `required`, or a tool by name, it calls one in every step, so set a limit such as `maxSteps`.
 	 */
 	readonly toolChoice?: AgentToolChoice;
+	/**
+	 * How requests use the provider's prompt cache: `auto` (the default) uses it where the provider supports it, `off` never
+	 * does, and a policy sets the parts, the lifetime or the key. Writing to a cache can cost more than reading the prompt
+	 * once, so turn it off for agents that ask a long question only once.
+	 */
+	readonly cache?: CacheOption;
 	/** The system prompt. It is sent with every request and is never part of the history. */
 	readonly instructions?: string;
 	/**
@@ -159,6 +166,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 const ownOptions: ReadonlySet<string> = new Set([
 	"tools",
 	"toolChoice",
+	"cache",
 	"instructions",
 	"execution",
 	"strategy",
@@ -279,6 +287,7 @@ function bind(options: AgentOptions, system: string | undefined): EngineModel {
 	return {
 		model: binding.model,
 		request: requestOf(binding, options.onRetry),
+		cache: cacheOf(options.cache, binding.model.capabilities, binding.model.modelId),
 		...(price === undefined ? {} : { price }),
 	};
 }
@@ -311,6 +320,11 @@ export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 		throw new HoldfastError(
 			"conflicting_options",
 			`\`maxStreamed\` is given, and the strategy "${execution.name}" has its own \`execute\`, which runs its tools itself. Leave \`maxStreamed\` out.`,
+		);
+	if (options.cache !== undefined)
+		throw new HoldfastError(
+			"conflicting_options",
+			`\`cache\` is given, and the strategy "${execution.name}" has its own \`execute\`, which asks its model itself. Leave \`cache\` out.`,
 		);
 	return { strategy: execution, llmOptions: llmOptionsOf(options, options.system ?? options.instructions) };
 }

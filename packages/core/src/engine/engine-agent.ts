@@ -5,6 +5,7 @@ import type {
 	LLMRequest,
 	LLMResponse,
 	Message,
+	PromptCache,
 	RetryInfo,
 	ToolCall,
 	ToolExecution,
@@ -69,6 +70,10 @@ export interface EngineModel {
 		},
 	): LLMRequest;
 	readonly price?: ModelPrice;
+	/** How its requests use the prompt cache. A key that is not text is that of the session. */
+	readonly cache?:
+		| (Omit<PromptCache, "key" | "lastIs"> & { readonly key?: string | { readonly of: "session" } })
+		| undefined;
 	/** The model is a user function, which may use sessions like a tool. */
 	readonly isFunction?: true;
 }

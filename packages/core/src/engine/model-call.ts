@@ -22,6 +22,7 @@ import { withinCall } from "./call-scope.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
 import type { Run } from "./run.ts";
+import { prefixOf, promptCacheOf, type RequestPrefix } from "./sent-prefix.ts";
 import { CommitFailed } from "./stopped.ts";
 import { StreamedAnswer } from "./streamed-answer.ts";
 import { untilAnswered } from "./until-answered.ts";
@@ -47,6 +48,8 @@ export class ModelCall {
 	#asked: EngineModel | undefined;
 	#startedAt = 0;
 	#ids: CallIds | undefined;
+	/** Set if the answer records something about the beginning of its request. */
+	#prefix: RequestPrefix | undefined;
 	/** Set while the answer is streaming. */
 	#streamed: StreamedAnswer | undefined;
 
@@ -81,6 +84,7 @@ export class ModelCall {
 	#send(engineModel: EngineModel, assembled?: readonly Message[]): Promise<EngineResponse> {
 		const run = this.#run;
 		const request = requestFor(run, engineModel, this.#action, this.#step, assembled, this.retries);
+		this.#prefix = prefixOf(run, assembled, this.#action.prompt);
 		run.checkLease();
 		run.checkStopped(); // a watcher may have stopped the run
 		this.#startedAt = run.agent.ports.clock.monotonic();
@@ -129,7 +133,16 @@ export class ModelCall {
 		const duration = run.agent.ports.clock.monotonic() - this.#startedAt;
 		const { toolCalls } = response.message;
 		const ids = toolCalls === undefined || toolCalls.length === 0 ? undefined : this.#callIds();
-		const answer = answerOf(run, this.#asked as EngineModel, this.#action, step, response, duration, ids);
+		const answer: Mutable<AssistantSaid> = answerOf(
+			run,
+			this.#asked as EngineModel,
+			this.#action,
+			step,
+			response,
+			duration,
+			ids,
+		);
+		if (this.#prefix !== undefined) run.shown = recordPrefix(answer, this.#prefix);
 		return { answer, results: response.results && settledResults(step, answer.message, response.results) };
 	}
 
@@ -188,6 +201,7 @@ function requestFor(
 	if (action.tools === "withheld" && request.params?.toolChoice !== undefined)
 		request.params = { ...request.params, toolChoice: undefined };
 	if (action.structure === "none" && request.structure !== undefined) delete request.structure;
+	if (engineModel.cache !== undefined) request.cache = promptCacheOf(run, engineModel.cache, action.prompt);
 	return request;
 }
 
@@ -225,6 +239,14 @@ function answerOf(
 	if (cost !== undefined) answer.cost = cost;
 	if (response.data !== undefined) answer.data = response.data;
 	return answer;
+}
+
+/** Adds what is recorded about the request's beginning; returns the history that policy showed. */
+function recordPrefix(answer: Mutable<AssistantSaid>, prefix: RequestPrefix): readonly Message[] | undefined {
+	const { cacheBreak, view, shown } = prefix;
+	if (cacheBreak !== undefined) answer.cacheBreak = cacheBreak;
+	if (view !== undefined) answer.view = view;
+	return shown;
 }
 
 /** Returns a result for each call, in the order of the calls. */

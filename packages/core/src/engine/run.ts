@@ -1,6 +1,6 @@
 // A run in progress: it commits facts, folds them, notifies watchers, and can be stopped at any moment (keeps I1, I3,
 // I8).
-import { after, UPPError } from "@holdfast/upp";
+import { after, type Message, UPPError } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { BoundaryEvent, BoundaryMark, Entry, Fact, Mutable, RunEvent, Watcher } from "../facts/index.ts";
 import {
@@ -12,11 +12,9 @@ import {
 	type SessionState,
 	withMarks,
 } from "../facts/index.ts";
-
 import type { Append, AppendResult, MaybePromise } from "../host/index.ts";
 import type { DrivenStages } from "../policy/index.ts";
 import type { GenerateResult, SubagentExecutionTrace } from "../state/index.ts";
-
 import type { ToolContext } from "../tools/index.ts";
 import { ChunkRecorder } from "./chunk-recorder.ts";
 import type { EngineAgent } from "./engine-agent.ts";
@@ -79,6 +77,7 @@ export class Run {
 	lastWords: string | undefined; // the strategy's final text, if the run ends now
 	/** The run's result after policy, once it is recorded; `asked` from the moment policy is asked. */
 	left: GenerateResult | "asked" | undefined;
+	shown: readonly Message[] | undefined; // the history that policy showed the model last, if not the journal's
 	#traces: TraceCollector | undefined;
 	#chunks: ChunkRecorder | undefined;
 	/** The number of characters that tools of the session have streamed, including the current calls. */

@@ -17,7 +17,16 @@ interface Outside {
 interface Ours {
 	"run.started": "runKind" | "agentId" | "fingerprint";
 	input: "placement" | "shape" | "wrapped";
-	assistant: "step" | "continues" | "tag" | "stopReason" | "duration" | "cost" | "resultsId";
+	assistant:
+		| "step"
+		| "continues"
+		| "tag"
+		| "stopReason"
+		| "duration"
+		| "cost"
+		| "resultsId"
+		| "cacheBreak"
+		| "view";
 	"tool.started": "step" | "attempt" | "idempotencyKey";
 	"tool.settled": "step" | "outcome" | "denied" | "duration" | "approved" | "streamed";
 	"run.ended": "outcome";

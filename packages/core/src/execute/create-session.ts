@@ -62,6 +62,8 @@ export interface PromptOptions<Schema extends OutputSchema = OutputSchema>
 	readonly host?: Host;
 	/** US dollars per million tokens, by model id. Default: none. */
 	readonly prices?: AgentOptions["prices"];
+	/** How requests use the provider's prompt cache, as in the options of an agent. Default: `auto`. */
+	readonly cache?: AgentOptions["cache"];
 	/** Policy around every execution, as in the options of an agent. Default: none. */
 	readonly middleware?: AgentOptions["middleware"];
 	/** Policy at turns, steps and tool calls, as in the options of an agent. Default: none. */

@@ -3,6 +3,7 @@
 // them: if an edit removes one, the other is removed too.
 import { AssistantMessage, type Message, ToolResultMessage } from "@holdfast/upp";
 import { AgentState, type List } from "../state/index.ts";
+import { changedFrom } from "./sent-prefix.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Returns the state with a message replaced or removed. */
@@ -12,21 +13,33 @@ export function editMessage(
 	messageId: string,
 	replacement: Message | undefined,
 ): SessionState {
-	const change = (list: List<Message>): List<Message> => edited(list, messageId, replacement);
+	const change = (list: List<Message>): Edited => edited(list, messageId, replacement);
 	const parts = AgentState.partsOf(state.agent);
-	const messages = change(parts.messages);
-	const context = state.context === parts.messages ? messages : change(state.context);
-	return { ...state, seq, agent: AgentState.ofParts({ ...parts, messages }), context };
+	const { messages, from } = change(parts.messages);
+	const shown = state.context === parts.messages ? { messages, from } : change(state.context);
+	return {
+		...state,
+		seq,
+		agent: AgentState.ofParts({ ...parts, messages }),
+		context: shown.messages,
+		sent: changedFrom(state.sent, shown.from, "edited"),
+	};
+}
+
+interface Edited {
+	readonly messages: List<Message>;
+	/** The position of the first change. */
+	readonly from: number;
 }
 
 /**
  * Returns the messages with one of them replaced or removed, so that no call or result is left without the other. The
  * cost is proportional to the number of messages from the first change to the end.
  */
-function edited(messages: List<Message>, messageId: string, given: Message | undefined): List<Message> {
+function edited(messages: List<Message>, messageId: string, given: Message | undefined): Edited {
 	const at = positionOf(messages, messageId);
 	const before = messages.at(at);
-	if (before === undefined) return messages;
+	if (before === undefined) return { messages, from: messages.length };
 	const had = idsOf(before);
 	// Calls or results that the edit adds have no counterpart.
 	const now = given && only(given, (id) => had.has(id));
@@ -35,13 +48,12 @@ function edited(messages: List<Message>, messageId: string, given: Message | und
 	const rest = messages.from(at + 1);
 	const isOfCalls = callsOf(before).length > 0;
 	const start = isOfCalls ? at : startOf(messages, at, removed);
-	return messages
-		.until(start)
-		.appendAll([
-			...withoutCalls(messages.from(start).slice(0, at - start), removed),
-			...(now === undefined ? [] : [now]),
-			...(isOfCalls && removed.size > 0 ? withoutResults(rest, removed) : rest),
-		]);
+	const changed = [
+		...withoutCalls(messages.from(start).slice(0, at - start), removed),
+		...(now === undefined ? [] : [now]),
+		...(isOfCalls && removed.size > 0 ? withoutResults(rest, removed) : rest),
+	];
+	return { messages: messages.until(start).appendAll(changed), from: start };
 }
 
 /**
@@ -128,6 +140,7 @@ export function cutHistory(state: SessionState, messageId: string): SessionState
 		...state,
 		agent: AgentState.ofParts({ ...parts, messages }),
 		context,
+		sent: changedFrom(state.sent, context.length, "edited"),
 		run: run && { ...run, firstMessage },
 	};
 }

@@ -32,6 +32,7 @@ import {
 	startedCall,
 	suspendedRun,
 } from "./run-state.ts";
+import { type SentPrefix, sentBy } from "./sent-prefix.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
 
 /** The message stored as the result of a call that was interrupted. */
@@ -79,6 +80,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			context: state.context,
 			run: newRun(entry.runId, fact, parts.messages.length),
 			streamed: state.streamed,
+			sent: state.sent,
 		};
 	}
 	if (fact.kind === "message.added") return { ...append(state, state.run, seq, fact.message), seq };
@@ -131,7 +133,8 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				output: run.output && uncheckedOutput(run.output),
 				unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
 			};
-			return append(state, answered, seq, fact.message, { step: fact.step, usage });
+			const sent = sentBy(run.fingerprint, state.context.length, fact.view);
+			return append(state, answered, seq, fact.message, { step: fact.step, usage, sent });
 		}
 		case "tools.requested": {
 			const { step, tag } = fact;
@@ -225,7 +228,7 @@ function append(
 	run: RunState | undefined,
 	seq: number,
 	message: Message,
-	change?: { step: number; usage: TokenUsage },
+	change?: { step: number; usage: TokenUsage; sent: SentPrefix },
 	shown: Message = message,
 ): SessionState {
 	const parts = AgentState.partsOf(state.agent);
@@ -238,6 +241,7 @@ function append(
 		context: same ? messages : state.context.append(shown),
 		run,
 		streamed: state.streamed,
+		sent: change?.sent ?? state.sent,
 	};
 }
 

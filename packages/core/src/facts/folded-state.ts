@@ -35,11 +35,16 @@ export function foldedFact(session: SessionState): Folded {
 		);
 		return names.length < message.results.length ? null : names;
 	});
-	return { kind: "folded", state: agent.toJSON(), tools, ...refusals };
+	const prefix = session.sent === undefined ? {} : { sent: session.sent };
+	return { kind: "folded", state: agent.toJSON(), tools, ...refusals, ...prefix };
 }
 
 /** Returns the session after a folded entry. */
-export function unfold(seq: number, { state, tools, refused }: Folded, { show }: FoldOptions): SessionState {
+export function unfold(
+	seq: number,
+	{ state, tools, refused, sent }: Folded,
+	{ show }: FoldOptions,
+): SessionState {
 	const agent = readState(seq, state);
 	const { messages } = AgentState.partsOf(agent);
 	const hidden = new Set(refused);
@@ -53,7 +58,7 @@ export function unfold(seq: number, { state, tools, refused }: Folded, { show }:
 		return visible;
 	});
 	// The deltas of folded entries are deleted with them.
-	return { seq, agent, context: cut ? List.from(visible) : messages, run: undefined, streamed: 0 };
+	return { seq, agent, context: cut ? List.from(visible) : messages, run: undefined, streamed: 0, sent };
 }
 
 function withShown(

@@ -110,6 +110,13 @@ export {
 } from "./run-output.ts";
 export { type CallState, type LastFact, type RunState, stepContinues } from "./run-state.ts";
 export {
+	type CacheBreak,
+	type CacheBreakReason,
+	joinedBreak,
+	type SentPrefix,
+	type SentView,
+} from "./sent-prefix.ts";
+export {
 	cycleUsage,
 	type FoldOptions,
 	initialSession,

@@ -12,6 +12,7 @@ import {
 } from "@holdfast/upp";
 import { AgentState } from "../state/index.ts";
 import type { ErrorData } from "./fact.ts";
+import { changedFrom } from "./sent-prefix.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Errors of requests that would fail again if repeated. */
@@ -39,7 +40,8 @@ export function withoutRefusedFiles(state: SessionState, error: ErrorData | unde
 		const given = messages.at(from + at) as Message;
 		return hasFiles(given) ? withoutFiles(message, given) : message;
 	});
-	return { ...state, context: state.context.until(from).appendAll(shown) };
+	const sent = changedFrom(state.sent, from, "files");
+	return { ...state, context: state.context.until(from).appendAll(shown), sent };
 }
 
 /** Returns the ids of the messages with hidden files; absent if there are none. */

@@ -3,6 +3,7 @@ import type { Message } from "@holdfast/upp";
 import { AgentState, type List } from "../state/index.ts";
 import type { OwnFold } from "./own-fold.ts";
 import type { RunState } from "./run-state.ts";
+import type { SentPrefix } from "./sent-prefix.ts";
 
 /** A session at one seq: the fold of its facts. */
 export interface SessionState {
@@ -15,6 +16,8 @@ export interface SessionState {
 	readonly run: RunState | undefined;
 	/** Number of stored characters of its tools' deltas. */
 	readonly streamed: number;
+	/** The beginning of the last answered request; undefined before the first. */
+	readonly sent: SentPrefix | undefined;
 }
 
 /** The agent's settings for a fold: how much of a result a tool shows to the model. */
@@ -27,7 +30,14 @@ export interface FoldOptions {
 
 /** Returns a session that starts from a given state. */
 export function initialSession(agent: AgentState): SessionState {
-	return { seq: 0, agent, context: AgentState.partsOf(agent).messages, run: undefined, streamed: 0 };
+	return {
+		seq: 0,
+		agent,
+		context: AgentState.partsOf(agent).messages,
+		run: undefined,
+		streamed: 0,
+		sent: undefined,
+	};
 }
 
 /** Returns the messages of the run: its inputs and everything it produced. */

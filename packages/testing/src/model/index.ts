@@ -3,6 +3,7 @@ export {
 	type Script,
 	type ScriptedCall,
 	type ScriptedModel,
+	type ScriptedModelOptions,
 	type ScriptedReply,
 	scriptedModel,
 } from "./scripted-model.ts";

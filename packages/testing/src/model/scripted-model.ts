@@ -6,6 +6,7 @@ import {
 	type LLMResponse,
 	type LLMStreamResult,
 	type ModelReference,
+	type PromptCacheControl,
 	type ReasoningBlock,
 	type StreamEvent,
 	type TextBlock,
@@ -13,6 +14,7 @@ import {
 	type ToolCall,
 	UPPError,
 } from "@holdfast/upp";
+import { SimulatedPromptCache } from "./prompt-cache.ts";
 
 /** A tool call of a scripted reply. */
 export interface ScriptedCall {
@@ -47,6 +49,17 @@ export type Script =
 	| readonly (string | ScriptedReply)[]
 	| ((request: LLMRequest, call: number) => string | ScriptedReply | Promise<string | ScriptedReply>);
 
+/** The options of a scripted model. */
+export interface ScriptedModelOptions {
+	/** Default: `scripted`. */
+	readonly modelId?: string;
+	/**
+	 * Simulates the prompt cache of a provider with this kind of control. The usage of replies without their own then
+	 * shows how many tokens were read from the cache and written to it. Default: no cache.
+	 */
+	readonly promptCache?: PromptCacheControl;
+}
+
 /** A reference to a scripted model. */
 export interface ScriptedModel extends ModelReference {
 	/** The received requests, in order. */
@@ -70,7 +83,8 @@ export const requestObservers: Set<(request: LLMRequest) => void> = new Set();
  * console.log(turn.response.text); // It is 3.
  * ```
  */
-export function scriptedModel(script: Script, options: { readonly modelId?: string } = {}): ScriptedModel {
+export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): ScriptedModel {
+	const cache = options.promptCache === undefined ? undefined : new SimulatedPromptCache(options.promptCache);
 	const requests: LLMRequest[] = [];
 	const reply = async (request: LLMRequest): Promise<ScriptedReply & { readonly number: number }> => {
 		const number = requests.push(request) - 1;
@@ -81,7 +95,10 @@ export function scriptedModel(script: Script, options: { readonly modelId?: stri
 		}
 		const scripted: ScriptedReply = typeof found === "string" ? { text: found } : found;
 		if (scripted.gate !== undefined) await untilAborted(scripted.gate, request.signal);
-		return { ...scripted, number };
+		if (cache === undefined || scripted.usage !== undefined) return { ...scripted, number };
+		const { inputTokens, ...cached } = cache.count(request);
+		const usage = { inputTokens, outputTokens: 5, totalTokens: inputTokens + 5, ...cached };
+		return { ...scripted, number, usage };
 	};
 	const provider = createProvider({
 		name: "scripted",
@@ -97,6 +114,7 @@ export function scriptedModel(script: Script, options: { readonly modelId?: stri
 						imageInput: true,
 						videoInput: true,
 						audioInput: true,
+						...(options.promptCache === undefined ? {} : { promptCache: options.promptCache }),
 					},
 					complete: async (request: LLMRequest) => {
 						const scripted = await reply(request);

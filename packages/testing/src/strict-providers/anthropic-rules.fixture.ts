@@ -13,7 +13,26 @@ export function anthropicFault(body: Json): string | undefined {
 		() => (body.messages[0].role === "user" ? undefined : "the first message is not the user's"),
 		() => eachOf(body.messages, contentFault),
 		() => callsFault(body.messages),
+		() => breakpointsFault(body),
 	);
+}
+
+function breakpointsFault({ tools = [], system = [], messages }: Json): string | undefined {
+	const blocks: Json[] = [
+		...tools,
+		...(typeof system === "string" ? [] : system),
+		...messages.flatMap(blocksOf),
+	];
+	const marked = blocks.filter(({ cache_control: mark }) => mark !== undefined);
+	if (marked.length > 4) return `there are ${marked.length} cache breakpoints`;
+	const refused = marked.find(
+		({ type, text }) => /thinking$/.test(type) || (type === "text" && text.trim() === ""),
+	);
+	if (refused !== undefined) return `a cache breakpoint on a block of the type ${refused.type}`;
+	const lifetimes = marked.map(({ cache_control: mark }) => mark.ttl ?? "5m");
+	return lifetimes.lastIndexOf("1h") > lifetimes.indexOf("5m") && lifetimes.includes("5m")
+		? "a cache breakpoint of 1h after one of 5m"
+		: undefined;
 }
 
 function toolFault(tool: Json, index: number): string | undefined {

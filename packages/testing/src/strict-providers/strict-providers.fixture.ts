@@ -84,14 +84,23 @@ export async function askAll(
 	return verdicts;
 }
 
+/** Requests use the prompt cache in every way that the provider offers. */
+function cacheOf({ promptCache }: BoundLLMModel["capabilities"]): Pick<LLMRequest, "cache"> {
+	if (promptCache === "breakpoints") return { cache: { breakpoints: ["tools", "instructions", "tail"] } };
+	return promptCache === "key" ? { cache: { key: "key" } } : {};
+}
+
 async function ask(provider: StrictProvider, request: LLMRequest): Promise<Verdict> {
 	const { name, model, fault } = provider;
 	provider.sent = undefined;
 	let error: unknown;
 	const { signal: _, ...rest } = request;
-	await model.complete({ ...rest, config: { ...request.config, retryStrategy: noRetry } }).catch((thrown) => {
-		error = thrown;
-	});
+	const cache = cacheOf(model.capabilities);
+	await model
+		.complete({ ...rest, ...cache, config: { ...request.config, retryStrategy: noRetry } })
+		.catch((thrown) => {
+			error = thrown;
+		});
 	const { sent } = provider;
 	if (sent === undefined) return { provider: name, unsupported: String((error as Error).message) };
 	const body = JSON.parse(sent) as Json;

@@ -34,6 +34,17 @@ describe("the strict providers refuse", () => {
 	const call = { id: "c", type: "function", function: { name: "t", arguments: "{}" } };
 	const user = { role: "user", content: "q" };
 	test.each([
+		[
+			"five breakpoints",
+			anthropicFault({
+				messages: [
+					{
+						role: "user",
+						content: Array.from({ length: 5 }, () => ({ type: "text", text: "q", cache_control: {} })),
+					},
+				],
+			}),
+		],
 		["half a character", jsonFault('{"a":"\\ud83d"}')],
 		["an escaped low half", jsonFault('{"a":"x\\udc00"}')],
 		["a name with a dot", openaiChatFault({ messages: [user], tools: [{ function: tool("a.b") }] })],

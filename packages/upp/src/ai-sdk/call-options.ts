@@ -5,7 +5,8 @@ import { wellFormed } from "../text/index.ts";
 import { answerSchema, isClosedSchema, wireToolName } from "../wire/index.ts";
 import { dialectOf } from "./dialect.ts";
 import type { AISDKMetadata, CallOptions, LanguageModel } from "./language-model-types.ts";
-import { toPrompt } from "./prompt.ts";
+import { hasOwnBreakpoint, toPrompt } from "./prompt.ts";
+import { applyPromptCache } from "./prompt-cache.ts";
 import { wireTools } from "./wire-tools.ts";
 
 const names: Readonly<Record<string, keyof CallOptions>> = {
@@ -46,7 +47,7 @@ export function toCallOptions(request: LLMRequest, model: LanguageModel, signal:
 	if (request.config?.headers !== undefined) {
 		options.headers = { ...request.config.headers, ...options.headers };
 	}
-	const { tools } = wireTools(request.tools, dialect);
+	const { tools, hasBreakpoints } = wireTools(request.tools, dialect);
 	if (tools.length > 0) {
 		options.tools = tools;
 		options.toolChoice ??= { type: "auto" };
@@ -62,6 +63,10 @@ export function toCallOptions(request: LLMRequest, model: LanguageModel, signal:
 			...(typeof title === "string" && /^[\w-]{1,64}$/.test(title) ? { name: title } : {}),
 			...(typeof description === "string" ? { description } : {}),
 		};
+	}
+	if (request.cache !== undefined) {
+		const hasOwn = hasOwnBreakpoint(options.prompt) || hasBreakpoints;
+		applyPromptCache(options, request.cache, model.provider, hasOwn);
 	}
 	return options;
 }

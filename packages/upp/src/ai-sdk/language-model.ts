@@ -19,6 +19,7 @@ import {
 } from "../retry/index.ts";
 import { EventStream, type StreamEvent } from "../stream/index.ts";
 import type { LanguageModel } from "./language-model-types.ts";
+import { promptCacheOf } from "./prompt-cache.ts";
 
 // The AI SDK does not declare a model's capabilities. A model that lacks one responds with an error.
 const capabilities: LLMCapabilities = {
@@ -62,9 +63,10 @@ export function bindLanguageModelSource(source: LanguageModelSource): BoundLLMMo
 		toError: (thrown) => toUnknownError(thrown, source.provider),
 		...(source.sleep === undefined ? {} : { sleep: source.sleep }),
 	};
+	const promptCache = promptCacheOf(source.provider);
 	const model: BoundLLMModel = {
 		modelId: source.modelId,
-		capabilities,
+		capabilities: promptCache === undefined ? capabilities : { ...capabilities, promptCache },
 		complete: (request) =>
 			runAttempts(request, context, {
 				run: async (_, deadline) => (calls ?? (await loadCalls())).generate(source, request, deadline),

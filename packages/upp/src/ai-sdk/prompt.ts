@@ -6,6 +6,7 @@ import { wellFormed } from "../text/index.ts";
 import { CallOrder } from "./call-order.ts";
 import type { Dialect } from "./dialect.ts";
 import type { PromptMessage } from "./language-model-types.ts";
+import { hasBreakpoint } from "./prompt-cache.ts";
 import { isWhole, promptMessage } from "./prompt-message.ts";
 
 /** The messages of the last call, and their conversions. */
@@ -14,6 +15,8 @@ interface Conversation {
 	readonly converted: PromptMessage[];
 	readonly prompt: PromptMessage[];
 	order: CallOrder;
+	/** Whether the caller has set a cache breakpoint on one of the messages. */
+	hasBreakpoint: boolean;
 }
 
 interface Cache {
@@ -36,10 +39,18 @@ export function toPrompt(
 ): PromptMessage[] {
 	const conversation = convert(messages, dialect);
 	const prompt = conversation.prompt.slice();
+	if (conversation.hasBreakpoint) withOwnBreakpoints.add(prompt);
 	conversation.order.end(prompt);
 	if (system !== undefined && system.trim() !== "")
 		prompt.unshift({ role: "system", content: wellFormed(system) });
 	return prompt;
+}
+
+const withOwnBreakpoints = new WeakSet<readonly PromptMessage[]>();
+
+/** Whether the caller has set a cache breakpoint in a prompt that `toPrompt` returned. */
+export function hasOwnBreakpoint(prompt: readonly PromptMessage[]): boolean {
+	return withOwnBreakpoints.has(prompt);
 }
 
 function convert(messages: readonly Message[], dialect: Dialect): Conversation {
@@ -64,7 +75,7 @@ function convert(messages: readonly Message[], dialect: Dialect): Conversation {
 }
 
 function newConversation({ turns }: Dialect): Conversation {
-	return { messages: [], converted: [], prompt: [], order: new CallOrder(turns) };
+	return { messages: [], converted: [], prompt: [], order: new CallOrder(turns), hasBreakpoint: false };
 }
 
 function sameFromStart(before: readonly Message[], now: readonly Message[]): number {
@@ -79,6 +90,7 @@ function orderAgain(conversation: Conversation, { turns }: Dialect): void {
 	const { converted, prompt } = conversation;
 	conversation.order = new CallOrder(turns);
 	prompt.length = 0;
+	conversation.hasBreakpoint = converted.some(hasBreakpoint);
 	for (const message of converted) conversation.order.add(message, prompt);
 }
 
@@ -98,6 +110,7 @@ function extend(
 		}
 		conversation.messages.push(message);
 		conversation.converted.push(converted);
+		conversation.hasBreakpoint ||= hasBreakpoint(converted);
 		conversation.order.add(converted, conversation.prompt);
 	}
 	return conversation;

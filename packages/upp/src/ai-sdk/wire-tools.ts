@@ -10,6 +10,7 @@ import {
 	withWireProperties,
 } from "../wire/index.ts";
 import type { Dialect } from "./dialect.ts";
+import { hasBreakpoint } from "./prompt-cache.ts";
 
 /** A tool that is sent to the provider under other names. */
 export interface RenamedTool {
@@ -24,9 +25,11 @@ export type RenamedTools = ReadonlyMap<string, RenamedTool>;
 export interface WireTools {
 	readonly tools: object[];
 	readonly renamed: RenamedTools;
+	/** Whether the caller has set a cache breakpoint on one of them. */
+	readonly hasBreakpoints: boolean;
 }
 
-const none: WireTools = { tools: [], renamed: new Map() };
+const none: WireTools = { tools: [], renamed: new Map(), hasBreakpoints: false };
 const known = new WeakMap<Dialect, WeakMap<readonly ModelTool[], WireTools>>();
 
 /** Returns the tools in the form that is sent. Cached with the list; a list that has grown since is converted again. */
@@ -39,7 +42,8 @@ export function wireTools(tools: readonly ModelTool[] | undefined, dialect: Dial
 	}
 	let made = cache.get(tools);
 	if (made === undefined || made.tools.length !== tools.length) {
-		made = { tools: tools.map((tool) => wireTool(tool, dialect)), renamed: renamedOf(tools, dialect) };
+		const wire = tools.map((tool) => wireTool(tool, dialect));
+		made = { tools: wire, renamed: renamedOf(tools, dialect), hasBreakpoints: wire.some(hasBreakpoint) };
 		cache.set(tools, made);
 	}
 	return made;

@@ -18,4 +18,5 @@ export type {
 	RetryStrategy,
 } from "./model-port.ts";
 export { isRetrying, markRetrying } from "./own-retries.ts";
+export type { CacheBreakpoint, CacheLifetime, PromptCache, PromptCacheControl } from "./prompt-cache.ts";
 export type { ModelReference, Provider, ProviderModalities } from "./provider.ts";

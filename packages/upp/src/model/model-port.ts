@@ -4,6 +4,7 @@ import type { UPPError } from "../errors/index.ts";
 import type { AssistantMessage, JSONSchema, Message, ModelTool } from "../messages/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
 import type { StopReason, TokenUsage } from "../turn/index.ts";
+import type { PromptCache, PromptCacheControl } from "./prompt-cache.ts";
 
 /** Returns the key for each request, for example to rotate among several. */
 export interface KeyStrategy {
@@ -57,6 +58,8 @@ export interface LLMCapabilities {
 	videoInput: boolean;
 	audioInput: boolean;
 	documentInput?: boolean;
+	/** How requests control the provider's prompt cache. Default: they cannot, and requests have no `cache`. */
+	promptCache?: PromptCacheControl;
 }
 
 /** Information about a retry, passed before it starts. */
@@ -82,6 +85,8 @@ export interface LLMRequest {
 	 * caller that checks it. Default: the call fails with INVALID_RESPONSE.
 	 */
 	unparsed?: "keep";
+	/** How to use the prompt cache. Only set for models with the capability `promptCache`. */
+	cache?: PromptCache;
 	config: ProviderConfig;
 	signal?: AbortSignal;
 	/** Called before each retry. Must not throw. */

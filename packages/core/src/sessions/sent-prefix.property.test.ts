@@ -1,0 +1,234 @@
+import { scriptedModel } from "@holdfast/testing";
+import { type LLMRequest, messageToJSON, UserMessage } from "@holdfast/upp";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Agent } from "../agent/agent.ts";
+import type { AssistantSaid } from "../facts/fact.ts";
+import { journalHost } from "../host/host-port.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
+import { slidingWindow } from "../policy/middleware/sliding-window.ts";
+import { compaction } from "../policy/plugins/compaction.ts";
+
+type Action =
+	| { readonly kind: "send"; readonly rounds: number; readonly steers: boolean; readonly overlays: boolean }
+	| { readonly kind: "fail" }
+	| { readonly kind: "edit"; readonly at: number; readonly how: "update" | "delete" | "cut" }
+	| { readonly kind: "add" }
+	| { readonly kind: "restart"; readonly agent: Variant };
+
+interface Variant {
+	readonly instructions: string;
+	readonly tools: number;
+	readonly view: "whole" | "window" | "summary";
+}
+
+const variant: fc.Arbitrary<Variant> = fc.record({
+	instructions: fc.constantFrom("Be brief.", "Be brief.", "Be brief.", "Be long."),
+	tools: fc.constantFrom(1, 1, 1, 2),
+	view: fc.constantFrom("whole", "whole", "window", "summary"),
+});
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+	{
+		weight: 6,
+		arbitrary: fc.record({
+			kind: fc.constant("send" as const),
+			rounds: fc.nat({ max: 3 }),
+			steers: fc.boolean(),
+			overlays: fc.nat({ max: 5 }).map((drawn) => drawn === 0),
+		}),
+	},
+	{ weight: 1, arbitrary: fc.constant({ kind: "fail" as const }) },
+	{ weight: 1, arbitrary: fc.constant({ kind: "add" as const }) },
+	{
+		weight: 2,
+		arbitrary: fc.record({
+			kind: fc.constant("edit" as const),
+			at: fc.nat({ max: 30 }),
+			how: fc.constantFrom("update" as const, "delete" as const, "cut" as const),
+		}),
+	},
+	{ weight: 3, arbitrary: fc.record({ kind: fc.constant("restart" as const), agent: variant }) },
+);
+
+interface Sent {
+	readonly head: string;
+	readonly messages: readonly string[];
+}
+
+function sentOf({ system, tools = [], messages }: LLMRequest): Sent {
+	const names = tools.map(({ name }) => name);
+	return {
+		head: JSON.stringify([system, names]),
+		messages: messages.map((message) => {
+			const {
+				id: _,
+				timestamp: __,
+				...content
+			} = messageToJSON(message as never) as never as { id: unknown; timestamp: unknown };
+			return JSON.stringify(content);
+		}),
+	};
+}
+
+async function play(first: Variant, actions: readonly Action[]) {
+	const journal = memoryJournal();
+	const host = journalHost(journal);
+	const requests: Sent[] = [];
+	let rounds = 0;
+	let fails = false;
+	const model = scriptedModel(
+		(request, number) => {
+			requests.push(sentOf(request));
+			if (fails) return { error: new Error("down") };
+			if (rounds-- > 0) return { text: `answer ${number}`, toolCalls: [{ name: "tool0" }] };
+			return `answer ${number}`;
+		},
+		{ promptCache: "breakpoints" },
+	);
+	let during: () => Promise<unknown> = async () => {};
+	const agentOf = ({ instructions, tools, view }: Variant): Agent =>
+		new Agent({
+			model,
+			host,
+			instructions,
+			tools: Array.from({ length: tools }, (_, at) => ({
+				name: `tool${at}`,
+				description: "",
+				parameters: { type: "object" as const },
+				run: async () => {
+					await during();
+					return "done";
+				},
+			})),
+			...(view === "window" ? { middleware: [slidingWindow({ max: 5 })] } : {}),
+			...(view === "summary"
+				? { plugins: [compaction({ maxTokens: 150, keepRecent: 3, summarise: () => "They talked." })] }
+				: {}),
+		});
+	let session = agentOf(first).session("s");
+	for (const each of actions) {
+		switch (each.kind) {
+			case "send": {
+				rounds = each.rounds;
+				during = async () => {
+					if (each.steers) await session.steer("Faster.");
+					if (each.overlays) await session.overlay("By the way.");
+				};
+				await (await session.send("Go on.")).result();
+				break;
+			}
+			case "fail":
+				fails = true;
+				await (await session.send("This fails.")).result();
+				fails = false;
+				break;
+			case "add":
+				await session.edit({ kind: "add", message: new UserMessage("Added.") });
+				break;
+			case "edit": {
+				const { messages } = await session.state();
+				const message = messages[each.at];
+				if (message === undefined) break;
+				rounds = 0;
+				if (each.how === "delete") await session.edit({ kind: "delete", messageId: message.id });
+				else if (message.type !== "user") break;
+				else if (each.how === "cut")
+					await (await session.start("Instead.", { insteadOf: message.id })).result();
+				else await session.edit({ kind: "update", message: new UserMessage("Edited.", message) });
+				break;
+			}
+			case "restart":
+				session = agentOf(each.agent).session("s");
+		}
+	}
+	const answers = (await journal.read("s"))
+		.map(({ fact }) => fact)
+		.filter((fact): fact is AssistantSaid => fact.kind === "assistant");
+	return { requests, answers };
+}
+
+/** Returns the first request that does not begin like the previous one, other than from a recorded break on. */
+function unrecorded(requests: readonly Sent[], answers: readonly AssistantSaid[]): string | undefined {
+	let before: Sent | undefined;
+	for (const { message, cacheBreak } of answers) {
+		const number = Number(message.text.split(" ")[1]);
+		const now = requests[number] as Sent;
+		const same = Math.min(cacheBreak?.from ?? Number.POSITIVE_INFINITY, before?.messages.length ?? 0);
+		if (before !== undefined && cacheBreak?.from !== 0 && before.head !== now.head)
+			return `head of ${number}`;
+		for (let at = 0; at < same; at++)
+			if (before?.messages[at] !== now.messages[at]) return `message ${at} of request ${number}`;
+		before = now;
+	}
+	return undefined;
+}
+
+test("each request begins like the previous one up to a recorded break, in any conversation", async () => {
+	let breaks = 0;
+	let whole = 0;
+	await fc.assert(
+		fc.asyncProperty(variant, fc.array(action, { minLength: 3, maxLength: 12 }), async (first, actions) => {
+			const { requests, answers } = await play(first, actions);
+			expect(unrecorded(requests, answers)).toBeUndefined();
+			breaks += answers.filter(({ cacheBreak }) => cacheBreak !== undefined).length;
+			whole += answers.length;
+		}),
+		{ numRuns: 200 },
+	);
+	expect(breaks).toBeGreaterThan(50);
+	expect(breaks / whole).toBeLessThan(0.6);
+});
+
+test("no break is recorded if nothing at the beginning changes", async () => {
+	const agent: Variant = { instructions: "Be brief.", tools: 1, view: "whole" };
+	const send = { kind: "send", rounds: 2, steers: true, overlays: false } as const;
+	const restart = { kind: "restart", agent } as const;
+	const { answers } = await play(agent, [send, { kind: "add" }, send, restart, send, { kind: "fail" }, send]);
+	expect(answers.flatMap(({ cacheBreak }) => cacheBreak ?? [])).toEqual([]);
+});
+
+test("a break names its reasons and how many messages are unchanged", async () => {
+	const agent: Variant = { instructions: "Be brief.", tools: 1, view: "whole" };
+	const send = { kind: "send", rounds: 0, steers: false, overlays: false } as const;
+	const { answers } = await play(agent, [
+		send,
+		send,
+		{ kind: "edit", at: 2, how: "update" },
+		send,
+		{ kind: "restart", agent: { ...agent, instructions: "Be long.", tools: 2 } },
+		send,
+	]);
+	expect(answers.map(({ cacheBreak }) => cacheBreak)).toEqual([
+		undefined,
+		undefined,
+		{ reasons: ["edited"], from: 2 },
+		{ reasons: ["instructions", "tools"], from: 0 },
+	]);
+});
+
+const words = (count: number): string => "word ".repeat(count);
+
+test("a session of sixty steps reads at least 95 % of its input from the cache", async () => {
+	for (const promptCache of ["breakpoints", "key"] as const) {
+		const model = scriptedModel(
+			(_, number) =>
+				number % 60 < 59
+					? { text: words(30), toolCalls: [{ name: "look", arguments: { at: number } }] }
+					: "Done.",
+			{ promptCache },
+		);
+		const look = {
+			name: "look",
+			description: "Looks.",
+			parameters: { type: "object" as const },
+			run: () => words(200),
+		};
+		const agent = new Agent({ model, instructions: words(1_000), tools: [look] });
+		const { usage } = await (await agent.session("s").send("Go.")).result();
+		expect(usage.cacheReadTokens as number).toBeGreaterThan(0.95 * usage.inputTokens);
+		const off = new Agent({ model, instructions: words(1_000), tools: [look], cache: "off" });
+		const uncached = await (await off.session("t").send("Go.")).result();
+		if (promptCache === "breakpoints") expect(uncached.usage.cacheReadTokens).toBe(0);
+	}
+});
