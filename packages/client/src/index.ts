@@ -18,6 +18,7 @@ export type {
 	ExecuteComplete,
 	ExecuteEvent,
 	ExecuteStatus,
+	FailureReason,
 	LoggedEvent,
 	SessionWait,
 	StopReason,

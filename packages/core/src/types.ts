@@ -12,6 +12,7 @@ export type { ModelWaitOptions } from "./engine/model-wait.ts";
 export type { AgentStreamEvent, UAPEvent, UAPEventType } from "./engine/uap-events.ts";
 export type { AgentEvent } from "./facts/agent-event.ts";
 export type { CallPathStep, RunOutcome, ToolCallOutcome } from "./facts/fact.ts";
+export type { FailureReason } from "./facts/failure-reason.ts";
 export type { WrappedData } from "./facts/input-part.ts";
 export type {
 	JobStatus,

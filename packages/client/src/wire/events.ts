@@ -88,8 +88,25 @@ export type ExecuteEvent<Tools = ToolTypes> =
 			readonly type: "error";
 			readonly error: string;
 			readonly code: string;
+			/** Why the execution failed. */
+			readonly reason: FailureReason;
 			readonly message?: SessionMessage;
 	  };
+
+/**
+ * Why an execution failed. `provider`: the provider of its model failed or refused the request. `content_filter`: it
+ * refused or filtered content. `length`: the conversation is longer than the model can read. `limit`: a limit of the
+ * server was reached. `policy`: a policy refused it. `killed`: the session was killed. `error`: anything else; see the
+ * code.
+ */
+export type FailureReason =
+	| "provider"
+	| "content_filter"
+	| "length"
+	| "limit"
+	| "policy"
+	| "killed"
+	| "error";
 
 /** How an execution ended. */
 export type ExecuteStatus = "completed" | "awaiting_tool_execution" | "error" | "aborted";

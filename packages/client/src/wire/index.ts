@@ -3,6 +3,7 @@ export type {
 	ExecuteComplete,
 	ExecuteEvent,
 	ExecuteStatus,
+	FailureReason,
 	LoggedEvent,
 	SessionWait,
 	StopReason,

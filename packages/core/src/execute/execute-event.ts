@@ -1,7 +1,7 @@
 // The events of an execution: small, delimited by message boundaries, and each plain JSON.
 
 import type { StopReason } from "@holdfast/upp";
-import type { CallPathStep } from "../facts/index.ts";
+import type { CallPathStep, FailureReason } from "../facts/index.ts";
 import type { KnownTool, KnownTools } from "../tools/index.ts";
 import type { SessionMessage, SessionToolCall } from "./session-message.ts";
 
@@ -119,6 +119,8 @@ export type ExecuteEvent<Tools = unknown> =
 			readonly type: "error";
 			readonly error: string;
 			readonly code: string;
+			/** Why the execution failed, for programs that react to the kind of failure. */
+			readonly reason: FailureReason;
 			readonly message?: SessionMessage;
 	  };
 

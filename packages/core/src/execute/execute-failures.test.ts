@@ -119,7 +119,7 @@ test("a model that fails in the middle of an answer ends it as an error with wha
 		},
 	});
 	expect(only(events, "error")).toEqual([
-		{ type: "error", error: "The line went dead.", code: "NETWORK_ERROR", message },
+		{ type: "error", error: "The line went dead.", code: "NETWORK_ERROR", reason: "provider", message },
 	]);
 	expect(result).toMatchObject({
 		status: "error",
@@ -165,7 +165,13 @@ test("a model that fails before it says anything leaves an error without a parti
 	expect(events.slice(3)).toEqual([
 		{ type: "message_start", role: "error" },
 		{ type: "message_end", message },
-		{ type: "error", error: "The line went dead.", code: "NETWORK_ERROR", message: messagesIn(events)[1] },
+		{
+			type: "error",
+			error: "The line went dead.",
+			code: "NETWORK_ERROR",
+			reason: "provider",
+			message: messagesIn(events)[1],
+		},
 		{ type: "session_end", sessionId: "s", messages: result.messages },
 	]);
 	expect(messagesIn(events)[1]).not.toHaveProperty("partial");

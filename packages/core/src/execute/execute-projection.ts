@@ -9,7 +9,7 @@ import type {
 	RunStartEvent,
 	ToolEndEvent,
 } from "../facts/index.ts";
-import { continuesByItself } from "../facts/index.ts";
+import { continuesByItself, failureReason } from "../facts/index.ts";
 import { plainDetails, plainJson } from "../tools/index.ts";
 import type { ExecuteComplete, ExecuteEvent, SessionWait } from "./execute-event.ts";
 import { OpenAnswer } from "./open-answer.ts";
@@ -220,7 +220,8 @@ export class ExecuteProjection {
 			return;
 		}
 		const about = message === undefined ? {} : { message };
-		this.#emit({ type: "error", error: failure.message, code: failure.code, ...about });
+		const { code } = failure;
+		this.#emit({ type: "error", error: failure.message, code, reason: failureReason(code), ...about });
 		this.#end({ status: "error", error: failure });
 	}
 

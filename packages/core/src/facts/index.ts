@@ -45,6 +45,7 @@ export type {
 	ToolsRequested,
 	WaitingChild,
 } from "./fact.ts";
+export { type FailureReason, failureReason } from "./failure-reason.ts";
 export { flat, flatFrom, GrowingText } from "./flat-text.ts";
 export { foldedFact, withTools } from "./folded-state.ts";
 export {

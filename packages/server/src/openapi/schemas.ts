@@ -272,7 +272,12 @@ export const schemas: Readonly<Record<string, Schema>> = {
 				details: {},
 				isError: { type: "boolean" },
 			}),
-			event("error", ["error", "code"], { error: text, code: text, message: reference("Message") }),
+			event("error", ["error", "code", "reason"], {
+				error: text,
+				code: text,
+				reason: { enum: ["provider", "content_filter", "length", "limit", "policy", "killed", "error"] },
+				message: reference("Message"),
+			}),
 			event("execute_complete", ["status"], {
 				status,
 				pendingToolCalls,
