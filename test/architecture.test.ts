@@ -32,6 +32,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 			"@holdfast/threads",
 			"@holdfast/postgres",
 			"@holdfast/inspector",
+			"@holdfast/mcp",
 			"create-holdfast",
 		],
 	],

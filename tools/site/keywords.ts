@@ -14,6 +14,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	["errors", "error codes, exceptions, warnings, troubleshooting"],
 	["packages", "npm packages, which package, modules"],
 	["guide/agent-api", "createSession, execute, streaming tokens, text deltas, events, chunks"],
+	[
+		"guide/editors",
+		"acp, agent client protocol, zed, jetbrains, neovim, ide, coding agent, editor integration",
+	],
 	["guide/a2a", "agent to agent, agent2agent, agent card, remote agents"],
 	["guide/chat", "terminal, REPL, command line, CLI, TUI"],
 	["guide/checkpoints", "snapshot, save state, persistence, checkpointer, restore"],

@@ -69,6 +69,7 @@ export const outline: readonly Group[] = [
 			"guide/mcp",
 			"guide/mcp-server",
 			"guide/a2a",
+			"guide/editors",
 			"guide/telemetry",
 		],
 	},

@@ -38,6 +38,7 @@ export type Command =
 			readonly yes: boolean;
 	  } & Common &
 			WorkOptions)
+	| ({ readonly name: "acp" } & Common & WorkOptions)
 	| ({ readonly name: "resume"; readonly session: string | undefined } & Common &
 			WorkOptions &
 			ApprovalOptions)
@@ -140,6 +141,7 @@ const work: readonly OptionName[] = [...look, "allow-write", "yes", "agent"];
 const known: Readonly<Record<string, readonly OptionName[]>> = {
 	run: [...work, "session"],
 	chat: ["dir", "db", "model", "allow-network", "allow-write", "yes", "agent", "session", "plain"],
+	acp: ["dir", "db", "model", "allow-network", "allow-write", "agent"],
 	resume: [...work, "approve", "deny", "reason"],
 	worker: ["agent", "models", "project", "db", "json", "once", "drain"],
 	release: work,
@@ -201,7 +203,7 @@ export function parseCommand(
 	const allowed = known[name];
 	if (allowed === undefined)
 		throw new UsageError(
-			`There is no command "${name}". Commands: run, chat, resume, release, fork, worker, serve, eval, sessions, show, db; init, dev, check, pack, unpack. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
+			`There is no command "${name}". Commands: run, chat, resume, release, fork, worker, serve, acp, eval, sessions, show, db; init, dev, check, pack, unpack. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
 		);
 	for (const option of Object.keys(values) as OptionName[])
 		if (!allowed.includes(option))
@@ -256,6 +258,7 @@ export function parseCommand(
 		const { session, plain = false, yes = false } = values;
 		return { name, session, plain, yes, ...common, ...how, allowWrite: values["allow-write"], agent };
 	}
+	if (name === "acp") return { name, ...common, ...how, allowWrite: values["allow-write"], agent };
 	if (name === "resume") return { name, session: rest[0], ...common, ...how, ...mayWrite };
 	if (name === "sessions") return { name, ...common };
 	if (name === "worker") {

@@ -8,6 +8,7 @@ const general = `holdfast: a durable assistant for a folder of files.
   holdfast worker [--agent FILE]    process due work until stopped
   holdfast release KEY              resume a parked session
   holdfast serve [--agent FILE]     serve an agent over HTTP
+  holdfast acp [--agent FILE]       serve an agent to an editor, such as Zed
   holdfast eval FILE                run scenarios and report regressions
   holdfast fork KEY NEWKEY          copy a session's history into a new session
   holdfast sessions                 list sessions
@@ -180,6 +181,22 @@ HOLDFAST_CLIENTS_MAY_SET (separated by commas), HOLDFAST_CLIENTS, HOLDFAST_DRAIN
 Examples:
   holdfast serve
   HOLDFAST_API_KEYS="acme=$KEY" holdfast serve --agent agent.ts --host 0.0.0.0
+`,
+	acp: `holdfast acp [options]
+
+Serves an agent to an editor over standard input and output, by the Agent Client Protocol. Name this command in the
+editor's settings; you do not start it yourself. Each conversation of the editor is a durable session: if the editor or the
+machine stops, it continues where it was when the editor loads it again. holdfast sessions and holdfast chat show the same
+sessions. The editor asks for your permission where a call requires approval, and shows changes of files as diffs.
+
+  --agent FILE       serves your agent instead of the assistant: a module whose default export is new Agent({...}) or its
+                     options
+  --dir PATH         the folder that the assistant works in (default: the editor's)
+  --db PATH          the database: a file, or postgres://… (default: .holdfast/holdfast.db in the current folder)
+  --model ID, --allow-network, --allow-write   options of the assistant; see holdfast run --help
+
+Example, in the settings of Zed:
+  "agent_servers": { "Holdfast": { "command": "npx", "args": ["holdfast", "acp", "--allow-write"] } }
 `,
 	init: `holdfast init DIR
 

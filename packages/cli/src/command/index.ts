@@ -57,6 +57,10 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				const { serveAgent } = await import("./serve.ts");
 				return await serveAgent(command, io);
 			}
+			case "acp": {
+				const { serveEditor } = await import("../acp/index.ts");
+				return await serveEditor(command, io, version());
+			}
 			case "eval": {
 				const { evaluateFile } = await import("./evaluate-file.ts");
 				return await evaluateFile(command, io);

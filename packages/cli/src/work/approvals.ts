@@ -5,6 +5,7 @@
 import type { PendingToolCall, ToolAnswer } from "holdfast";
 import { type Proposal, propose, type Renderer } from "../render/index.ts";
 import { oneLine, type Questions } from "../terminal/index.ts";
+import { approved, denied } from "./tool-answers.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Approvals given in advance on the command line. */
@@ -123,10 +124,8 @@ export class Approvals {
 	/** Approves the call; if it is no longer possible, the model receives the reason. */
 	#approved(proposal: Proposal): ToolAnswer {
 		this.#show(proposal);
-		const { call, change, refusal } = proposal;
-		if (refusal !== undefined) return denied(call, refusal);
-		const basis = change === undefined ? {} : { basis: change.versions };
-		return { ...idOf(call), approved: true, ...basis };
+		const { call, refusal } = proposal;
+		return refusal === undefined ? approved(proposal) : denied(call, refusal);
 	}
 
 	#show(proposal: Proposal): void {
@@ -134,15 +133,6 @@ export class Approvals {
 		this.#shown.add(proposal.word);
 		this.#parts.renderer.proposed(proposal);
 	}
-}
-
-/** Limits an answer to the run that was shown, because another run may reuse ids of calls. */
-function idOf({ runId, toolCallId }: PendingToolCall): Pick<PendingToolCall, "runId" | "toolCallId"> {
-	return { runId, toolCallId };
-}
-
-function denied(call: PendingToolCall, reason: string | undefined): ToolAnswer {
-	return { ...idOf(call), approved: false, ...(reason === undefined ? {} : { reason }) };
 }
 
 /** Removes and returns the argument that refers to a call. */

@@ -18,4 +18,5 @@ export { type OpenAgent, openAgent } from "./open-agent.ts";
 export { findSession, isOwnKey, nameOfSession, refuseServed } from "./session-name.ts";
 export { copySettings, readSettings, type SessionSettings, writeSettings } from "./session-settings.ts";
 export { assistantsFolder, prepare, type Setup, setupOfFile, type WorkOptions } from "./setup.ts";
+export { approved, denied } from "./tool-answers.ts";
 export { ending, exitCodes, UsageError } from "./usage-error.ts";

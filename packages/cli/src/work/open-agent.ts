@@ -1,6 +1,7 @@
 /** Chooses the agent of a session: the assistant, or a user's agent, whose file then defines everything about it. */
 import { basename } from "node:path";
-import type { Agent, Host } from "holdfast";
+import { Agent, type AgentOptions, type AnyTool, type Host } from "holdfast";
+
 import { loadAgent } from "./agent-file.ts";
 import { createAssistant } from "./assistant.ts";
 import type { Setup } from "./setup.ts";
@@ -16,18 +17,37 @@ export interface OpenAgent {
 
 /**
  * Creates the agent. Like the assistant, a user's agent without a host gets the one from `openHost`.
+ * `tools` are added to the agent's own.
  * @throws UsageError if it cannot be created.
  */
-export async function openAgent(setup: Setup, openHost: () => Promise<Host> | Host): Promise<OpenAgent> {
+export async function openAgent(
+	setup: Setup,
+	openHost: () => Promise<Host> | Host,
+	tools: readonly AnyTool[] = [],
+): Promise<OpenAgent> {
 	if (setup.agent === undefined) {
 		const host = await openHost();
-		return { agent: createAssistant({ host, ...setup }), host, modelName: setup.model.name };
+		const agent = withTools(createAssistant({ host, ...setup }), tools);
+		return { agent, host, modelName: setup.model.name };
 	}
-	const { agent } = await loadAgent(setup.agent, openHost);
+	const loaded = await loadAgent(setup.agent, openHost);
+	const agent = withTools(loaded.agent, tools);
 	const { host } = { ...agent } as { readonly host?: Partial<Host> };
 	if (host?.journal === undefined || host.values === undefined)
 		throw new UsageError(
 			`The agent of ${setup.agent} has a host that is no journal, so its sessions cannot be worked on from here. Leave its host out.`,
 		);
 	return { agent, host: host as Host, modelName: basename(setup.agent) };
+}
+
+/** Returns an agent with further tools. Spreading an agent returns its options. */
+function withTools(agent: Agent, tools: readonly AnyTool[]): Agent {
+	if (tools.length === 0) return agent;
+	const options: AgentOptions = { ...agent };
+	const { tools: own = [] } = options;
+	if (Array.isArray(own)) return new Agent({ ...options, tools: [...own, ...tools] });
+	return new Agent({
+		...options,
+		tools: { ...own, ...Object.fromEntries(tools.map((tool) => [tool.name, tool])) },
+	});
 }

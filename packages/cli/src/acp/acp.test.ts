@@ -1,0 +1,326 @@
+/** `holdfast acp` as an editor uses it: the protocol's own client over a real process. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import {
+	type ClientConnection,
+	type ContentBlock,
+	client,
+	type McpServer,
+	ndJsonStream,
+	PROTOCOL_VERSION,
+	type RequestPermissionRequest,
+	type SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
+
+const program = join(import.meta.dirname, "../../bin/holdfast.js");
+const agentFile = join(import.meta.dirname, "editor-agent.fixture.ts");
+
+const everything = fileURLToPath(
+	import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"),
+);
+
+type Answer = "allow_once" | "allow_always" | "reject_once" | "made_up" | undefined;
+
+class Editor {
+	readonly updates: SessionUpdate[] = [];
+	readonly asked: RequestPermissionRequest[] = [];
+	/** What it answers to the next requests for permission; without an answer it never answers. */
+	readonly answers: Answer[] = [];
+	readonly child: ChildProcess;
+	readonly connection: ClientConnection;
+	stderr = "";
+
+	constructor(folder: string, argv: readonly string[], environment: Record<string, string> = {}) {
+		const child = spawn(process.execPath, ["--conditions=holdfast-source", program, "acp", ...argv], {
+			cwd: folder,
+			env: { ...process.env, HOLDFAST_MODEL: "offline", ...environment },
+		});
+		this.child = child;
+		child.stderr.on("data", (data) => (this.stderr += String(data)));
+		this.connection = client({ name: "editor" })
+			.onNotification("session/update", ({ params }) => void this.updates.push(params.update))
+			.onRequest("session/request_permission", ({ params }) => {
+				this.asked.push(params);
+				const answer = this.answers.shift();
+				if (answer === undefined) return new Promise(() => {});
+				return { outcome: { outcome: "selected", optionId: answer } };
+			})
+			.connect(
+				ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>),
+			);
+		onTestFinished(() => this.kill());
+	}
+
+	get agent() {
+		return this.connection.agent;
+	}
+
+	async initialize() {
+		return this.agent.request("initialize", { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} });
+	}
+
+	async create(cwd: string, mcpServers: McpServer[] = []): Promise<string> {
+		return (await this.agent.request("session/new", { cwd, mcpServers })).sessionId;
+	}
+
+	async prompt(sessionId: string, text: string): Promise<string> {
+		const prompt: ContentBlock[] = [{ type: "text", text }];
+		return (await this.agent.request("session/prompt", { sessionId, prompt })).stopReason;
+	}
+
+	load(sessionId: string, cwd: string) {
+		return this.agent.request("session/load", { sessionId, cwd, mcpServers: [] });
+	}
+
+	text(kind: "agent_message_chunk" | "user_message_chunk" | "agent_thought_chunk" = "agent_message_chunk") {
+		return this.updates
+			.map((update) =>
+				update.sessionUpdate === kind && update.content.type === "text" ? update.content.text : "",
+			)
+			.join("");
+	}
+
+	statuses(): readonly unknown[] {
+		return this.updates.flatMap((update) =>
+			update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update"
+				? [update.status]
+				: [],
+		);
+	}
+
+	async kill(): Promise<void> {
+		if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+		const exit = once(this.child, "exit");
+		this.child.kill("SIGKILL");
+		await exit;
+	}
+
+	/** Closes the input, as an editor that ends does; returns the exit code. */
+	async leave(): Promise<number | null> {
+		const exit = once(this.child, "exit");
+		this.connection.close();
+		this.child.stdin?.end();
+		await exit;
+		return this.child.exitCode;
+	}
+}
+
+/** A folder, and how editors are started in it. */
+function place() {
+	const folder = temporaryFolder();
+	const booked = join(folder, "booked");
+	const slow = join(folder, "go on");
+	const open = async (): Promise<Editor> => {
+		const editor = new Editor(folder, ["--agent", agentFile], { BOOKED: booked, SLOW: slow });
+		await editor.initialize();
+		return editor;
+	};
+	const bookings = (): string => (existsSync(booked) ? readFileSync(booked, "utf8") : "");
+	return { folder, slow, open, bookings };
+}
+
+test("a prompt streams its answer, and its session is there again in the next process", async () => {
+	const { folder, open } = place();
+	const editor = await open();
+	const sessionId = await editor.create(folder);
+	expect(await editor.prompt(sessionId, "hello")).toBe("end_turn");
+	expect(editor.text()).toBe("You said: hello");
+	expect(editor.text("agent_thought_chunk")).toBe("Let me see.");
+	expect(await editor.leave()).toBe(0);
+	expect(editor.stderr).toContain("A line that an agent prints");
+	const next = await open();
+	const { sessions } = await next.agent.request("session/list", {});
+	expect(sessions).toMatchObject([{ sessionId, cwd: folder, title: "hello" }]);
+	expect((await next.agent.request("session/list", { cwd: "/elsewhere" })).sessions).toEqual([]);
+	await next.load(sessionId, folder);
+	expect(next.text("user_message_chunk")).toBe("hello");
+	expect(next.text()).toBe("You said: hello");
+	expect(await next.prompt(sessionId, "again")).toBe("end_turn");
+	expect(next.text()).toBe("You said: helloYou said: again");
+	await next.agent.request("session/delete", { sessionId });
+	expect((await next.agent.request("session/list", {})).sessions).toEqual([]);
+	await expect(next.load(sessionId, folder)).rejects.toMatchObject({ code: -32_002 });
+});
+
+test("what was initialised says what it can do", async () => {
+	const { open } = place();
+	const editor = await open();
+	expect(await editor.initialize()).toMatchObject({
+		protocolVersion: PROTOCOL_VERSION,
+		agentCapabilities: {
+			loadSession: true,
+			sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
+		},
+	});
+});
+
+test.each([
+	["allow_once", "2\n", "completed"],
+	["reject_once", "", "failed"],
+	["made_up", "", "failed"],
+] as const)("a call that requires approval runs as the editor says: %s", async (answer, came, status) => {
+	const { folder, open, bookings } = place();
+	const editor = await open();
+	const sessionId = await editor.create(folder);
+	editor.answers.push(answer);
+	expect(await editor.prompt(sessionId, "book")).toBe("end_turn");
+	expect(bookings()).toBe(came);
+	expect(editor.asked).toMatchObject([{ sessionId, toolCall: { rawInput: { seats: 2 } } }]);
+	expect(editor.statuses().at(0)).toBe("pending");
+	expect(editor.statuses().at(-1)).toBe(status);
+});
+
+test("what is always allowed is not asked again, until the session is closed", async () => {
+	const { folder, open, bookings } = place();
+	const editor = await open();
+	const sessionId = await editor.create(folder);
+	editor.answers.push("allow_always", "reject_once");
+	for (const _ of [1, 2, 3]) await editor.prompt(sessionId, "book");
+	expect(bookings()).toBe("2\n2\n2\n");
+	await editor.agent.request("session/close", { sessionId });
+	await expect(editor.prompt(sessionId, "book")).rejects.toMatchObject({ code: -32_602 });
+	await editor.load(sessionId, folder);
+	await editor.prompt(sessionId, "book");
+	expect([bookings(), editor.asked.length]).toEqual(["2\n2\n2\n", 2]);
+});
+
+test("an approval that waits while the process is killed is asked for again, and runs once", async () => {
+	const { folder, open, bookings } = place();
+	const editor = await open();
+	const sessionId = await editor.create(folder);
+	const lost = editor.prompt(sessionId, "book").catch(() => "lost");
+	await expect.poll(() => editor.asked.length).toBe(1);
+	await editor.kill();
+	expect(await lost).toBe("lost");
+	for (const answer of ["reopened", "allow_once"] as const) {
+		const next = await open();
+		if (answer === "allow_once") next.answers.push(answer);
+		await next.load(sessionId, folder);
+		await expect.poll(() => next.asked.length).toBe(1);
+		if (answer === "reopened") {
+			expect(await next.leave()).toBe(0);
+			continue;
+		}
+		await expect.poll(() => next.text()).toBe("Done: booked 2");
+		expect(await next.prompt(sessionId, "thanks")).toBe("end_turn");
+	}
+	expect(bookings()).toBe("2\n");
+});
+
+test("a run that its process was killed in is continued by the next process that loads it", async () => {
+	const { folder, slow, open } = place();
+	const editor = await open();
+	const sessionId = await editor.create(folder);
+	const lost = editor.prompt(sessionId, "slow").catch(() => "lost");
+	await expect.poll(() => editor.statuses().includes("in_progress")).toBe(true);
+	await editor.kill();
+	await lost;
+	writeFileSync(slow, "");
+	const next = await open();
+	await next.load(sessionId, folder);
+	await expect.poll(() => next.text()).toBe("Done: waited");
+	expect(next.statuses()).toContain("completed");
+});
+
+test("a cancelled prompt ends as cancelled, while it runs and while it asks", async () => {
+	const { folder, open, bookings } = place();
+	const editor = await open();
+	const sessionId = await editor.create(folder);
+	const running = editor.prompt(sessionId, "slow");
+	await expect.poll(() => editor.statuses().includes("in_progress")).toBe(true);
+	await editor.agent.notify("session/cancel", { sessionId });
+	expect(await running).toBe("cancelled");
+	const asking = editor.prompt(sessionId, "book");
+	await expect.poll(() => editor.asked.length).toBe(1);
+	await editor.agent.notify("session/cancel", { sessionId });
+	expect(await asking).toBe("cancelled");
+	expect(await editor.prompt(sessionId, "hello")).toBe("end_turn");
+	expect(bookings()).toBe("");
+});
+
+test("a run that fails is an error with its code, and the session goes on", async () => {
+	const { folder, open } = place();
+	const editor = await open();
+	const sessionId = await editor.create(folder);
+	await expect(editor.prompt(sessionId, "fail")).rejects.toMatchObject({
+		code: -32_603,
+		message: expect.stringContaining("away"),
+	});
+	expect(await editor.prompt(sessionId, "hello")).toBe("end_turn");
+});
+
+test("a tool of the editor's MCP server is asked for, runs, and is there again after a restart", async () => {
+	const { folder, open } = place();
+	const mcpServers = [
+		{ name: "my server", command: process.execPath, args: [everything], env: [{ name: "A", value: "b" }] },
+	];
+	const editor = await open();
+	const sessionId = await editor.create(folder, mcpServers);
+	editor.answers.push("allow_once");
+	await editor.prompt(sessionId, "echo");
+	expect(editor.text()).toContain("Echo: from the editor");
+	await editor.leave();
+	const next = await open();
+	next.answers.push("allow_once");
+	await next.agent.request("session/resume", { sessionId, cwd: folder, mcpServers });
+	expect(next.text()).toBe("");
+	await next.prompt(sessionId, "echo");
+	expect(next.text()).toContain("Echo: from the editor");
+});
+
+test("bad input is refused, and nothing is lost", async () => {
+	const { folder, open } = place();
+	const editor = await open();
+	const sessionId = await editor.create(folder);
+	const prompt = (content: object[]) =>
+		editor.agent.request("session/prompt", { sessionId, prompt: content as never });
+	const refused = expect.objectContaining({ code: -32_602 });
+	await expect(prompt([])).rejects.toEqual(refused);
+	await expect(prompt([{ type: "text", text: " " }])).rejects.toEqual(refused);
+	await expect(prompt([{ type: "audio", data: "AA==", mimeType: "audio/wav" }])).rejects.toEqual(refused);
+	const blob = { uri: "file:///a.bin", blob: "AA==" };
+	await expect(prompt([{ type: "resource", resource: blob }])).rejects.toEqual(refused);
+	await expect(editor.prompt("nobody", "hello")).rejects.toEqual(refused);
+	await expect(editor.load("nobody", folder)).rejects.toMatchObject({ code: -32_002 });
+	await expect(editor.agent.request("session/list", { cursor: "nowhere" })).rejects.toEqual(refused);
+	const server = { name: "files", command: "no-such-program", args: [], env: [] };
+	const old = { type: "sse" as const, name: "old", url: "http://127.0.0.1:1", headers: [] };
+	for (const [mcpServers, code] of [
+		[[server, { ...server, name: "files" }], -32_602],
+		[[old], -32_602],
+		[[server], -32_603],
+	] as const)
+		await expect(
+			editor.agent.request("session/new", { cwd: folder, mcpServers: [...mcpServers] }),
+		).rejects.toMatchObject({ code });
+	const link = { type: "resource_link", name: "a.ts", uri: "file:///a.ts" };
+	const file = { type: "resource", resource: { uri: "file:///b.ts", text: "const b = 1;" } };
+	expect(await prompt([{ type: "text", text: "See" }, link, file])).toEqual({ stopReason: "end_turn" });
+	expect(editor.text()).toContain("[a.ts](file:///a.ts)");
+	expect(editor.text()).toContain("const b = 1;");
+});
+
+test("the assistant works in the editor's folder, and another agent's session is refused", async () => {
+	const { folder, open } = place();
+	writeFileSync(join(folder, "notes.md"), "# Notes\n\nThe parcel limit is 17.\n");
+	const editor = new Editor(folder, []);
+	await editor.initialize();
+	await expect(editor.create(join(folder, "missing"))).rejects.toMatchObject({ code: -32_602 });
+	const sessionId = await editor.create(folder);
+	expect(await editor.prompt(sessionId, "What is the parcel limit?")).toBe("end_turn");
+	expect(editor.text()).toContain("17");
+	const kinds = editor.updates.flatMap((update) =>
+		update.sessionUpdate === "tool_call" ? [update.kind] : [],
+	);
+	expect(kinds).toContain("search");
+	await editor.leave();
+	const other = await open();
+	await expect(other.load(sessionId, folder)).rejects.toMatchObject({ code: -32_602 });
+	expect((await other.agent.request("session/list", {})).sessions).toEqual([]);
+});

@@ -1,0 +1,49 @@
+/** An agent for editors, whose model follows its last message. */
+import { existsSync, writeFileSync } from "node:fs";
+import { scriptedModel } from "@holdfast/testing";
+import { Agent, tool } from "holdfast";
+
+const { BOOKED = "", SLOW = "" } = process.env;
+
+console.log("A line that an agent prints must not reach the protocol.");
+
+const call = (name: string, seats: number) => ({ toolCalls: [{ name, arguments: { seats } }] });
+
+export default new Agent({
+	model: scriptedModel(({ messages }) => {
+		const last = messages.at(-1);
+		if (last?.type === "tool_result") return `Done: ${last.text}`;
+		const text = last?.text ?? "";
+		if (text.startsWith("book")) return call("book", 2);
+		if (text.startsWith("slow")) return call("slow", 1);
+		if (text.startsWith("echo"))
+			return { toolCalls: [{ name: "echo", arguments: { message: "from the editor" } }] };
+		if (text.startsWith("fail")) throw new Error("The model is away.");
+		return { reasoning: "Let me see.", text: `You said: ${text}` };
+	}),
+	tools: [
+		tool({
+			name: "book",
+			description: "Books seats.",
+			parameters: { type: "object", properties: { seats: { type: "number" } } },
+			needsApproval: true,
+			run: ({ seats }) => {
+				writeFileSync(BOOKED, `${seats}\n`, { flag: "a" });
+				return `booked ${seats}`;
+			},
+		}),
+		tool({
+			name: "slow",
+			description: "Waits until a file is there.",
+			parameters: { type: "object", properties: { seats: { type: "number" } } },
+			retryPolicy: "idempotent",
+			async run(_, { signal }) {
+				while (!existsSync(SLOW)) {
+					signal.throwIfAborted();
+					await new Promise((passed) => setTimeout(passed, 5));
+				}
+				return "waited";
+			},
+		}),
+	],
+});

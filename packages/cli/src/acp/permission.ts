@@ -1,0 +1,71 @@
+/** Asks an editor whether a call may run, and turns its answer into the answer to the call. */
+import type { AgentContext, RequestPermissionRequest, ToolCallContent } from "@agentclientprotocol/sdk";
+import type { PendingToolCall, ToolAnswer } from "holdfast";
+import { type Proposal, propose } from "../render/index.ts";
+import { approved, denied } from "../work/index.ts";
+
+/** The answers an editor offers. */
+const options: RequestPermissionRequest["options"] = [
+	{ optionId: "allow_once", kind: "allow_once", name: "Allow" },
+	{ optionId: "allow_always", kind: "allow_always", name: "Allow this tool until the session is closed" },
+	{ optionId: "reject_once", kind: "reject_once", name: "Reject" },
+];
+
+/** The parts of permissions. */
+export interface PermissionParts {
+	readonly client: AgentContext;
+	readonly sessionId: string;
+	/** Absolute path of the folder that the assistant works in; undefined for a user's agent. */
+	readonly dir: string | undefined;
+}
+
+export class Permissions {
+	readonly #parts: PermissionParts;
+	/** Names of tools that may run until the session is closed. */
+	readonly #allowed = new Set<string>();
+
+	constructor(parts: PermissionParts) {
+		this.#parts = parts;
+	}
+
+	/** Returns the answer to a call; undefined if the editor gives none. Only a choice that was offered allows a call. */
+	async ask(call: PendingToolCall, signal: AbortSignal): Promise<ToolAnswer | undefined> {
+		const proposal = await propose(this.#parts.dir, call);
+		if (proposal.refusal !== undefined) return denied(call, proposal.refusal);
+		if (this.#allowed.has(call.toolName)) return approved(proposal);
+		const { client, sessionId } = this.#parts;
+		const { toolCallId, arguments: rawInput } = call;
+		const toolCall: RequestPermissionRequest["toolCall"] = {
+			toolCallId,
+			title: proposal.title,
+			status: "pending",
+			rawInput,
+			content: changeOf(proposal),
+		};
+		const asked = client.request(
+			"session/request_permission",
+			{ sessionId, toolCall, options },
+			{ cancellationSignal: signal, stopWaitingOnCancel: true },
+		);
+		const { outcome } = await asked.catch((error: unknown) => {
+			if (signal.aborted) return { outcome: { outcome: "cancelled" as const } };
+			throw error;
+		});
+		if (signal.aborted || outcome.outcome !== "selected") return undefined;
+		switch (outcome.optionId) {
+			case "allow_always":
+				this.#allowed.add(call.toolName);
+				return approved(proposal);
+			case "allow_once":
+				return approved(proposal);
+			default:
+				return denied(call, undefined);
+		}
+	}
+}
+
+function changeOf({ change }: Proposal): ToolCallContent[] {
+	if (change === undefined) return [];
+	const { place, before, after } = change;
+	return [{ type: "diff", path: place.absolute, oldText: before ?? null, newText: after }];
+}
