@@ -2,7 +2,6 @@
 // response.
 import {
 	emptyUsage,
-	type LLMRequest,
 	type Message,
 	type ToolExecution,
 	type ToolResult,
@@ -11,14 +10,16 @@ import {
 import type { EngineResponse } from "../engine/index.ts";
 import { toModelMessages } from "./model-messages.ts";
 import { type ReadAnswer, readModelOutput } from "./read-model-output.ts";
-import type { RuntimeLlm } from "./runtime-llm.ts";
+import type { FunctionRequest, RuntimeLlm } from "./runtime-llm.ts";
 
 /** Rejects with the function's error, or if its output is invalid. */
 export async function askRuntimeLlm(
 	call: RuntimeLlm,
-	{ messages, signal = new AbortController().signal }: LLMRequest,
+	{ messages, signal = new AbortController().signal, toolExecution }: FunctionRequest,
 ): Promise<EngineResponse> {
-	const answers = readModelOutput(await call({ history: toModelMessages(messages), signal }));
+	const execution = toolExecution === undefined ? {} : { toolExecution };
+	const history = toModelMessages(messages);
+	const answers = readModelOutput(await call({ history, signal, ...execution }));
 	const last = answers.at(-1) as ReadAnswer;
 	const before = answers.slice(0, -1);
 	return {

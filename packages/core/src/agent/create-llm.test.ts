@@ -1,6 +1,8 @@
 import { scriptedModel } from "@holdfast/testing";
 import type { LLMRequest } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
+import { memoryHost } from "../host/index.ts";
+import type { ToolContext } from "../tools/index.ts";
 import { lines } from "./agent.fixture.ts";
 import { Agent } from "./agent.ts";
 import { createLlm } from "./create-llm.ts";
@@ -59,6 +61,35 @@ describe("createLlm", () => {
 		]);
 	});
 
+	test("answers its instructions if the history is empty", async () => {
+		const model = scriptedModel(["Welcome."]);
+		const llm = createLlm({ model, instructions: "Greet." });
+		expect(await llm({ history: [] })).toEqual([{ role: "assistant", content: "Welcome." }]);
+		expect(model.requests[0]).toMatchObject({ system: "Greet." });
+		expect(lines(model.requests[0]?.messages ?? [])).toEqual(["user: "]);
+	});
+
+	test("gives its tools the run, the session and the caller of the agent that it is the model of", async () => {
+		const seen: (ToolContext | undefined)[] = [];
+		const tool = { ...add, run: (_: unknown, context?: ToolContext) => seen.push(context?.parentContext) };
+		const model = scriptedModel([{ toolCalls: [{ name: "add" }] }, "It is 3."]);
+		const agent = new Agent({ model: createLlm({ model, tools: [tool] }), host: memoryHost() });
+		const run = await agent.session("s").send("1 + 2?");
+		await run.result();
+		expect(seen).toMatchObject([
+			{
+				runId: run.runId,
+				sessionKey: "s",
+				attempt: 1,
+				step: 1,
+				idempotencyKey: `${run.runId}.1.model`,
+				retryPolicy: "manual-recovery",
+			},
+		]);
+		expect(seen[0]?.signal).toBeInstanceOf(AbortSignal);
+		await agent.close();
+	});
+
 	test("stops when its signal fires", async () => {
 		const controller = new AbortController();
 		const model = scriptedModel([{ gate: new Promise(() => {}), text: "never" }]);
@@ -69,7 +100,6 @@ describe("createLlm", () => {
 
 	test.each<[string, unknown]>([
 		["nothing", undefined],
-		["no message", []],
 		["a hole", [null]],
 		["a system prompt", [{ role: "system", content: "Be brief." }]],
 		["a part of no kind", [{ role: "user", content: [{ type: "what" }] }]],

@@ -1,6 +1,13 @@
 // createLlm: one step of a managed model as a function, for code that drives the steps itself. The model is asked once,
 // and its tool calls run.
-import { checkOptionNames, HoldfastError, type Message, optionNames, ToolResultMessage } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	HoldfastError,
+	type Message,
+	optionNames,
+	ToolResultMessage,
+	UserMessage,
+} from "@holdfast/upp";
 import { acceptInput, type SendInput } from "../facts/index.ts";
 import { AgentState } from "../state/index.ts";
 import { strategy } from "../strategies/index.ts";
@@ -29,8 +36,9 @@ const oneStep = strategy({
 
 /**
  * Creates a model function from a model: each call asks it once, runs the tools it calls, and returns the messages of
- * that step. Use it in code that drives the steps: pass the function as `model`, or call it directly. The tools it runs
- * are not recorded individually.
+ * that step. Use it in code that drives the steps: pass the function as `model`, or call it directly. With an empty
+ * history, the model answers its instructions. The tools it runs are not recorded individually. They receive the
+ * `toolExecution` of the call as `context.parentContext`; an agent provides it.
  *
  * Its calls reject with the provider's UPPError, and with `invalid_input` for an unreadable history.
  *
@@ -58,12 +66,15 @@ export function createLlm(
 		...(tools === undefined ? {} : { tools }),
 		...(toolChoice === undefined ? {} : { toolChoice }),
 	});
-	return async ({ history, signal }) => {
-		const messages = readHistory(history);
-		const input = messages.at(-1);
-		if (input === undefined) throw invalid("It is empty: give at least one message.");
+	return async ({ history, signal, toolExecution }) => {
+		const given = readHistory(history);
+		// Without a history, the model has its instructions only. Providers require a message, even an empty one.
+		const messages = given.length === 0 ? [new UserMessage("")] : given;
 		const before = AgentState.initial().withMessages(messages.slice(0, -1));
-		const { state } = await agent.generate(input, before, signal === undefined ? {} : { signal });
+		const { state } = await agent.generate(messages.at(-1) as Message, before, {
+			...(signal === undefined ? {} : { signal }),
+			...(toolExecution === undefined ? {} : { parentContext: toolExecution }),
+		});
 		return toModelMessages(state.messages.slice(messages.length));
 	};
 }

@@ -1,7 +1,8 @@
 // A function as a model: it receives the conversation and returns the messages of a step. It runs its own tools; its
 // calls and results are recorded as it reports them.
-import type { BoundLLMModel } from "@holdfast/upp";
+import type { BoundLLMModel, LLMRequest } from "@holdfast/upp";
 import type { EngineModel } from "../engine/index.ts";
+import type { ToolContext } from "../tools/index.ts";
 import type { ModelMessage } from "./model-messages.ts";
 
 /** The context of a model function. */
@@ -9,8 +10,16 @@ export interface RuntimeLlmContext {
 	readonly history: ModelMessage[];
 	/** Aborted when the run is asked to stop. */
 	readonly signal: AbortSignal;
-	/** The context for the function's own tools, for functions that are called directly. An agent does not set it. */
-	readonly toolExecution?: unknown;
+	/**
+	 * The context of this call: its run, session and caller, and an idempotency key for the step. An agent sets it. The
+	 * function of `createLlm` passes it to its tools as `context.parentContext`.
+	 */
+	readonly toolExecution?: ToolContext;
+}
+
+/** The request for a model function. */
+export interface FunctionRequest extends LLMRequest {
+	readonly toolExecution?: ToolContext;
 }
 
 /** Assistant messages. Each one with tool calls is followed by tool messages with the results. */
@@ -57,10 +66,11 @@ export function runtimeLlmModel(call: RuntimeLlm): EngineModel {
 	return {
 		model,
 		isFunction: true,
-		request: (messages, { signal }) => ({
+		request: (messages, { signal, toolExecution }): FunctionRequest => ({
 			messages: typeof messages === "function" ? messages() : messages,
 			config: {},
 			...(signal === undefined ? {} : { signal }),
+			...(toolExecution === undefined ? {} : { toolExecution }),
 		}),
 	};
 }

@@ -3,6 +3,7 @@ import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingWait, Spent, WaitingChild } from "../facts/index.ts";
 import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
+import type { EngineModel } from "./engine-agent.ts";
 import { callWaitsForModel } from "./model-wait.ts";
 import type { Run } from "./run.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
@@ -101,7 +102,7 @@ export class CallContext implements ToolContext {
 	constructor(
 		run: Run,
 		step: number,
-		tool: EngineTool,
+		tool: Pick<EngineTool, "retryPolicy">,
 		started: StartedCall,
 		round: ShowsChildren,
 		expiring?: AbortSignal | undefined,
@@ -163,6 +164,18 @@ export class CallContext implements ToolContext {
 	close(): void {
 		this.#over = true;
 	}
+}
+
+/** Returns the context that a model function passes on to its own tools. The function's calls are not recorded one by one. */
+export function contextOfFunction(
+	run: Run,
+	{ model }: Pick<EngineModel, "model">,
+	step: number,
+): ToolContext {
+	const call = { toolCallId: `${run.runId}.${step}.model`, toolName: model.modelId, arguments: {} };
+	const { attempt = 1 } = run.state.run ?? {};
+	const started = { call, attempt, idempotencyKey: call.toolCallId };
+	return new CallContext(run, step, { retryPolicy: "manual-recovery" }, started, { childShows() {} });
 }
 
 function tooMuchStreamed(tool: string, limit: "call" | "session", most: number): HoldfastError {

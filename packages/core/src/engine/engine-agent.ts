@@ -67,6 +67,8 @@ export interface EngineModel {
 			structure?: JSONSchema;
 			unparsed?: "keep";
 			onRetry?: (info: RetryInfo) => void;
+			/** For a model function: the context of this call, for the function's own tools. */
+			toolExecution?: ToolContext;
 		},
 	): LLMRequest;
 	readonly price?: ModelPrice;

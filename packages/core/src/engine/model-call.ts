@@ -17,6 +17,7 @@ import { costOf, errorData, modelRetryNote } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { List } from "../state/index.ts";
 import type { ModelAction } from "./action.ts";
+import { contextOfFunction } from "./call-context.ts";
 import { CallIds } from "./call-ids.ts";
 import { withinCall } from "./call-scope.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
@@ -196,6 +197,7 @@ function requestFor(
 	// An answer that is not JSON is returned to the model like any other invalid answer.
 	if (action.structure !== undefined && action.structure === run.agent.output?.structure)
 		extra.unparsed = "keep";
+	if (engineModel.isFunction === true) extra.toolExecution = contextOfFunction(run, engineModel, step);
 	const request = engineModel.request(messages, extra);
 	// A tool choice has no meaning if the model sees no tools.
 	if (action.tools === "withheld" && request.params?.toolChoice !== undefined)
