@@ -2,6 +2,7 @@
 // implementations, how facts are stored and folded into the state of a session, and the errors and rules that all
 // journals share.
 export { agentOfCheckpoint } from "./checkpoint/checkpoint-store.ts";
+export { type CachedCall, type CachedInput, type CacheReport, cacheReportOf } from "./facts/cache-report.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./facts/codec.ts";
 export type { Committed } from "./facts/committed.ts";
 export type { Entry, ErrorData, Fact, FactKind, Placement, RunKind } from "./facts/fact.ts";
@@ -22,6 +23,7 @@ export {
 export { emptySession, foldEntries } from "./facts/journal-fold.ts";
 export { lookAt, never } from "./facts/look-at.ts";
 export { readEdit } from "./facts/message-edit.ts";
+export type { CacheBreak, CacheBreakReason } from "./facts/sent-prefix.ts";
 export type { SessionState } from "./facts/session-state.ts";
 export { isSettledAt } from "./facts/settled-at.ts";
 export {

@@ -80,6 +80,7 @@ export type Command =
 	| (ProjectCommand & Common)
 	| ({ readonly name: "sessions" } & Common)
 	| ({ readonly name: "show"; readonly session: string } & Common)
+	| ({ readonly name: "context"; readonly session: string } & Common)
 	| { readonly name: "help"; readonly topic: string | undefined }
 	| { readonly name: "version" };
 
@@ -171,6 +172,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	unpack: ["json", "dir", "project"],
 	sessions: ["db", "json"],
 	show: ["db", "json"],
+	context: ["db", "json"],
 	db: ["db", "json", "full", "force", "older-than", "fold-older-than", "keep", "dry-run"],
 	help: [],
 };
@@ -203,7 +205,7 @@ export function parseCommand(
 	const allowed = known[name];
 	if (allowed === undefined)
 		throw new UsageError(
-			`There is no command "${name}". Commands: run, chat, resume, release, fork, worker, serve, acp, eval, sessions, show, db; init, dev, check, pack, unpack. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
+			`There is no command "${name}". Commands: run, chat, resume, release, fork, worker, serve, acp, eval, sessions, show, context, db; init, dev, check, pack, unpack. To ask something: holdfast run "${name.includes(" ") ? name : "your task"}".`,
 		);
 	for (const option of Object.keys(values) as OptionName[])
 		if (!allowed.includes(option))
@@ -244,6 +246,7 @@ export function parseCommand(
 	const takes = {
 		resume: "one session key",
 		show: "one session key",
+		context: "one session key",
 		release: "one session key",
 		serve: "one project",
 		worker: "one project",
@@ -298,7 +301,9 @@ export function parseCommand(
 	if (rest[0] === undefined)
 		throw new UsageError(`Which session? Give its key: holdfast ${name} KEY. See: holdfast sessions.`);
 	if (name === "release") return { name, session: rest[0], ...common, ...how, ...mayWrite };
-	return { name: "show", session: rest[0], ...common };
+	return name === "context"
+		? { name, session: rest[0], ...common }
+		: { name: "show", session: rest[0], ...common };
 }
 
 type Values = DatabaseValues &

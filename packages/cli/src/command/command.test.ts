@@ -246,6 +246,10 @@ describe("an interrupted run", () => {
 		expect((await run(["sessions"], { folder })).stdout).toMatch(/lamp +interrupted/);
 		const { code, stdout } = await run(["resume"], { folder });
 		expect([code, stdout.includes("Green.")]).toEqual([0, true]);
+		const context = await run(["context", "lamp"], { folder });
+		expect([context.code, context.stdout]).toEqual([0, expect.stringMatching(/results of tools +about \d/)]);
+		const [data] = jsonLines((await run(["context", "lamp", "--json"], { folder })).stdout);
+		expect(data).toMatchObject({ type: "context", sections: expect.any(Array), cache: { calls: [{}, {}] } });
 		const shown = await run(["show", "lamp"], { folder });
 		expect(shown.stdout).toMatch(/you +Which breaking/);
 		expect(shown.stdout).toMatch(/tool +✓ read_file path=NEWS.md · \d+ ms/);
@@ -339,14 +343,19 @@ describe("sessions and show", () => {
 		expect((await run(["resume"], { folder })).code).toBe(0);
 	});
 
-	test.each([["sessions"], ["show", "s"], ["resume"], ["release", "s"], ["fork", "s", "t"], ["db", "check"]])(
-		"refuse the path of no database, and make none: %s",
-		async (...argv) => {
-			const { code, stdout, stderr } = await run([...argv, "--db", "no/such.db"], { folder });
-			expect([code, stdout, existsSync(join(folder, "no"))]).toEqual([2, "", false]);
-			expect(stderr).toMatch(/There is no database \S+no\/such\.db\. Give its path: --db PATH\.$/m);
-		},
-	);
+	test.each([
+		["sessions"],
+		["show", "s"],
+		["context", "s"],
+		["resume"],
+		["release", "s"],
+		["fork", "s", "t"],
+		["db", "check"],
+	])("refuse the path of no database, and make none: %s", async (...argv) => {
+		const { code, stdout, stderr } = await run([...argv, "--db", "no/such.db"], { folder });
+		expect([code, stdout, existsSync(join(folder, "no"))]).toEqual([2, "", false]);
+		expect(stderr).toMatch(/There is no database \S+no\/such\.db\. Give its path: --db PATH\.$/m);
+	});
 });
 
 test("a file that is not a database is left alone", async () => {

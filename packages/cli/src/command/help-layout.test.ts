@@ -15,7 +15,7 @@ const topics = [
 	"check",
 	"dev",
 ];
-const all = [undefined, ...topics, "pack", "unpack", "sessions", "show", "db"];
+const all = [undefined, ...topics, "pack", "unpack", "sessions", "show", "context", "db"];
 const isExample = (line: string): boolean => /^ {2}(?:holdfast|cat|HOLDFAST)/.test(line);
 
 test.each([70, 80, 200])(

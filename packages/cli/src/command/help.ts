@@ -13,6 +13,7 @@ const general = `holdfast: a durable assistant for a folder of files.
   holdfast fork KEY NEWKEY          copy a session's history into a new session
   holdfast sessions                 list sessions
   holdfast show KEY                 show the timeline of a session
+  holdfast context KEY              show what fills its context, and how much is cached
   holdfast db <task>                check, back up, prune, vacuum or move the database
 
   holdfast init DIR                 create a project: agents, tools and prompts in files
@@ -247,6 +248,11 @@ line.
 
 Shows the timeline of a session: messages, steps, tool calls with durations, retries, crashes and resumes.
 With --json, prints one journal entry per line.
+`,
+	context: `holdfast context KEY [--db PATH] [--json]
+
+Shows what fills the context of a session's model: the sections with their tokens, their share and how much of them the
+last call read from the provider's prompt cache, and what you can do about it. Tokens are estimates.
 `,
 	db: `holdfast db check [--full]
 holdfast db backup DEST [--force]

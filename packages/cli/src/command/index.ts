@@ -10,6 +10,7 @@ import { helpText } from "./help.ts";
 import { laidOut } from "./help-layout.ts";
 import { listSessions } from "./sessions.ts";
 import { showSession } from "./show.ts";
+import { showContext } from "./show-context.ts";
 import { resumeSession, runTask } from "./work.ts";
 import { runWorker } from "./worker.ts";
 
@@ -77,6 +78,8 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 				return await listSessions(command, io);
 			case "show":
 				return await showSession(command, io);
+			case "context":
+				return await showContext(command, io);
 		}
 	} catch (error) {
 		const message = describeError(error);

@@ -19,6 +19,7 @@ import type {
 } from "./fact.ts";
 
 import { continuesByItself } from "./nested-waits.ts";
+import type { CacheBreak } from "./sent-prefix.ts";
 
 interface At {
 	/** Seq of the last entry committed when the event was emitted. */
@@ -115,6 +116,8 @@ export interface MessageEvent extends At {
 	readonly duration: number;
 	/** In US dollars; absent if unknown. */
 	readonly cost?: number;
+	/** Set if the request did not begin like the previous one, so that the provider's prompt cache was of less use. */
+	readonly cacheBreak?: CacheBreak;
 }
 /** A call is about to run; its start is committed. */
 export interface ToolStartEvent extends At {

@@ -128,7 +128,12 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				crashes: toolCalls.length === 0 ? 0 : run.crashes,
 				usage,
 				cycles: run.cycles + 1,
-				lastCycle: { usage: fact.usage, before: run.lastCycle },
+				lastCycle: {
+					step: fact.step,
+					usage: fact.usage,
+					cacheBreak: fact.cacheBreak,
+					before: run.lastCycle,
+				},
 				cost: run.cost + (fact.cost ?? 0),
 				output: run.output && uncheckedOutput(run.output),
 				unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),

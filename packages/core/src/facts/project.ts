@@ -35,7 +35,7 @@ export function project(
 			return event;
 		}
 		case "assistant": {
-			const { step, tag, message, usage, stopReason, modelId, duration, cost } = fact;
+			const { step, tag, message, usage, stopReason, modelId, duration, cost, cacheBreak } = fact;
 			const event: Mutable<MessageEvent> = {
 				type: "message",
 				at,
@@ -50,6 +50,7 @@ export function project(
 				duration,
 			};
 			if (cost !== undefined) event.cost = cost;
+			if (cacheBreak !== undefined) event.cacheBreak = cacheBreak;
 			const replaces = message.metadata === undefined ? undefined : replacedId(message);
 			if (replaces !== undefined) event.replaces = replaces;
 			return event;

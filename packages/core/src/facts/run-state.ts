@@ -24,6 +24,7 @@ import type {
 	WaitingChild,
 } from "./fact.ts";
 import { checkedOutput, outputTopic, type RunOutput } from "./run-output.ts";
+import type { CacheBreak } from "./sent-prefix.ts";
 
 /** A tool call of the current step. */
 export interface CallState {
@@ -44,7 +45,9 @@ export function shownCall(call: ToolCall, { input }: PendingCall): ToolCall {
 
 /** Model calls of a run, the last one first: a linked list, because it grows with every step and is read once. */
 export interface Cycle {
+	readonly step: number;
 	readonly usage: TokenUsage;
+	readonly cacheBreak: CacheBreak | undefined;
 	readonly before: Cycle | undefined;
 }
 

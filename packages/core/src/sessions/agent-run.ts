@@ -12,7 +12,7 @@ import {
 	waitFor,
 	withinCall,
 } from "../engine/index.ts";
-import type { AgentEvent, ErrorData, Mutable } from "../facts/index.ts";
+import type { AgentEvent, CacheReport, ErrorData, Mutable } from "../facts/index.ts";
 import {
 	errorData,
 	joinModelEvents,
@@ -22,6 +22,7 @@ import {
 	type RunEvent,
 	type Watcher,
 	waitOf,
+	withCacheReport,
 } from "../facts/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
 import { awaitsItself } from "./session-errors.ts";
@@ -61,6 +62,11 @@ export interface RunResult<Output = unknown> {
 	readonly steps: number;
 	/** US dollars; absent when the price of any answer is unknown. */
 	readonly cost?: number;
+	/**
+	 * How the provider's prompt cache served the model calls of the run. Computed on access, and not part of the JSON.
+	 * Absent if the run never began in this process.
+	 */
+	readonly cacheReport?: CacheReport;
 }
 
 /**
@@ -385,7 +391,7 @@ function runResult(
 		const wait = state && waitOf(state);
 		if (wait !== undefined) result.wait = wait;
 	}
-	return result;
+	return withCacheReport(result, state?.lastCycle);
 }
 
 function joinEvents(last: RunEvent, next: RunEvent): RunEvent | undefined {

@@ -110,7 +110,7 @@ export class RunTrace {
 	}
 
 	#answered(event: Extract<RunEvent, { type: "message" }>): void {
-		const { at, duration, modelId, usage, stopReason, step, tag, cost, message, seq } = event;
+		const { at, duration, modelId, usage, stopReason, step, tag, cost, message, seq, cacheBreak } = event;
 		const { content, providerOf } = this.#writer.to;
 		const about = {
 			"gen_ai.operation.name": "chat",
@@ -140,6 +140,12 @@ export class RunTrace {
 				...given("holdfast.cost_usd", cost),
 				"holdfast.step": step,
 				"holdfast.tag": tag,
+				...(cacheBreak === undefined
+					? {}
+					: {
+							"holdfast.cache.break_reasons": [...cacheBreak.reasons],
+							"holdfast.cache.break_from": cacheBreak.from,
+						}),
 				...said,
 			},
 		});

@@ -1,0 +1,54 @@
+import { type AnyMessage, AssistantMessage, ToolResultMessage, UserMessage } from "@holdfast/upp";
+import type { CachedCall, CacheReport } from "holdfast/host";
+import { expect, test } from "vitest";
+import { contextOf } from "./show-context.ts";
+
+const long = "word ".repeat(4_000);
+
+function report(calls: readonly Partial<CachedCall>[]): CacheReport {
+	const none = { step: 1, inputTokens: 0, cachedTokens: 0, uncachedTokens: 0, writtenTokens: 0 };
+	const whole = calls.map((call) => ({ ...none, ...call }));
+	const cachedTokens = whole.reduce((sum, call) => sum + call.cachedTokens, 0);
+	return { ...none, cachedTokens, cachedShare: 0, calls: whole };
+}
+
+const history: readonly AnyMessage[] = [
+	new UserMessage("Look."),
+	new AssistantMessage("I look.", [{ toolCallId: "c", toolName: "look", arguments: {} }]),
+	new ToolResultMessage([{ toolCallId: "c", result: long }]),
+	new AssistantMessage("Words."),
+];
+
+test("the sections are in the order in which they are sent, and what was cached fills the first of them", () => {
+	const { sections, tokens } = contextOf(history, report([{ inputTokens: 6_000, cachedTokens: 2_000 }]));
+	expect(sections.map(({ name }) => name)).toEqual([
+		"instructions and tools",
+		"your messages",
+		"answers",
+		"calls of tools",
+		"results of tools",
+	]);
+	const [head, said] = sections;
+	expect(head?.tokens).toBeGreaterThan(800);
+	expect(head?.cached).toBe(head?.tokens);
+	expect(said?.cached).toBe(said?.tokens);
+	expect(sections.reduce((sum, { cached }) => sum + cached, 0)).toBe(2_000);
+	expect(tokens).toBeGreaterThan(6_000);
+});
+
+test("advice names the largest part and each reason for a break", () => {
+	const cacheBreak = { reasons: ["instructions" as const], from: 0 };
+	const { advice } = contextOf(
+		history,
+		report([{ inputTokens: 6_000, cachedTokens: 1 }, { cacheBreak }, { cacheBreak }]),
+	);
+	expect(advice).toEqual([
+		expect.stringContaining("Results of tools fill more than half"),
+		expect.stringMatching(/^The instructions changed\..*\(2×\)$/),
+	]);
+});
+
+test("a session without an answer has the sections of its history only", () => {
+	const { sections, advice } = contextOf([new UserMessage("Hello.")], report([]));
+	expect([sections.map(({ name }) => name), advice]).toEqual([["your messages"], []]);
+});
