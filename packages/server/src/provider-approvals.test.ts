@@ -1,65 +1,20 @@
 // A tool of the provider's that asks first: an approval of ours in every API, answered in the next request.
+import { scriptedModel } from "@holdfast/testing";
+import { UPPError } from "@holdfast/upp";
 import { readUIMessageStream, type UIMessage } from "ai";
-import { Agent, createSession, execute, memoryHost } from "holdfast";
+import { Agent, agent, createSession, execute, memoryHost } from "holdfast";
 import type { LoggedEvent } from "holdfast/execute";
-import { expect, test } from "vitest";
+import { fallback, retry } from "holdfast/middleware";
+import { describe, expect, test } from "vitest";
+import {
+	asking,
+	askingProvider,
+	done,
+	finish,
+	streamOf,
+} from "../../../test/shared/asking-provider.fixture.ts";
 import { AgUiProjection } from "./ag-ui/ag-ui-projection.ts";
 import { ChatProjection } from "./ai-sdk/chat-projection.ts";
-
-const usage = {
-	inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-	outputTokens: { total: 1, text: 1, reasoning: 0 },
-};
-const finish = { type: "finish", usage, finishReason: { unified: "stop", raw: "stop" } };
-const call = { type: "tool-call", toolCallId: "m1", toolName: "mcp.erase", providerExecuted: true };
-const asking = [
-	{ ...call, input: '{"file":"a"}', providerMetadata: { p: { itemId: "i" } } },
-	{ type: "tool-approval-request", approvalId: "q1", toolCallId: "m1" },
-	finish,
-];
-const done = [
-	{ type: "text-start", id: "1" },
-	{ type: "text-delta", id: "1", delta: "Done." },
-	{ type: "text-end", id: "1" },
-	finish,
-];
-
-function streamOf<Item>(items: readonly Item[]): ReadableStream<Item> {
-	return new ReadableStream({
-		start(controller) {
-			for (const item of items) controller.enqueue(item);
-			controller.close();
-		},
-	});
-}
-
-function provider(answers: readonly (readonly object[])[] = [asking, done]) {
-	const prompts: { role: string; content: unknown }[][] = [];
-	const next = (prompt: (typeof prompts)[number]): readonly object[] => {
-		prompts.push(prompt);
-		return answers[prompts.length - 1] ?? done;
-	};
-	const model = {
-		specificationVersion: "v4",
-		provider: "p",
-		modelId: "m",
-		supportedUrls: {},
-		doGenerate: async ({ prompt }: { prompt: (typeof prompts)[number] }) => {
-			const content = next(prompt).filter(
-				(part) => !["finish", "text-start", "text-end"].includes((part as typeof finish).type),
-			);
-			return {
-				content: content.map((part) => ("delta" in part ? { type: "text", text: part.delta } : part)),
-				...finish,
-				warnings: [],
-			};
-		},
-		doStream: async ({ prompt }: { prompt: (typeof prompts)[number] }) => ({
-			stream: streamOf(next(prompt)),
-		}),
-	};
-	return { model: model as never, prompts };
-}
 
 test.each([
 	[true, { approved: true }],
@@ -68,14 +23,14 @@ test.each([
 	"it waits as an approval, and the answer %s reaches the provider, also from another process",
 	async (_, answer) => {
 		const host = memoryHost();
-		const { model, prompts } = provider();
+		const { model, prompts } = askingProvider();
 		const first = new Agent({ model, host });
 		const waiting = await (await first.session("s").send("Erase a.")).result();
 		expect(waiting).toMatchObject({
 			outcome: "waiting",
 			pending: [{ toolCallId: "m1", toolName: "mcp.erase", arguments: { file: "a" }, awaits: "approval" }],
 		});
-		const later = provider([done]);
+		const later = askingProvider([done]);
 		const second = new Agent({ model: later.model, host });
 		const run = await second.session("s").answer([{ toolCallId: "m1", ...answer }]);
 		expect((await run?.result())?.text).toBe("Done.");
@@ -100,7 +55,7 @@ test.each([
 );
 
 test("a call that cannot wait refuses, and the provider hears that", async () => {
-	const { model, prompts } = provider();
+	const { model, prompts } = askingProvider();
 	const { turn } = await new Agent({ model }).generate("Erase a.");
 	expect(turn.response.text).toBe("Done.");
 	expect(prompts[1]?.at(-1)).toMatchObject({
@@ -110,7 +65,7 @@ test("a call that cannot wait refuses, and the provider hears that", async () =>
 });
 
 test("executions, useChat and AG-UI show it with its id and arguments", async () => {
-	const { model } = provider();
+	const { model } = askingProvider();
 	const session = createSession("s", {}, { model, host: memoryHost() });
 	const events: LoggedEvent[] = [];
 	const stream = execute(session, "Erase a.");
@@ -146,7 +101,7 @@ test("a provider tool that the client runs arrives with its id and arguments", a
 		toolName: "local_shell",
 		input: '{"command":["ls"]}',
 	};
-	const { model, prompts } = provider([[asked, finish], done]);
+	const { model, prompts } = askingProvider([[asked, finish], done]);
 	const session = createSession("s", { tools: [shell as never] }, { model, host: memoryHost() });
 	const stream = execute(session, "List.");
 	const events: LoggedEvent[] = [];
@@ -167,4 +122,84 @@ test("a provider tool that the client runs arrives with its id and arguments", a
 		role: "tool",
 		content: [{ type: "tool-result", toolCallId: "sh_1", toolName: "local_shell" }],
 	});
+});
+
+describe("with fallback models", () => {
+	const busy = new UPPError("Busy.", "RATE_LIMITED", "p", "llm");
+	const approve = [{ toolCallId: "m1", approved: true }] as const;
+
+	test("the answer goes to the provider that asked, though it is not the first", async () => {
+		const first = askingProvider([busy, done], "a");
+		const second = askingProvider([asking, done], "b");
+		const model = fallback(retry(first.model, { attempts: 1 }), second.model);
+		const agent = new Agent({ model, host: memoryHost() });
+		const session = agent.session("s");
+		expect((await (await session.send("Erase a.")).result()).outcome).toBe("waiting");
+		expect((await (await session.answer(approve)).result()).text).toBe("Done.");
+		expect([first.prompts.length, second.prompts.length]).toEqual([1, 2]);
+		expect(second.prompts[1]?.at(-1)).toMatchObject({
+			content: [{ type: "tool-approval-response", approvalId: "q1", approved: true }],
+		});
+		await agent.close();
+	});
+
+	test("no other provider gets the answer if the one that asked fails", async () => {
+		const first = askingProvider([asking, busy], "a");
+		const second = askingProvider([done], "b");
+		const model = fallback(retry(first.model, { attempts: 1 }), second.model);
+		const agent = new Agent({ model, host: memoryHost(), modelWait: "never" });
+		const session = agent.session("s");
+		await (await session.send("Erase a.")).result();
+		const ended = await (await session.answer(approve)).result();
+		expect(ended).toMatchObject({ outcome: "error", error: { code: "RATE_LIMITED" } });
+		expect(second.prompts).toEqual([]);
+		await agent.close();
+	});
+
+	test("another provider sees an ordinary call that has not run", async () => {
+		const host = memoryHost();
+		const first = new Agent({ model: askingProvider([asking], "a").model, host });
+		await (await first.session("s").send("Erase a.")).result();
+		const { model, prompts } = askingProvider([done], "b");
+		const second = new Agent({ model, host });
+		await (await second.session("s").answer(approve)).result();
+		const [, said, result] = prompts[0] ?? [];
+		expect(JSON.stringify([said, result])).not.toMatch(/providerExecuted|approval-response/);
+		expect(result).toMatchObject({
+			role: "tool",
+			content: [{ type: "tool-result", toolCallId: "m1", output: { type: "error-text" } }],
+		});
+		expect(JSON.stringify(result)).toContain("has not run here");
+		await first.close();
+		await second.close();
+	});
+});
+
+test.each([
+	["approved", true],
+	["denied", false],
+])("a sub-agent's provider asks through the parent, and hears that it is %s", async (_, approved) => {
+	const child = askingProvider();
+	const parent = scriptedModel([
+		{ toolCalls: [{ name: "delegate_to_eraser", id: "d", arguments: { prompt: "Erase a." } }] },
+		"All done.",
+	]);
+	const eraser = agent({ name: "eraser", description: "Erases.", model: child.model });
+	const host = memoryHost();
+	const owner = agent({ model: parent, host, subagents: [eraser] });
+	const session = owner.session("s");
+	const waiting = await (await session.send("Go.")).result();
+	const [pending] = waiting.pending ?? [];
+	expect(pending).toMatchObject({
+		toolName: "mcp.erase",
+		arguments: { file: "a" },
+		awaits: "approval",
+		path: [{ agent: "eraser", toolCallId: "d" }],
+	});
+	const run = await session.answer([{ toolCallId: pending?.toolCallId ?? "", approved }]);
+	expect((await run.result()).text).toBe("All done.");
+	expect(child.prompts[1]?.at(-1)).toMatchObject({
+		content: [{ type: "tool-approval-response", approvalId: "q1", approved }],
+	});
+	await owner.close();
 });

@@ -15,6 +15,7 @@ import fc from "fast-check";
 import { memoryHost, tool } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { askingProvider } from "../../../../test/shared/asking-provider.fixture.ts";
 import { listen } from "../../../../test/shared/listen.fixture.ts";
 import { type A2AServerOptions, a2aServer, contextOfSession } from "../index.ts";
 import { dataPart, textPart } from "../parts.ts";
@@ -340,6 +341,22 @@ describe.each(bindings)("by %s", (spoken) => {
 			expect(ran).toEqual(["remove"]);
 			expect(model.requests[1]?.messages.at(-1)).toMatchObject({
 				results: [{ result: "removed" }, { result: "blue" }],
+			});
+		});
+
+		test("for a tool that its provider runs lists it, and the provider gets the answer", async () => {
+			const { model, prompts } = askingProvider();
+			const { client } = await serve({ model });
+			const task = await send(client, say("Erase a."));
+			expect(task.status?.message?.parts[1]?.content).toMatchObject({
+				value: {
+					pendingCalls: [{ toolCallId: "m1", name: "mcp.erase", awaits: "approval" }],
+				},
+			});
+			const parts = [dataPart({ toolCallId: "m1", approved: true })];
+			expect(textsOf(await send(client, say("", { taskId: task.id, parts })))).toEqual(["Done."]);
+			expect(prompts[1]?.at(-1)).toMatchObject({
+				content: [{ type: "tool-approval-response", approvalId: "q1", approved: true }],
 			});
 		});
 

@@ -5,6 +5,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { agent, memoryHost, tool } from "holdfast";
 import { afterEach, describe, expect, test } from "vitest";
+import { askingProvider } from "../../../../test/shared/asking-provider.fixture.ts";
 import { listen } from "../../../../test/shared/listen.fixture.ts";
 import { connectMcp } from "../index.ts";
 import { type McpAgentServer, type McpServerOptions, mcpServer, toolOfSession } from "../server.ts";
@@ -169,6 +170,24 @@ test.each(["2025", "2026"] as const)(
 			expect(await calling).toBe(said);
 		}
 		expect(ran).toEqual(["/a"]);
+	},
+);
+
+test.each([true, false])(
+	"a tool of the agent's provider asks the client's user, who answers %s",
+	async (approved) => {
+		const { model, prompts } = askingProvider();
+		const { url } = await serve({ model });
+		await using mcp = await connectMcp({ a: { url } }, { allow: { elicitation: true } });
+		const calling = mcp.tools()[0]?.run({ prompt: "Erase a." }, context("k"));
+		await expect.poll(() => mcp.requests()).toHaveLength(1);
+		const [request] = mcp.requests();
+		expect(request).toMatchObject({ kind: "elicitation", message: expect.stringContaining("mcp.erase(") });
+		mcp.answer(request?.id as string, { action: "accept", content: { approved } });
+		expect(await calling).toBe("Done.");
+		expect(prompts[1]?.at(-1)).toMatchObject({
+			content: [{ type: "tool-approval-response", approvalId: "q1", approved }],
+		});
 	},
 );
 

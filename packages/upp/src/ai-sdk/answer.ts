@@ -27,6 +27,7 @@ export class Answer {
 	finishReason: AISDKFinishReason | undefined;
 	readonly #emit: Emit;
 	readonly #renamed: RenamedTools;
+	readonly #provider: string | undefined;
 	readonly #textEvent: StreamEventType;
 	readonly #content: AssistantContent[] = [];
 	readonly #carried: Carried = {};
@@ -38,7 +39,8 @@ export class Answer {
 	#usage: TokenUsage | undefined;
 
 	/** `structured` answers are emitted as `object_delta` events, others as `text_delta`. */
-	constructor(emit: Emit, kind: "text" | "structured", renamed: RenamedTools = new Map()) {
+	constructor(emit: Emit, kind: "text" | "structured", renamed: RenamedTools = new Map(), provider?: string) {
+		this.#provider = provider;
 		this.#emit = emit;
 		this.#renamed = renamed;
 		this.#textEvent = kind === "structured" ? "object_delta" : "text_delta";
@@ -240,6 +242,7 @@ export class Answer {
 		const { toolName = "", input, providerOptions } = asked.part;
 		const calls = this.#beginCall(toolCallId, toolName, JSON.stringify(input));
 		const call: ToolCall = { toolCallId, toolName, arguments: input as Record<string, unknown>, approvalId };
+		if (this.#provider !== undefined) call.approvalProvider = this.#provider;
 		const metadata = providerOptions ?? providerMetadata;
 		if (metadata !== undefined) call.metadata = metadata as ProviderMetadata;
 		calls.add(call, this.#content.length);

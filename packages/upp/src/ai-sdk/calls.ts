@@ -22,7 +22,8 @@ export async function generate(
 	const { signal } = deadline;
 	try {
 		const model = await source.load(request.config ?? {});
-		const answer = new Answer(ignore, "text", wireTools(request.tools, dialectOf(model)).renamed);
+		const { renamed } = wireTools(request.tools, dialectOf(model));
+		const answer = new Answer(ignore, "text", renamed, model.provider);
 		for (let given = request, pauses = 0; ; pauses++) {
 			const result = await model.doGenerate(toCallOptions(given, model, signal));
 			const parts: unknown = result?.content;
@@ -60,6 +61,7 @@ export async function follow(
 			emit,
 			request.structure === undefined ? "text" : "structured",
 			wireTools(request.tools, dialectOf(model)).renamed,
+			model.provider,
 		);
 		for (let given = request, pauses = 0; ; pauses++) {
 			const result = await model.doStream(toCallOptions(given, model, signal));

@@ -7,6 +7,8 @@ import type { SpecificationVersion } from "./file-parts.ts";
 import type { LanguageModel } from "./language-model-types.ts";
 
 export interface Dialect {
+	/** The name of the provider. */
+	readonly provider: string;
 	readonly version: SpecificationVersion;
 	/** Converts the id of a call to one that the provider accepts. */
 	readonly callId: (id: string) => string;
@@ -34,11 +36,11 @@ export function dialectOf({ specificationVersion: version, provider }: LanguageM
 	const isMistral = /^mistral\b/i.test(provider);
 	const startsWithUser = userFirst.test(provider);
 	const properties = someProperties.test(provider) ? "some" : "any";
-	const name = `${version} ${startsWithUser} ${isMistral} ${properties}`;
+	const name = `${version} ${provider}`;
 	let dialect = dialects.get(name);
 	if (dialect === undefined) {
 		const turns = { startsWithUser, answersTools: isMistral };
-		dialect = { version, callId: isMistral ? nineCharacterId : wireCallId, properties, turns };
+		dialect = { provider, version, callId: isMistral ? nineCharacterId : wireCallId, properties, turns };
 		dialects.set(name, dialect);
 	}
 	return dialect;

@@ -104,14 +104,20 @@ function givenId({ toolCallId, providerCall }: ToolCall): string {
 	return providerCall?.id ?? toolCallId;
 }
 
-function callPart(call: ToolCall, { callId, properties }: Dialect): PromptPart {
+/** Whether the call is a question of this provider. Another provider knows neither the question nor the tool. */
+function isAsked({ approvalId, approvalProvider }: ToolCall, { provider }: Dialect): boolean {
+	return approvalId !== undefined && (approvalProvider === undefined || approvalProvider === provider);
+}
+
+function callPart(call: ToolCall, dialect: Dialect): PromptPart {
+	const { callId, properties } = dialect;
 	const part: PromptPart = {
 		type: "tool-call",
 		toolCallId: callId(call.toolCallId),
 		toolName: wireToolName(call.toolName),
 		input: properties === "any" ? call.arguments : wireArguments(call.arguments),
 	};
-	if (call.approvalId !== undefined) {
+	if (isAsked(call, dialect)) {
 		part.toolName = call.toolName;
 		part.input = call.arguments;
 		part.providerExecuted = true;
@@ -124,20 +130,27 @@ function resultParts(
 	message: ToolResultMessage,
 	messages: readonly Message[],
 	index: number,
-	{ version, callId }: Dialect,
+	dialect: Dialect,
 ): PromptPart[] {
+	const { version, callId } = dialect;
 	const callOf = callsBefore(messages, index, message.results.length);
 	return message.results.map((entry) => {
 		const call = callOf(entry.toolCallId);
-		if (call?.approvalId !== undefined) return approvalPart(call.approvalId, entry);
+		if (call?.approvalId !== undefined && isAsked(call, dialect)) return approvalPart(call.approvalId, entry);
 		return {
 			type: "tool-result",
 			toolCallId: callId(entry.toolCallId),
 			toolName: wireToolName(call?.toolName ?? unknownTool),
-			output: resultOutput(entry, version),
+			output:
+				call?.approvalId === undefined || entry.denied === true || entry.isError === true
+					? resultOutput(entry, version)
+					: { type: "error-text", value: ofAnotherProvider },
 		};
 	});
 }
+
+/** What another provider sees as the result of an approved call. */
+const ofAnotherProvider = "This tool belongs to another provider. It was approved, but has not run here.";
 
 function approvalPart(approvalId: string, { result, isError, denied }: ToolResult): PromptPart {
 	const approved = isError !== true && denied !== true;

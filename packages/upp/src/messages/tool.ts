@@ -65,6 +65,8 @@ export interface ToolCall {
 	 * it: an error or a denial refuses.
 	 */
 	approvalId?: string;
+	/** With `approvalId`: the name of the provider that asked. Only it knows the question. */
+	approvalProvider?: string;
 	/** Data that the provider needs back with this call, such as thought signatures. */
 	metadata?: ProviderMetadata;
 }
