@@ -7,7 +7,7 @@ import type { EngineModel } from "./engine-agent.ts";
 import { agentChange } from "./fingerprint.ts";
 import type { Run } from "./run.ts";
 
-/** What is known about the beginning of a request once it is answered. */
+/** The beginning of a request, compared with that of the previous one. */
 export interface RequestPrefix {
 	/** Recorded with the answer. */
 	readonly cacheBreak: CacheBreak | undefined;

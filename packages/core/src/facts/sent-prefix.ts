@@ -1,4 +1,4 @@
-// What the last answered request showed the model, and what has changed at its beginning since (part of evolve, keeps
+// The beginning of the last answered request, and the changes made to it since (part of evolve, keeps
 // I2). Providers cache a prompt from its beginning: after a change, they read everything behind it again.
 
 /**
@@ -30,7 +30,7 @@ export interface SentPrefix {
 	/** The number of messages; those of the view, if there was one. */
 	readonly length: number;
 	readonly view?: SentView;
-	/** What has changed since. */
+	/** The changes made to it since. */
 	readonly changed?: CacheBreak;
 }
 

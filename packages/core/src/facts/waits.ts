@@ -1,4 +1,4 @@
-// What a run waits for: calls that need outside answers, calls of sub-agents that wait, and times.
+// The waits of a run: calls that need outside answers, calls of sub-agents that wait, and times.
 
 /** A call that needs an outside answer. */
 export interface PendingCall {

@@ -19,13 +19,13 @@ type Action =
 interface Variant {
 	readonly instructions: string;
 	readonly tools: number;
-	readonly view: "whole" | "window" | "summary";
+	readonly view: "whole" | "window" | "blocks" | "summary";
 }
 
 const variant: fc.Arbitrary<Variant> = fc.record({
 	instructions: fc.constantFrom("Be brief.", "Be brief.", "Be brief.", "Be long."),
 	tools: fc.constantFrom(1, 1, 1, 2),
-	view: fc.constantFrom("whole", "whole", "window", "summary"),
+	view: fc.constantFrom("whole", "whole", "window", "blocks", "summary"),
 });
 
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -102,6 +102,7 @@ async function play(first: Variant, actions: readonly Action[]) {
 				},
 			})),
 			...(view === "window" ? { middleware: [slidingWindow({ max: 5 })] } : {}),
+			...(view === "blocks" ? { middleware: [slidingWindow({ max: 6, block: 3 })] } : {}),
 			...(view === "summary"
 				? { plugins: [compaction({ maxTokens: 150, keepRecent: 3, summarise: () => "They talked." })] }
 				: {}),
@@ -231,4 +232,24 @@ test("a session of sixty steps reads at least 95 % of its input from the cache",
 		const uncached = await (await off.session("t").send("Go.")).result();
 		if (promptCache === "breakpoints") expect(uncached.usage.cacheReadTokens).toBe(0);
 	}
+});
+
+test("a window that drops blocks reads most of its input from the cache, one that drops each message little", async () => {
+	const shares: number[] = [];
+	for (const block of [1, 20]) {
+		const model = scriptedModel(
+			(_, number) =>
+				number < 99 ? { text: words(30), toolCalls: [{ name: "look", arguments: { at: number } }] } : "Done.",
+			{ promptCache: "breakpoints" },
+		);
+		const run = () => words(100);
+		const look = { name: "look", description: "Looks.", parameters: { type: "object" as const }, run };
+		const agent = new Agent({ model, tools: [look], middleware: [slidingWindow({ max: 40, block })] });
+		const { cacheReport, steps } = await (await agent.session("s").send("Go.")).result();
+		const breaks = cacheReport?.calls.filter(({ cacheBreak }) => cacheBreak !== undefined) ?? [];
+		expect([steps, breaks.length]).toEqual([100, block === 1 ? 79 : 8]);
+		shares.push(cacheReport?.cachedShare ?? 0);
+	}
+	expect(shares[0]).toBeLessThan(0.25);
+	expect(shares[1]).toBeGreaterThan(0.8);
 });

@@ -48,6 +48,37 @@ describe("a sliding window", () => {
 		);
 	});
 
+	test("with a block, keeps between `max - block` and `max` messages, and begins in the same place for a block", async () => {
+		await fc.assert(
+			fc.asyncProperty(
+				histories,
+				fc.integer({ min: 1, max: 12 }),
+				fc.integer({ min: 1, max: 12 }),
+				async (messages, max, drawn) => {
+					const block = Math.min(drawn, max);
+					const kept = await historyAfter(contextOf(messages), slidingWindow({ max, block }));
+					expect(kept.length).toBeLessThanOrEqual(max);
+					expect(orphans(kept)).toEqual([]);
+				},
+			),
+		);
+		const starts: number[] = [];
+		for (let exchanges = 1; exchanges <= 12; exchanges++) {
+			const messages = chat(exchanges);
+			const [first] = await historyAfter(contextOf(messages), slidingWindow({ max: 8, block: 4 }));
+			starts.push(messages.findIndex(({ text }) => text === first?.text));
+		}
+		expect(starts).toEqual([0, 0, 0, 0, 4, 4, 8, 8, 12, 12, 16, 16]);
+	});
+
+	test("refuses a block that is larger than the window, or no whole number", () => {
+		expect(() => slidingWindow({ max: 4, block: 5 })).toThrow(
+			expect.objectContaining({ code: "conflicting_options" }),
+		);
+		for (const block of [0, 1.5, -1])
+			expect(() => slidingWindow({ block })).toThrow(expect.objectContaining({ code: "invalid_option" }));
+	});
+
 	test("cuts in front of the next question where the limit falls between a call and its result [UAP-061]", async () => {
 		const messages = [new UserMessage("a"), ...toolRound(["1"], "output"), ...chat(1)];
 		expect(await historyAfter(contextOf(messages), slidingWindow(3))).toEqual(messages.slice(3));

@@ -2,6 +2,7 @@
 // message.
 import {
 	checkOptionNames,
+	HoldfastError,
 	isAssistantMessage,
 	isUserMessage,
 	type Message,
@@ -16,29 +17,53 @@ import { shortenHistory } from "./shorten-history.ts";
 export interface SlidingWindowOptions {
 	/** The maximum number of messages to keep, in addition to the new input. Default 50. */
 	readonly max?: number;
+	/**
+	 * How many messages the window drops at a time, from 1 to `max`. With 1, every message moves the window, and providers
+	 * cannot reuse their prompt cache. With a larger block, the window keeps more than `max - block` messages and its
+	 * beginning stays the same for many requests. Default 1.
+	 */
+	readonly block?: number;
 }
 
-const slidingWindowNames = optionNames<SlidingWindowOptions>({ max: true });
+const slidingWindowNames = optionNames<SlidingWindowOptions>({ max: true, block: true });
 
 /**
  * Before every model call, keeps at most the `max` most recent messages, starting with the first user message among them.
  * If the last exchange alone is longer, its question is kept with the end of its answer.
  *
- * @throws HoldfastError `invalid_option` unless `max` is an integer of at least 1.
+ * @throws HoldfastError `invalid_option` unless `max` and `block` are integers of at least 1; `conflicting_options` if `block`
+ * exceeds `max`.
  * @example
  * import { openai } from "@ai-sdk/openai";
- * const clerk = agent({ model: openai("gpt-5.2"), middleware: [slidingWindow(30)] });
+ * const clerk = agent({ model: openai("gpt-5.2"), middleware: [slidingWindow({ max: 40, block: 20 })] });
  */
 export function slidingWindow(max: number | SlidingWindowOptions = {}): Middleware & Interceptor {
 	checkOptionNames(typeof max === "object" && max !== null ? max : {}, slidingWindowNames, {
 		of: "slidingWindow()",
 	});
-	const limit = readCount(typeof max === "number" ? max : (max.max ?? 50), "max", 1);
+	const given = typeof max === "number" ? { max } : max;
+	const limit = readCount(given.max ?? 50, "max", 1);
+	const block = readCount(given.block ?? 1, "block", 1);
+	if (block > limit)
+		throw new HoldfastError(
+			"conflicting_options",
+			`\`block\` is ${block} and \`max\` is ${limit}: the window would drop more than it keeps. Give a \`block\` of at most \`max\`.`,
+		);
 	return shortenHistory(
 		"sliding-window",
-		(messages) => (messages.length <= limit ? undefined : lastOf(messages, limit)),
-		(messages, input) => windowOf(messages, input, limit),
+		(messages) =>
+			messages.length <= limit ? undefined : lastOf(messages, keptOf(messages.length, limit, block)),
+		(messages, input) => {
+			const others = input < messages.length ? messages.length - 1 : messages.length;
+			return windowOf(messages, input, keptOf(others, limit, block));
+		},
 	);
+}
+
+/** Returns how many of a number of messages are kept. The number of dropped ones is a multiple of `block`. */
+function keptOf(count: number, limit: number, block: number): number {
+	if (count <= limit) return limit;
+	return count - Math.ceil((count - limit) / block) * block;
 }
 
 /** Returns the input in addition to the `limit` most recent of all other messages. */
