@@ -120,10 +120,14 @@ export {
 	resolveModel,
 } from "./providers/index.ts";
 export {
+	type AnswerLimits,
+	type AnswerToWatch,
 	type BackoffOptions,
 	exponentialBackoff,
 	noRetry,
 	type Sleep,
+	type WatchedAnswer,
+	watchAnswer,
 } from "./retry/index.ts";
 export { EventStream, type StreamDelta, type StreamEvent, type StreamEventType } from "./stream/index.ts";
 export { cutText, wellFormed } from "./text/index.ts";

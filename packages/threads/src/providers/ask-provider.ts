@@ -43,9 +43,12 @@ export async function generateWith(
 	provider: ProviderInstance,
 	request: ProviderRequest,
 	made?: AnswerMessage,
+	heard?: (answer: unknown) => void,
 ): Promise<LLMResponse> {
 	try {
-		return responseOf(await provider.generate(request), made);
+		const answer = await provider.generate(request);
+		heard?.(answer);
+		return responseOf(answer, made);
 	} catch (error) {
 		throw providerFailure(error, provider.name, request.signal);
 	}
@@ -64,6 +67,7 @@ export async function streamInto(
 	request: ProviderRequest,
 	emit: (event: StreamEvent) => void,
 	made?: AnswerMessage,
+	heard?: (chunk: unknown) => void,
 ): Promise<LLMResponse> {
 	try {
 		const { signal } = request;
@@ -71,6 +75,7 @@ export async function streamInto(
 		const given = provider.stream(request);
 		for await (const chunk of given instanceof Promise ? await given : given) {
 			signal?.throwIfAborted();
+			heard?.(chunk);
 			gathered.add(chunk);
 		}
 		return responseOf(gathered.response(), made);

@@ -247,13 +247,13 @@ async function callPrompt(
 			prompt: item,
 			env,
 			place,
-			signal: context.signal,
 			input: { role: "user", content: text },
 		});
 		const { threadId } = live;
 		const { response, model: answeredBy } = await askWhole({
 			models: await modelsOf(live.index, item, env),
 			signal: context.signal,
+			limits: system.limits,
 			request: (model) => logged(system, threadId, model, assembled(model)),
 			failed({ item: { name: model } }, error, isLast) {
 				const message = `The model "${model}" failed: ${messageOf(error)}`;

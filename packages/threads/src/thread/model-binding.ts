@@ -1,5 +1,13 @@
 // The models of a project: each with its provider, created with the caller's key, and its request options.
-import { delay, type LLMResponse, type StreamEvent, type UPPError } from "@holdfast/upp";
+import {
+	type AnswerLimits,
+	delay,
+	type LLMResponse,
+	type StreamEvent,
+	type UPPError,
+	type WatchedAnswer,
+	watchAnswer,
+} from "@holdfast/upp";
 import { mapReasoningLevel, ProviderError } from "../define/index.ts";
 import { type AnswerMessage, generateWith, providerFailure, streamInto } from "../providers/index.ts";
 import type {
@@ -168,6 +176,8 @@ export interface Answered {
 export interface AskModels {
 	readonly models: readonly BoundModel[];
 	readonly signal: AbortSignal | undefined;
+	/** The limits of each answer. */
+	readonly limits: AnswerLimits | undefined;
 	/** Returns the thread's fields for the message of a model's answer. Default: only a new id. */
 	readonly message?: (model: BoundModel) => AnswerMessage;
 	/** Builds the request for a model. */
@@ -179,7 +189,7 @@ export interface AskModels {
 export function askWhole(asking: AskModels): Promise<Answered> {
 	return ask(
 		asking,
-		(model, request) => generateWith(model.provider, request, asking.message?.(model)),
+		(model, request, { heard }) => generateWith(model.provider, request, asking.message?.(model), heard),
 		() => false,
 	);
 }
@@ -194,18 +204,29 @@ export function askStreamed(asking: AskModels, emit: (event: StreamEvent) => voi
 	};
 	return ask(
 		asking,
-		(model, request) =>
+		(model, request, { heard }) =>
 			model.capabilities?.supportsStreaming === false
-				? generateWith(model.provider, request, asking.message?.(model))
-				: streamInto(model.provider, request, said, asking.message?.(model)),
+				? generateWith(model.provider, request, asking.message?.(model), heard)
+				: streamInto(model.provider, request, said, asking.message?.(model), heard),
 		() => hasSpoken,
 	);
 }
 
-type CallModel = (model: BoundModel, request: ProviderRequest) => Promise<LLMResponse>;
+type CallModel = (
+	model: BoundModel,
+	request: ProviderRequest,
+	watched: Pick<WatchedAnswer, "heard">,
+) => Promise<LLMResponse>;
 
 function ask(asking: AskModels, call: CallModel, hasSpoken: () => boolean): Promise<Answered> {
-	const { models, signal, request, failed } = asking;
+	const { models, limits, signal, request, failed } = asking;
+	const limited = (model: BoundModel, made: ProviderRequest): Promise<LLMResponse> =>
+		watchAnswer({ limits, provider: model.provider.name, signal }, (watched) => {
+			// Most providers answer at once and read no signal, so it is created on demand.
+			const get = (): AbortSignal | undefined => watched.signal;
+			Object.defineProperty(made, "signal", { get, enumerable: true, configurable: true });
+			return call(model, made, { heard: (piece) => watched.heard(piece) });
+		});
 	const from = (at: number): Promise<Answered> => {
 		const model = models[at] as BoundModel; // a prompt always has a model
 		const answered = (response: LLMResponse): Answered => ({ response, model });
@@ -223,8 +244,8 @@ function ask(asking: AskModels, call: CallModel, hasSpoken: () => boolean): Prom
 		}
 		const assembled = request(model);
 		if (assembled instanceof Promise)
-			return assembled.then((made) => call(model, made).then(answered, refused));
-		return call(model, assembled).then(answered, refused);
+			return assembled.then((made) => limited(model, made).then(answered, refused));
+		return limited(model, assembled).then(answered, refused);
 	};
 	return from(0);
 }

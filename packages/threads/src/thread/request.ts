@@ -27,7 +27,6 @@ export interface RequestParts {
 	readonly prompt: ProjectItem<"prompt">;
 	readonly env: EnvironmentPart;
 	readonly place: ThreadPlace;
-	readonly signal: AbortSignal | undefined;
 	/** The input of a prompt that was called as a tool. Default: the prompt belongs to a side. */
 	readonly input?: ProviderMessage;
 }
@@ -77,7 +76,7 @@ interface CommonParts {
 }
 
 function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: CommonParts): Assembled {
-	const { prompt, input, signal } = parts;
+	const { prompt, input } = parts;
 	const head: ProviderMessage = { role: "system", content };
 	return (model) => {
 		const images = recentImages(parts, rows, model.capabilities?.supportsImages !== false);
@@ -91,9 +90,9 @@ function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: Common
 			};
 			const options = requestOptions(prompt.definition, model);
 			if (hooks === undefined || !hasHooks(hooks, "prefilter_llm_history"))
-				return withTools(lazily(options, history), tools, signal);
+				return withTools(lazily(options, history), tools);
 			return prefilterHistory(hooks, llmMessages(history())).then((filtered: LLMMessage[]) =>
-				withTools({ ...options, messages: fromLlmMessages(filtered) }, tools, signal),
+				withTools({ ...options, messages: fromLlmMessages(filtered) }, tools),
 			);
 		};
 		// Secrets typed by users do not reach a model. The system message is the project's own text.
@@ -124,13 +123,8 @@ function lazily(
 	};
 }
 
-function withTools(
-	request: ProviderRequest,
-	tools: ProviderTool[],
-	signal: AbortSignal | undefined,
-): ProviderRequest {
+function withTools(request: ProviderRequest, tools: ProviderTool[]): ProviderRequest {
 	if (tools.length > 0) request.tools = tools;
-	if (signal !== undefined) request.signal = signal;
 	return request;
 }
 

@@ -1,5 +1,5 @@
 // The shared context of a host's threads: one system serves all threads of one host and one project.
-import { HoldfastTypeError } from "@holdfast/upp";
+import { type AnswerLimits, HoldfastTypeError } from "@holdfast/upp";
 import type { Host, Session } from "holdfast";
 import type { ThreadState } from "../types/index.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -19,6 +19,8 @@ export interface ThreadSystem {
 	readonly log: ThreadLogger;
 	/** Edited prompts, which replace those of the project. */
 	readonly prompts: PromptEdits | undefined;
+	/** The limits of the models' answers. */
+	readonly limits: AnswerLimits | undefined;
 	/** Whether requests are logged. */
 	readonly logsRequests: boolean;
 	/** Resources of the program, for tools that are not packed. */

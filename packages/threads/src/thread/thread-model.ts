@@ -89,7 +89,7 @@ async function answering(
 	live.promptPath = [prompt.definition.name];
 	const env = live.environment(prompt);
 	if (!live.activated.has(prompt.name)) await startImmediate(system, live, prompt, env);
-	const assembling = assembleRequest({ system, live, prompt, env, place, signal });
+	const assembling = assembleRequest({ system, live, prompt, env, place });
 	const assembled = assembling instanceof Promise ? await assembling : assembling;
 	const bound = modelsOf(index, prompt, env);
 	const models = bound instanceof Promise ? await bound : bound;
@@ -98,6 +98,7 @@ async function answering(
 		{
 			models,
 			signal,
+			limits: system.limits,
 			message: ({ item, provider }) => ({
 				id: messageIdOf(live.runId, scope.call.step),
 				metadata: (usage, others) => withData(dataOfAnswer(side, prompt, item, usage), others),

@@ -1,5 +1,11 @@
 // The options of threads, validated on entry.
-import { HoldfastTypeError, readDuration } from "@holdfast/upp";
+import {
+	type AnswerLimits,
+	checkOptionNames,
+	HoldfastTypeError,
+	optionNames,
+	readDuration,
+} from "@holdfast/upp";
 import type { AgentOptions, Host } from "holdfast";
 import type { Ports } from "holdfast/host";
 import type { MiddlewareEntry } from "holdfast/middleware";
@@ -56,6 +62,8 @@ export interface ThreadsOptions {
 	 * default; in memory, or with `"never"`, the execution fails and the next message runs normally.
 	 */
 	readonly modelWait?: AgentOptions["modelWait"];
+	/** The longest silence of a model and the largest answer, as in the options of an agent. Default: those of an agent. */
+	readonly config?: AnswerLimits;
 	/** Time and ids. Default: the system's. */
 	readonly ports?: Partial<Ports>;
 }
@@ -82,6 +90,8 @@ export type ThreadListener = (event: {
 	readonly data: unknown;
 }) => void;
 
+const limitNames = optionNames<AnswerLimits>({ silenceMs: true, maxAnswerCharacters: true });
+
 const known = [
 	...[
 		"project",
@@ -94,7 +104,7 @@ const known = [
 		"editablePrompts",
 		"runtimeContext",
 	],
-	...["parts", "middleware", "plugins", "mcp", "namespace", "keepDeltasMs", "modelWait", "ports"],
+	...["parts", "middleware", "plugins", "mcp", "namespace", "keepDeltasMs", "modelWait", "config", "ports"],
 ];
 
 /** @throws HoldfastError `invalid_option` for invalid options; `mcp_tools_missing`. */
@@ -117,7 +127,19 @@ export function checkOptions(options: ThreadsOptions): void {
 			"The option `project` must be a project, such as `loadProject()` returns.",
 		);
 	readDuration("keepDeltasMs", options.keepDeltasMs, 0, { most: Number.POSITIVE_INFINITY });
+	checkLimits(options.config);
 	requireMcp(mcp, "current" in project ? project.current : project);
+}
+
+function checkLimits(config: AnswerLimits = {}): void {
+	checkOptionNames(config, limitNames, { of: "`config` of threads()" });
+	readDuration("config.silenceMs", config.silenceMs, 1, { most: Number.POSITIVE_INFINITY });
+	if ((config.maxAnswerCharacters ?? 1) > 0) return;
+	throw new HoldfastTypeError(
+		"invalid_option",
+		`The option \`config.maxAnswerCharacters\` is ${String(config.maxAnswerCharacters)}. It must be a number above 0, or Infinity.`,
+		{ data: { option: "config.maxAnswerCharacters" } },
+	);
 }
 
 /** Whether a variable stays in a thread, according to a definition of its project. */

@@ -120,6 +120,7 @@ export class Threads {
 			records,
 			parts,
 			log: this.#log.log,
+			limits: options.config,
 			logsRequests: options.logRequests === true && onLog !== undefined,
 			runtimeContext,
 			prompts: this.prompts,

@@ -11,7 +11,8 @@ import { threadModel } from "./thread-model.ts";
 import type { ThreadsOptions } from "./threads-options.ts";
 
 /**
- * A model call with limits has a signal of its own, but the model of threads finds its thread by the signal of the run.
+ * The answers of a project's providers have their limits where they are asked. A model call with limits has a signal of its
+ * own, but the model of threads finds its thread by the signal of the run.
  */
 const asItIs = { silenceMs: Number.POSITIVE_INFINITY, maxAnswerCharacters: Number.POSITIVE_INFINITY };
 
