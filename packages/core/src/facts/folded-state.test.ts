@@ -123,10 +123,10 @@ function folded(
 }
 
 /** Everything in a state except its unique id. */
-function content({ seq, agent, context, run: under }: SessionState): unknown {
+function content({ seq, agent, context, run: under, sent }: SessionState): unknown {
 	const { id: _, ...state } = agent.toJSON();
 	const shown = context.toArray().map((message) => message.toJSON());
-	return { seq, state, shown, run: under && { ...under, executions: under.executions.toArray() } };
+	return { seq, state, shown, sent, run: under && { ...under, executions: under.executions.toArray() } };
 }
 
 const isOver = ({ fact }: Entry): boolean => fact.kind === "run.ended";
