@@ -6,6 +6,7 @@ import { Agent } from "../agent/agent.ts";
 import type { AssistantSaid } from "../facts/fact.ts";
 import { journalHost } from "../host/host-port.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
+import { pruneToolOutputs } from "../policy/middleware/prune-tool-outputs.ts";
 import { slidingWindow } from "../policy/middleware/sliding-window.ts";
 import { compaction } from "../policy/plugins/compaction.ts";
 
@@ -234,9 +235,14 @@ test("a session of sixty steps reads at least 95 % of its input from the cache",
 	}
 });
 
-test("a window that drops blocks reads most of its input from the cache, one that drops each message little", async () => {
-	const shares: number[] = [];
-	for (const block of [1, 20]) {
+const pruning = { contextLimit: 3_000, outputReserve: 0, protectRecent: 1_000 };
+
+test.each([
+	["slidingWindow", slidingWindow({ max: 40 }), slidingWindow({ max: 40, block: 20 })],
+	["pruneToolOutputs", pruneToolOutputs(pruning), pruneToolOutputs({ ...pruning, block: 3_000 })],
+])("%s reads most of its input from the cache in blocks, and little without", async (name, each, blocks) => {
+	const found: { breaks: number; share: number }[] = [];
+	for (const middleware of [each, blocks]) {
 		const model = scriptedModel(
 			(_, number) =>
 				number < 99 ? { text: words(30), toolCalls: [{ name: "look", arguments: { at: number } }] } : "Done.",
@@ -244,12 +250,16 @@ test("a window that drops blocks reads most of its input from the cache, one tha
 		);
 		const run = () => words(100);
 		const look = { name: "look", description: "Looks.", parameters: { type: "object" as const }, run };
-		const agent = new Agent({ model, tools: [look], middleware: [slidingWindow({ max: 40, block })] });
+		const agent = new Agent({ model, tools: [look], middleware: [middleware] });
 		const { cacheReport, steps } = await (await agent.session("s").send("Go.")).result();
-		const breaks = cacheReport?.calls.filter(({ cacheBreak }) => cacheBreak !== undefined) ?? [];
-		expect([steps, breaks.length]).toEqual([100, block === 1 ? 79 : 8]);
-		shares.push(cacheReport?.cachedShare ?? 0);
+		expect(steps).toBe(100);
+		const breaks = cacheReport?.calls.filter(({ cacheBreak }) => cacheBreak !== undefined).length ?? 0;
+		found.push({ breaks, share: cacheReport?.cachedShare ?? 0 });
 	}
-	expect(shares[0]).toBeLessThan(0.25);
-	expect(shares[1]).toBeGreaterThan(0.8);
+	const [without, inBlocks] = found;
+	expect(without?.breaks).toBeGreaterThan(70);
+	expect(inBlocks?.breaks).toBeLessThan(10);
+	expect(inBlocks?.share).toBeGreaterThan(0.8);
+	expect(inBlocks?.share).toBeGreaterThan((without?.share ?? 1) + 0.1);
+	if (name === "slidingWindow") expect(without?.share).toBeLessThan(0.25);
 });

@@ -25,6 +25,11 @@ export interface PruneToolOutputsOptions {
 	readonly outputReserve?: number;
 	/** Outputs within this many tokens from the end of the history are kept. Default 40,000. */
 	readonly protectRecent?: number;
+	/**
+	 * How many tokens of the history are pruned at a time; until then, up to this many more are kept. With 0, nearly every
+	 * request clears one more output, and providers cannot reuse their prompt cache. Default 0.
+	 */
+	readonly block?: number;
 	/** Estimates the tokens of a message. Default: one token per four characters of its JSON. */
 	readonly estimate?: EstimateTokens;
 }
@@ -33,6 +38,7 @@ const pruneToolOutputsNames = optionNames<PruneToolOutputsOptions>({
 	contextLimit: true,
 	outputReserve: true,
 	protectRecent: true,
+	block: true,
 	estimate: true,
 });
 
@@ -51,11 +57,14 @@ export function pruneToolOutputs(options: PruneToolOutputsOptions = {}): Middlew
 	const contextLimit = readNumber(options.contextLimit ?? 200_000, "contextLimit", 0);
 	const outputReserve = readNumber(options.outputReserve ?? 16_000, "outputReserve", 0);
 	const protectRecent = readNumber(options.protectRecent ?? 40_000, "protectRecent", 0);
+	const block = readNumber(options.block ?? 0, "block", 0);
 	const estimate = options.estimate ?? estimateTokens;
-	const prune = (messages: readonly Message[], until: number): readonly Message[] | undefined =>
-		sumTokens(messages, estimate) <= contextLimit - outputReserve
-			? undefined
-			: clearBefore(messages, until, protectRecent, estimate);
+	const prune = (messages: readonly Message[], until: number): readonly Message[] | undefined => {
+		const tokens = sumTokens(messages, estimate);
+		if (tokens <= contextLimit - outputReserve) return undefined;
+		const old = tokens - protectRecent;
+		return clearBefore(messages, until, block === 0 ? old : Math.floor(old / block) * block, estimate);
+	};
 	return shortenHistory(
 		"prune-tool-outputs",
 		(messages) => prune(messages, messages.length),
@@ -64,20 +73,22 @@ export function pruneToolOutputs(options: PruneToolOutputsOptions = {}): Middlew
 	);
 }
 
-/** Returns the messages with the old outputs among the first `until` cleared; undefined if there was nothing to clear. */
+/**
+ * Returns the messages with the old outputs among the first `until` cleared; undefined if there was nothing to clear. An
+ * output is old if fewer than `old` tokens precede it.
+ */
 function clearBefore(
 	messages: readonly Message[],
 	until: number,
-	protectRecent: number,
+	old: number,
 	estimate: EstimateTokens,
 ): readonly Message[] | undefined {
 	let pruned: Message[] | undefined;
-	let recent = 0;
-	for (let at = messages.length - 1; at >= 0; at--) {
+	let before = 0;
+	for (let at = 0; at < until && before < old; at++) {
 		const message = messages[at] as Message;
-		recent += estimate(message);
-		if (at >= until || recent <= protectRecent || !isToolResultMessage(message)) continue;
-		if (message.results.every(({ result }) => result === cleared)) continue;
+		before += estimate(message);
+		if (!isToolResultMessage(message) || message.results.every(({ result }) => result === cleared)) continue;
 		pruned ??= [...messages];
 		pruned[at] = clear(message);
 	}
