@@ -5,6 +5,7 @@ import { type Inspected, inspect } from "../routes/inspected.fixture.ts";
 import type { ShownEntry } from "../wire/index.ts";
 import { bucketsOf } from "./charts.tsx";
 import { Conversation } from "./conversation-model.ts";
+import { modelRows } from "./models-table.tsx";
 import { planAndAudit } from "./plan-model.ts";
 import { placeOf, Timeline } from "./timeline-model.ts";
 import { turnsOf } from "./turns.ts";
@@ -286,5 +287,20 @@ test("an answer that a middleware replaced is marked, and the new one follows", 
 	expect(shown.map(({ text, stopped }) => [text, stopped])).toEqual([
 		["first", "replaced below"],
 		["second", undefined],
+	]);
+});
+
+test("the list of models names provider, capabilities and fallbacks, and providers that do not respond", () => {
+	const capabilities = { supportsImages: true, supportsToolCalls: false, maxContextTokens: 8_000 };
+	expect(
+		modelRows([
+			{ name: "main", model: "gpt-5.2", provider: "openai", fallbacks: ["quick"], capabilities },
+			{ name: "quick", failed: true },
+			{ name: "named" },
+		]),
+	).toEqual([
+		["main", "gpt-5.2", "openai", "images, max context tokens 8000", "quick"],
+		["quick", "", "its provider does not respond", "", ""],
+		["named", "", "", "", ""],
 	]);
 });

@@ -5,6 +5,7 @@ import type { UsageBucket } from "../wire/index.ts";
 import { UsageCharts } from "./charts.tsx";
 import { useAnswer } from "./entry-details.tsx";
 import { formatCount, formatPrice } from "./format.ts";
+import { ModelsTable } from "./models-table.tsx";
 import { Figure } from "./parts.tsx";
 import { onChanges } from "./sessions-store.ts";
 
@@ -60,6 +61,7 @@ export function UsageView(): JSX.Element {
 						<Figure name="errors">{formatCount(sum("errors"))}</Figure>
 					</dl>
 					<UsageCharts buckets={last.buckets} />
+					<ModelsTable />
 				</>
 			)}
 		</main>
