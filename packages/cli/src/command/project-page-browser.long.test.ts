@@ -104,6 +104,15 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 		await expect.poll(() => page.locator(".message-user").count()).toBe(2);
 	});
 
+	test("lists the models of the project with their providers", async () => {
+		const thread = page.url();
+		await page.goto(`${url}/#/usage`);
+		const models = page.getByLabel("Models").locator("tbody tr");
+		await expect.poll(() => models.count()).toBeGreaterThan(0);
+		expect(await models.first().locator("td").nth(2).textContent()).not.toBe("");
+		await page.goto(thread);
+	});
+
 	test("shows its files, its values and its effects, which are run or cancelled", async () => {
 		await page.goto(tab("files"));
 		await page.getByRole("button", { name: "notes/" }).click();
