@@ -1,6 +1,7 @@
 import { scriptedModel } from "@holdfast/testing";
 import { expect, test } from "vitest";
 import { logging } from "../policy/middleware/logging.ts";
+import { anyTool } from "./agent.fixture.ts";
 import { Agent, agent } from "./agent.ts";
 import type { AgentOptions } from "./options.ts";
 
@@ -54,4 +55,21 @@ test("objects whose functions are on a prototype, and options that are undefined
 	};
 	expect(() => agent(options as never)).not.toThrow();
 	expect(() => agent({ model: scriptedModel([]), middleware: undefined } as never)).not.toThrow();
+});
+
+test("a tool that depends on one that the agent does not have is refused, with the names it has", async () => {
+	const write = { ...anyTool("write", () => "written"), dependsOn: ["raed"] };
+	const read = anyTool("read", () => "read");
+	const model = scriptedModel([]);
+	expect(() => new Agent({ model, tools: [read, write] })).toThrow(
+		expect.objectContaining({
+			code: "invalid_tool",
+			message: 'The tool "write" depends on "raed", which is no tool of the agent. Its tools: read, write.',
+		}),
+	);
+	const helper = new Agent({ name: "my-helper", description: "Helps.", model });
+	const after = { ...write, dependsOn: ["delegate_to_my_helper", "read", "background_output"] };
+	for (const tools of [[read, after], { read, write: after }])
+		await new Agent({ model, tools, subagents: [helper] }).close();
+	expect(() => new Agent({ model, tools: [read, after] })).toThrow(/depends on "delegate_to_my_helper"/);
 });

@@ -9,6 +9,8 @@ import {
 } from "@holdfast/upp";
 import { modelWaitDefaults, streamLimits } from "../engine/index.ts";
 import { hookNames } from "../strategies/index.ts";
+import { subagentToolNames } from "../subagents/index.ts";
+import type { EngineTool } from "../tools/index.ts";
 import { checkCache } from "./cache-policy.ts";
 import { foreignOptions } from "./foreign-options.ts";
 import { hasOwnTools, isInstance } from "./llm-instance.ts";
@@ -234,6 +236,24 @@ function checkFunctions(option: string, holder: Record<string, unknown>, names: 
 			"invalid_option",
 			`The option \`${option}\` has no function \`${name}\`. Did you mean \`${meant}\`?`,
 			{ data: { option: name, meant } },
+		);
+	}
+}
+
+/** @throws HoldfastError `invalid_tool` if a tool depends on one that the agent does not have. */
+export function checkDependencies(
+	tools: readonly Pick<EngineTool, "name" | "dependsOn">[],
+	subagents: AgentOptions["subagents"] = [],
+): void {
+	if (tools.every(({ dependsOn }) => dependsOn.length === 0)) return;
+	const names = new Set([...tools.map(({ name }) => name), ...subagentToolNames(subagents)]);
+	for (const { name, dependsOn } of tools) {
+		const missing = dependsOn.find((other) => !names.has(other));
+		if (missing === undefined) continue;
+		throw new HoldfastTypeError(
+			"invalid_tool",
+			`The tool "${name}" depends on "${missing}", which is no tool of the agent. Its tools: ${[...names].join(", ")}.`,
+			{ data: { name, missing } },
 		);
 	}
 }

@@ -89,6 +89,7 @@ describe("the order of calls in a round", () => {
 		const { tools, log, release } = gatedTools({
 			read_file: {},
 			write: { dependsOn: ["read_file", "not_called"] },
+			not_called: {},
 		});
 		const failing = anyTool("fails", () => {
 			throw new Error("no");

@@ -84,7 +84,7 @@ export function checkSubagents(
 				`${member} ("${name}") has a strategy with an \`execute\` of its own as \`execution\`, which cannot run in a session.`,
 			);
 		}
-		const toolName = `delegate_to_${name.replaceAll("-", "_")}`;
+		const toolName = delegateToolName(name);
 		if (taken.has(toolName)) {
 			throw new HoldfastTypeError(
 				"invalid_option",
@@ -94,6 +94,16 @@ export function checkSubagents(
 		taken.add(toolName);
 		return { name, description, toolName, agent };
 	});
+}
+
+function delegateToolName(name: string): string {
+	return `delegate_to_${name.replaceAll("-", "_")}`;
+}
+
+/** Returns the names of the tools that an agent has for its sub-agents. */
+export function subagentToolNames(subagents: readonly { readonly name?: string }[]): readonly string[] {
+	if (subagents.length === 0) return [];
+	return [...reserved, ...subagents.map(({ name = "" }) => delegateToolName(name))];
 }
 
 function isReserved(name: string): TypeError {
