@@ -34,11 +34,16 @@ function isOnRecord(ledger: Ledger, runId: string, answer: ToolAnswer, isNested:
 	return entries.some((entry) => entry.runId === runId && saysSame(entry.fact, answer));
 }
 
-/** Whether an input of the inbox contains the answer. */
-export function holds({ kind, body }: StoredInput, { toolCallId }: ToolAnswer): boolean {
+/**
+ * Whether an input of an inbox contains the answer. The inbox of a sub-agent has it under the id that the call has there,
+ * without the delegations above it.
+ */
+export function holds({ kind, body }: StoredInput, answer: ToolAnswer): boolean {
 	if (kind !== "tool-result") return false;
-	return (body as { readonly answers: readonly ToolAnswer[] }).answers.some(
-		(each) => each.toolCallId === toolCallId,
+	const parts = answer.toolCallId.split("/");
+	const ids = new Set([...parts.map((_, at) => parts.slice(at).join("/")), ownId(answer)]);
+	return (body as { readonly answers: readonly ToolAnswer[] }).answers.some(({ toolCallId }) =>
+		ids.has(toolCallId),
 	);
 }
 

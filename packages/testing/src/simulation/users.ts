@@ -270,7 +270,9 @@ export class Users {
 		this.#answered.push(...answers);
 		const run = await session.answer(answers);
 		const answered = [...this.#answered];
-		const inbox = await this.#world.store.inbox(key);
+		// An answer for a background task that another process runs waits in the inbox of the task.
+		const keys = new Set([key, ...(await this.#world.store.list()).map((head) => head.key)]);
+		const inbox = (await Promise.all([...keys].map((each) => this.#world.store.inbox(each)))).flat();
 		for (const answer of answers) {
 			const call = some.find(({ toolCallId }) => toolCallId === answer.toolCallId);
 			const isNested = call?.path !== undefined;
