@@ -76,7 +76,7 @@ export { emptySession, eventsOf, JournalFold, type PlacedEvent } from "./journal
 export { type JournalItem, JournalReader, type JournalSource, type SourcePage } from "./journal-reader.ts";
 export { lookAt, never } from "./look-at.ts";
 export { boundaryOf, PendingMarks, withMarks } from "./marks.ts";
-export { type MessageEdit, readEdit, storedEdit } from "./message-edit.ts";
+export { addedIdOf, type MessageEdit, readEdit, storedEdit } from "./message-edit.ts";
 export { costOf, type ModelPrice } from "./model-price.ts";
 export { modelRetryNote, modelRetryOf } from "./model-retry.ts";
 export type { Mutable } from "./mutable.ts";

@@ -53,6 +53,12 @@ export function readEdit(body: unknown): EditFact {
 	throw journalCorrupt("a change of the history is of no known kind", undefined);
 }
 
+/** Returns the id of the message that a change in the inbox adds; undefined if it adds none. */
+export function addedIdOf(body: unknown): string | undefined {
+	const { edit, message } = body as { edit?: string; message?: Partial<MessageJSON> };
+	return edit === "add" ? message?.id : undefined;
+}
+
 function hasCallsOrResults(message: AnyMessage): boolean {
 	if (message.type === "tool_result") return message.results.length > 0;
 	return message.type === "assistant" && (message.toolCalls?.length ?? 0) > 0;

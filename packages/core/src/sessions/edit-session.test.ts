@@ -109,3 +109,51 @@ test("a result that is deleted while an approval waits takes its call with it, a
 	expect(model.requests.at(-1)?.messages.some(({ id }) => id === asked?.id)).toBe(false);
 	await agent.close();
 });
+
+describe.each(hosts)("with sessions in %s, ids of messages are unique:", (_name, makeHost) => {
+	test("an added message whose id the history or a waiting change has is refused", async () => {
+		const host = makeHost();
+		const agent = new Agent({ model: scriptedModel(() => "Noted."), host });
+		const session = agent.session("s");
+		const duplicate = { code: "duplicate_message" };
+		await (await session.send(new UserMessage("Hi.", { id: "m1" }))).result();
+		const add = (id: string) => session.edit({ kind: "add", message: new UserMessage("Again.", { id }) });
+		await expect(add("m1")).rejects.toMatchObject(duplicate);
+		const [, answer] = (await session.state()).messages;
+		await expect(add(answer?.id ?? "")).rejects.toMatchObject(duplicate);
+		await add("m2");
+		await expect(add("m2")).rejects.toMatchObject(duplicate);
+		const other = new Agent({ model: scriptedModel(() => "Noted."), host }).session("s");
+		const again = { kind: "add", message: new UserMessage("Again.", { id: "m2" }) } as const;
+		await expect(other.edit(again)).rejects.toMatchObject(duplicate);
+		await (await session.send("Go.")).result();
+		await expect(add("m2")).rejects.toMatchObject(duplicate);
+		expect((await session.state()).messages).toHaveLength(5);
+		await agent.close();
+		await host.close();
+	});
+
+	test("a sent or steered message whose id the history has gets a new one", async () => {
+		const host = makeHost();
+		const open = Promise.withResolvers<string>();
+		const answers = ["One.", "Two.", "Three."];
+		const model = scriptedModel(() => answers.shift() ?? open.promise);
+		const agent = new Agent({ model, host });
+		const session = agent.session("s");
+		const message = new UserMessage("Hi.", { id: "m1" });
+		await (await session.send(message)).result();
+		await (await session.send(message)).result();
+		await (await session.start(message)).result();
+		const run = await session.send("Go.");
+		await session.steer(message);
+		const queued = await session.send(message);
+		open.resolve("Done.");
+		await run.result();
+		await queued.result();
+		const { messages } = await session.state();
+		expect(messages.filter((each) => textOf(each) === "Hi.")).toHaveLength(5);
+		expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
+		await agent.close();
+		await host.close();
+	});
+});

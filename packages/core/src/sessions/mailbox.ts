@@ -4,6 +4,7 @@ import { messageFromJSON } from "@holdfast/upp";
 import type { RunInput } from "../engine/index.ts";
 import {
 	type AcceptedInput,
+	addedIdOf,
 	duplicateInput,
 	inputFact,
 	isUnreadable,
@@ -29,7 +30,7 @@ export interface QueuedTurn {
 	readonly inputId: string;
 	/** The incarnation that the turn is for, if it must not start in another one with the same key. */
 	readonly incarnation?: string | undefined;
-	/** Whether the caller chose the id of its message. An id that is already in the history is refused. */
+	/** Whether the caller chose the id of its message. An id that the history already has is replaced. */
 	readonly isNamed?: true;
 	/** The user message that this turn replaces, together with all that follow. */
 	readonly insteadOf?: string;
@@ -201,6 +202,12 @@ export class Mailbox {
 		if (admitted !== undefined) await admitted;
 		await this.#arrived(this.#journal.submit(this.#storeKey, { id, kind: "edit", body }));
 		return body;
+	}
+
+	/** Whether a change that waits in the inbox adds a message with that id. */
+	async isAdding(messageId: string): Promise<boolean> {
+		const inbox = await this.#journal.inbox(this.#storeKey);
+		return inbox.some(({ kind, body }) => kind === "edit" && addedIdOf(body) === messageId);
 	}
 
 	/** Settles when every input on its way into the inbox has arrived or was refused; undefined without any. */

@@ -47,6 +47,14 @@ export function unknownMessage(key: string, messageId: string | undefined): Hold
 	);
 }
 
+/** The history already has a message with that id. */
+export function duplicateMessage(key: string, messageId: string): HoldfastError {
+	return new HoldfastError(
+		"duplicate_message",
+		`Session "${key}" already has a message with the id ${JSON.stringify(cutText(messageId, 100))}. Use a new id, or replace the message with an edit of the kind "update".`,
+	);
+}
+
 /** A tool waits for its own session, or for one that waits for it. */
 export function awaitsItself(key: string): HoldfastError {
 	return new HoldfastError(

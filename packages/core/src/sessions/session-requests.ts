@@ -6,8 +6,6 @@ import {
 	type AcceptedInput,
 	duplicateInput,
 	inputFact,
-	type MessageEdit,
-	readEdit,
 	type SessionState,
 	type Watcher,
 } from "../facts/index.ts";
@@ -23,7 +21,7 @@ import type { SessionActor } from "./session-actor.ts";
 import { endsRun, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
 import type { Place, SessionQueue } from "./session-queue.ts";
 import { awaitsInput, isOfAnother, refuseWaiting, stopped } from "./settlement.ts";
-import { isRunning, type Steered } from "./turn.ts";
+import { isRunning, renamed, type Steered } from "./turn.ts";
 
 /** How to start a turn. */
 export interface StartOptions {
@@ -43,7 +41,10 @@ export interface StartOptions {
 	readonly beforeBegin?: (() => Promise<void>) | undefined;
 	/** Receives all events from the very beginning. */
 	readonly watcher?: Watcher | undefined;
-	/** Id of its message. Default: a new one. */
+	/**
+	 * Id of its message. If the history already has a message of that id, the message gets a new one. Default: the id of
+	 * a message object, otherwise a new one.
+	 */
 	readonly messageId?: string | undefined;
 	/**
 	 * Id of the user message that this turn replaces: that message and all that follow are removed from the history,
@@ -197,23 +198,34 @@ function hasSaid({ agent }: SessionState, messageId: string): boolean {
 }
 
 /** Sends a message to the active run. If no run is active, the message becomes a turn of its own. */
-export async function steer(queue: SessionQueue, input: AcceptedInput): Promise<AgentRun> {
-	return queue.ask("steer", (actor) => steerNow(actor, input));
+export async function steer(
+	queue: SessionQueue,
+	input: AcceptedInput,
+	options: Pick<StartOptions, "messageId"> = {},
+): Promise<AgentRun> {
+	return queue.ask("steer", (actor) => steerNow(actor, input, options));
 }
 
-async function steerNow(actor: SessionActor, input: AcceptedInput): Promise<AgentRun> {
+async function steerNow(
+	actor: SessionActor,
+	given: AcceptedInput,
+	{ messageId }: Pick<StartOptions, "messageId">,
+): Promise<AgentRun> {
 	// Checked first, because a mere `await` would let a run start to wait.
 	if (actor.isEnding) await actor.ended();
 	actor.ensureUsable();
 	const { mailbox } = actor;
+	const naming = messageId === undefined ? {} : ({ isNamed: true } as const);
 	if (actor.turn === undefined) {
-		const taken = await take(actor, input);
+		const taken = await take(actor, given);
 		if (taken !== null) return taken;
 	}
 	const { turn } = actor;
 	const isTooLate = turn === undefined || !isRunning(turn) || mailbox.holdsSteered(turn.run.runId);
-	if (isTooLate) return accept(actor, queued(actor, input, "steered"), "in-line");
-	if (isOfAnother(turn.run.state.run, input)) return accept(actor, queued(actor, input, "sent"), "in-line");
+	if (isTooLate) return accept(actor, { ...queued(actor, given, "steered"), ...naming }, "in-line");
+	if (isOfAnother(turn.run.state.run, given))
+		return accept(actor, { ...queued(actor, given, "sent"), ...naming }, "in-line");
+	const input = messageId === undefined ? given : renamed(given, turn.run.state);
 	const inputId = input.message.id;
 	const said: Steered = { inputId, ...mailbox.steer(turn.run.runId, input) };
 	turn.steered.push(said);
@@ -235,35 +247,6 @@ async function steerNow(actor: SessionActor, input: AcceptedInput): Promise<Agen
 		// The run was resumed for another input, and takes this one too.
 		(actor.turn?.run.runId === turn.run.runId ? actor.turn.handle : actor.queueLeftOver(said))
 	);
-}
-
-/**
- * Accepts a change of the history. The run in progress applies it at its next boundary; without one, the next run does.
- */
-export async function edit(queue: SessionQueue, change: MessageEdit): Promise<void> {
-	return queue.ask("edit", (actor) => editNow(actor, change));
-}
-
-async function editNow(actor: SessionActor, change: MessageEdit): Promise<void> {
-	actor.ensureUsable();
-	const { mailbox, table } = actor;
-	const inputId = table.agent.engine.ports.ids.uuid();
-	const body = await mailbox.edit(inputId, change);
-	const { turn } = actor;
-	if (turn === undefined || !isRunning(turn)) {
-		mailbox.mayHoldEdits = true;
-	} else if (mailbox.mayHoldEdits) {
-		// In inbox order: inputs that arrived while the run was being started precede this one. Inputs that cannot be
-		// read now are read when the run ends, or by the next run.
-		await turn.run.inputs.fetch().then(
-			() => {
-				mailbox.mayHoldEdits = false;
-			},
-			() => {},
-		);
-	} else {
-		turn.run.inputs.offer({ inputId, fact: () => readEdit(body) });
-	}
 }
 
 /**
@@ -324,6 +307,11 @@ async function resumeNow(
 /** Returns the state after everything committed so far, including by other processes. */
 export async function readState({ actor }: SessionQueue): Promise<SessionState> {
 	actor.ensureUsable();
+	return stateOf(actor);
+}
+
+/** Returns the state after everything committed so far. */
+export async function stateOf(actor: SessionActor): Promise<SessionState> {
 	if (actor.turn !== undefined) return actor.turn.run.state;
 	try {
 		return await actor.lease.read();

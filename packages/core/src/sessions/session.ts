@@ -1,6 +1,6 @@
 // The handle of a durable conversation. Handles are cheap: all handles of one key share one actor.
 
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, optionNames, UserMessage } from "@holdfast/upp";
 import { type Caller, readCaller } from "../caller/index.ts";
 import type { AgentEvent, MessageEdit, PendingToolCall, RunEvent, ToolAnswer } from "../facts/index.ts";
 import { acceptInput, type SendInput, saidBy } from "../facts/index.ts";
@@ -8,6 +8,7 @@ import { type FollowedEvent, type FollowOptions, followStoreKey } from "../follo
 import type { MaybePromise } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
+import { edit } from "./edit-session.ts";
 import { type ForkOptions, forkPoint } from "./fork-session.ts";
 import * as outside from "./outside-requests.ts";
 import { kill, remove } from "./remove-session.ts";
@@ -78,7 +79,9 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		checkOptionNames(options, sendNames, { of: "send()", instead: insteadInSessions });
 		const { messageId, caller, dedupeKey } = options;
 		const accepted = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
-		return typed(requests.send(this.#queue(), accepted, options));
+		return typed(
+			requests.send(this.#queue(), accepted, { ...options, messageId: messageId ?? givenId(input) }),
+		);
 	}
 
 	/**
@@ -92,7 +95,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		checkOptionNames(options, startNames, { of: "start()", instead: insteadInSessions });
 		const { insteadOf, messageId = insteadOf, caller, dedupeKey } = options;
 		const said = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
-		return typed(requests.start(this.#queue(), said, options));
+		return typed(requests.start(this.#queue(), said, { ...options, messageId: messageId ?? givenId(input) }));
 	}
 
 	/**
@@ -122,7 +125,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		checkOptionNames(options, steerNames, { of: "steer()", instead: insteadInSessions });
 		const { messageId, caller, dedupeKey } = options;
 		const said = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
-		return typed(requests.steer(this.#queue(), said));
+		return typed(requests.steer(this.#queue(), said, { messageId: messageId ?? givenId(input) }));
 	}
 
 	/**
@@ -132,11 +135,12 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * inbox (`Input` of the kind `edit`). A call and its result stay together: if a change removes one of them, the other
 	 * is removed too.
 	 *
-	 * Rejects with `invalid_input` if an added message has calls or results, `inbox_full` while about 1,000 inputs wait,
+	 * Rejects with `invalid_input` if an added message has calls or results, `duplicate_message` if the history, or a change
+	 * that waits, already has a message with its id, `inbox_full` while about 1,000 inputs wait,
 	 * `session_killed`, `journal_failed`, `disk_full`, `agent_closed`.
 	 */
 	async edit(change: MessageEdit): Promise<void> {
-		return requests.edit(this.#queue(), change);
+		return edit(this.#queue(), change);
 	}
 
 	/**
@@ -284,6 +288,11 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		if (this.#known === undefined || this.#known.isRetired) this.#known = this.#table.queue(this.key);
 		return this.#known;
 	}
+}
+
+/** Returns the id that a caller gave its message. */
+function givenId(input: SendInput): string | undefined {
+	return input instanceof UserMessage ? input.id : undefined;
 }
 
 /** The agent's types only exist at compile time; at run time every run is alike. */

@@ -271,7 +271,7 @@ export function refusedOf(first: FirstCommit): DriveOutcome | undefined {
 }
 
 /** Returns the input, whose message gets a new id if its id is already in the history. */
-function renamed(input: AcceptedInput, { agent }: SessionState): AcceptedInput {
+export function renamed(input: AcceptedInput, { agent }: SessionState): AcceptedInput {
 	const { message } = input;
 	if (agent.messages.every(({ id }) => id !== message.id)) return input;
 	const { content, metadata } = message;

@@ -17,6 +17,7 @@ export const statusByCode: ReadonlyMap<string, number> = new Map([
 	["field_not_allowed", 403],
 	["tool_name_conflict", 400],
 	["duplicate_input", 409],
+	["duplicate_message", 409],
 	["duplicate_tool_result", 400],
 	["invalid_event_id", 400],
 	["unauthorized", 401],
