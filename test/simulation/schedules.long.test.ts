@@ -8,9 +8,9 @@ test.each([
 	["background", 500],
 	["nested", 500],
 	["nestedInSqlite", 150],
-	["sqlite", 300],
-	["bare", 300],
-	["threads", 200],
+	["sqlite", 500],
+	["bare", 500],
+	["threads", 500],
 ] as const)(
 	"nothing is lost, doubled, stuck or emitted too early in further schedules (%s)",
 	(world, count) => runSchedules(world, inLongerRun(count)),
