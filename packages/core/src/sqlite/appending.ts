@@ -20,7 +20,7 @@ import type { LeaseState, SeenSession, SqliteLease } from "./sqlite-lease.ts";
 import { encodedValue } from "./sqlite-values.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 
-const noValues: NonNullable<Append["values"]> = [];
+const nothing: readonly never[] = [];
 
 /** An append in progress. */
 export class Appending implements Operation {
@@ -49,12 +49,10 @@ export class Appending implements Operation {
 		this.#batch = batch;
 		// Encoded immediately, so that later changes by the caller do not affect the append.
 		this.#facts = batch.facts.map(encodeFact);
-		this.#chunks = (batch.chunks ?? []).map(({ sub, event }) => ({ sub, body: JSON.stringify(event) }));
-		this.#values = (batch.values ?? noValues).map(({ owner, name, value }) => [
-			toStored(owner),
-			toStored(name),
-			encodedValue(value),
-		]);
+		this.#chunks = batch.chunks?.map(({ sub, event }) => ({ sub, body: JSON.stringify(event) })) ?? nothing;
+		this.#values =
+			batch.values?.map(({ owner, name, value }) => [toStored(owner), toStored(name), encodedValue(value)]) ??
+			nothing;
 		this.#runId = toStored(batch.runId);
 		this.#resolve = resolve;
 		this.#reject = reject;
@@ -161,7 +159,7 @@ export class Appending implements Operation {
 	 */
 	#checkDrained(session: number | undefined): void {
 		const { store, key } = this.lane;
-		for (const id of this.#batch.drain ?? [])
+		for (const id of this.#batch.drain ?? nothing)
 			if (session === undefined || store.statements.findInput.get(session, toStored(id)) === undefined)
 				throw leaseLost(key);
 	}
@@ -223,7 +221,7 @@ export class Appending implements Operation {
 
 	#write(state: LeaseState): LeaseState {
 		const { statements } = this.lane.store;
-		const { at, drain = [], dedupeKey } = this.#batch;
+		const { at, drain = nothing, dedupeKey } = this.#batch;
 		const session = state.session as number;
 		for (const id of drain) statements.drainInput.run(session, toStored(id));
 		if (dedupeKey !== undefined) statements.insertDedupe.run(session, toStored(dedupeKey), 0);
@@ -238,9 +236,8 @@ export class Appending implements Operation {
 		if (state.runId !== this.#runId) runRow = null;
 		for (const { kind, version, body } of this.#facts) {
 			const runId = runRow === null ? this.#runId : null;
-			const sum = statements.sumOf([kind, version], body);
-			const row = [session, ++seq, runRow, runId, kind, version, at, body, sum] as const;
-			const written = statements.insertEntry.run(...row);
+			const sum = statements.sumOfEntry(kind, version, body);
+			const written = statements.insertEntry.run(session, ++seq, runRow, runId, kind, version, at, body, sum);
 			runRow ??= Number(written.lastInsertRowid);
 		}
 		const runId = runRow === null ? state.runId : this.#runId;

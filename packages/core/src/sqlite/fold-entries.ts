@@ -33,7 +33,7 @@ export function foldEntries(
 	// If a deleted row names the run of later entries, they must name it themselves.
 	statements.nameRuns.run({ session, seq });
 	const { kind, version, body } = fact;
-	statements.foldInto.run(runId, kind, version, body, statements.sumOf([kind, version], body), id);
+	statements.foldInto.run(runId, kind, version, body, statements.sumOfEntry(kind, version, body), id);
 	const rows = removeFolded(statements, { session, seq }, spent);
 	if (rows === "some") statements.keepFold.run(session, seq);
 }

@@ -1,5 +1,5 @@
 // Every SQL statement of the journal, prepared once per connection.
-import { checksumOf } from "./checksums.ts";
+import { checksumOf, entryChecksums } from "./checksums.ts";
 import type { SqlConnection, SqlParameter, SqlStatement } from "./connection.ts";
 
 /** A session's row. */
@@ -287,13 +287,18 @@ const texts = {
 export type Statements = Readonly<Record<keyof typeof texts, SqlStatement>> & {
 	/** Returns the checksum of a body and its identity, to be stored with the body; null if the connection has none. */
 	sumOf(about: readonly SqlParameter[], body: SqlParameter): number | null;
+	/** Does so for an entry, which every step writes several of. */
+	sumOfEntry(kind: string, version: number, body: string): number | null;
 };
 
 /** Prepares all statements. */
 export function prepareStatements(connection: SqlConnection): Statements {
 	const prepared = Object.entries(texts).map(([name, text]) => [name, connection.prepare(text)]);
 	const sumOf: Statements["sumOf"] = (about, body) => checksumOf(connection, about, body);
-	const statements: Statements = Object.assign(Object.fromEntries(prepared), { sumOf });
+	const statements: Statements = Object.assign(Object.fromEntries(prepared), {
+		sumOf,
+		sumOfEntry: entryChecksums(connection),
+	});
 	// Node 22 returns objects only.
 	statements.readEntries.setReturnArrays?.(true);
 	return statements;
