@@ -7,7 +7,7 @@ import { z } from "zod";
 import { agent } from "../agent/agent.ts";
 import type { InferTools } from "../agent/agent-types.ts";
 import { normaliseTools } from "./normalise-tool.ts";
-import { createSimpleTool, tool } from "./tool.ts";
+import { type AgentTool, createSimpleTool, tool } from "./tool.ts";
 import type { InferToolInput, InferToolOutput } from "./tool-types.ts";
 import type { AnyTool, ToolContext, ToolSet } from "./types.ts";
 
@@ -164,4 +164,19 @@ test("the AI SDK's parts have the tools of an agent, of a list, and of a list wi
 	expectTypeOf<Located["input"]>().toEqualTypeOf<{ exact: boolean }>();
 	expectTypeOf<Extract<Part["type"], `tool-${string}`>>().toEqualTypeOf<"tool-locate" | "tool-search">();
 	expectTypeOf<keyof InferTools<readonly (typeof found)[]>>().toEqualTypeOf<string | number>();
+});
+
+test("a JSON Schema that a library declares with interfaces is accepted", () => {
+	interface TextSchema {
+		type: "string";
+		minLength?: number;
+	}
+	interface ObjectSchema<Properties> {
+		type: "object";
+		properties: Properties;
+		required: string[];
+	}
+	const parameters = {} as ObjectSchema<{ query: TextSchema }>;
+	const search: AgentTool = { name: "search", parameters, async *execute() {} };
+	expectTypeOf(search.name).toEqualTypeOf<string>();
 });

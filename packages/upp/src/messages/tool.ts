@@ -10,7 +10,8 @@ export interface JSONSchema {
 	required?: string[];
 	items?: JSONSchema | boolean | JSONSchema[];
 	enum?: unknown[];
-	[keyword: string]: unknown;
+	// With `unknown`, TypeScript rejects schemas that a library declares as interfaces.
+	[keyword: string]: any;
 }
 
 /** A tool in the form that a model sees. */
