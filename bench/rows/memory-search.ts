@@ -4,7 +4,8 @@ import { sqliteClients } from "@holdfast/memory/sqlite";
 import { effort, median, mustBe, p99, report } from "../measure.ts";
 
 const entries = effort.size(100_000, 10_000);
-const vocabulary = 20_000;
+// In proportion to the entries, so that even the rarest word is in ten of them.
+const vocabulary = effort.size(20_000, 2_000);
 const wordsEach = 30;
 const searches = effort.repetitions(400);
 
