@@ -72,7 +72,7 @@ test("every reference leads somewhere, every shape is referred to, and names are
 test("every code that a caller may see is documented by some route", async () => {
 	const text = JSON.stringify((await document()).paths);
 	const undocumented = [...statusByCode.keys()].filter((code) => !text.includes(`\`${code}\``));
-	// The first are what is answered where there is no route, the others what routes of the inspector answer.
+	// The first are what is answered where there is no route, then what routes of the inspector and of applications answer.
 	expect(undocumented.sort()).toEqual(
 		[
 			"route_not_found",
@@ -83,6 +83,7 @@ test("every code that a caller may see is documented by some route", async () =>
 			"session_held",
 			"fork_unsettled",
 			"changes_expired",
+			"duplicate_message",
 		].sort(),
 	);
 });

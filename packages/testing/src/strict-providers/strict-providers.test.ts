@@ -237,6 +237,17 @@ describe("no provider refuses", () => {
 		expect(await refusals([new AssistantMessage("")])).toEqual([]);
 	});
 
+	test("an answer of files alone, and of files with reasoning", async () => {
+		const source = { type: "base64", data: "iVBORw0KGgo=" } as const;
+		const image = { type: "image", source, mimeType: "image/png" } as const;
+		const document = { type: "document", source, mimeType: "application/pdf" } as const;
+		const reasoning = { type: "reasoning", text: "Hm." } as const;
+		for (const content of [[image], [document], [reasoning, document], [image, document]])
+			expect(
+				await refusals([new UserMessage("Draw."), new AssistantMessage(content), new UserMessage("More.")]),
+			).toEqual([]);
+	});
+
 	const ok = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
 	const odd: readonly unknown[] = [
 		{ type: "object" },

@@ -15,6 +15,8 @@ export interface Dialect {
 	/** Whether the provider accepts any property name of a tool. Anthropic's models accept only some. */
 	readonly properties: "any" | "some";
 	readonly turns: Turns;
+	/** Whether the provider sends the files of earlier answers to its models. */
+	readonly readsOwnFiles: boolean;
 }
 
 /** The turns that a provider requires in addition to those that all providers require. */
@@ -27,6 +29,8 @@ export interface Turns {
 
 const userFirst = /^(?:anthropic|google|vertex|amazon-bedrock|bedrock|mistral)\b/i;
 
+const ownFiles = /^(?:google|vertex)\b/i;
+
 const someProperties = /\b(?:anthropic|amazon-bedrock|bedrock)\b/i;
 
 const dialects = new Map<string, Dialect>();
@@ -35,12 +39,20 @@ const dialects = new Map<string, Dialect>();
 export function dialectOf({ specificationVersion: version, provider }: LanguageModel): Dialect {
 	const isMistral = /^mistral\b/i.test(provider);
 	const startsWithUser = userFirst.test(provider);
+	const readsOwnFiles = ownFiles.test(provider);
 	const properties = someProperties.test(provider) ? "some" : "any";
 	const name = `${version} ${provider}`;
 	let dialect = dialects.get(name);
 	if (dialect === undefined) {
 		const turns = { startsWithUser, answersTools: isMistral };
-		dialect = { provider, version, callId: isMistral ? nineCharacterId : wireCallId, properties, turns };
+		dialect = {
+			provider,
+			version,
+			callId: isMistral ? nineCharacterId : wireCallId,
+			properties,
+			turns,
+			readsOwnFiles,
+		};
 		dialects.set(name, dialect);
 	}
 	return dialect;

@@ -66,8 +66,13 @@ function isSaid(block: ContentBlock): boolean {
 function assistantParts(message: AssistantMessage, dialect: Dialect): PromptPart[] {
 	const parts = placedParts(message, dialect);
 	// Reasoning alone is not an answer: a provider that does not support it would see an empty message.
-	return parts.every(({ type }) => type === "reasoning") ? [] : parts;
+	if (parts.every(({ type }) => type === "reasoning")) return [];
+	const isSilent = parts.every(({ type }) => type === "file" || type.startsWith("reasoning"));
+	return isSilent && !dialect.readsOwnFiles ? [...parts, { type: "text", text: onlyFiles }] : parts;
 }
+
+/** Added for providers that omit the files of an answer: they refuse a message without anything else. */
+const onlyFiles = "(a file)";
 
 function placedParts(message: AssistantMessage, dialect: Dialect): PromptPart[] {
 	const { version } = dialect;
