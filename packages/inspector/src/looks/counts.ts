@@ -25,6 +25,7 @@ export const noCounts: Counted = {
 		toolCalls: 0,
 		inputTokens: 0,
 		outputTokens: 0,
+		cachedTokens: 0,
 		cost: 0,
 		unpriced: 0,
 		errors: 0,
@@ -77,9 +78,9 @@ function numbersOf({ fact }: Entry): Partial<SessionCounts> | undefined {
 		case "run.started":
 			return { runs: 1 };
 		case "assistant": {
-			const { inputTokens, outputTokens } = fact.usage;
+			const { inputTokens, outputTokens, cacheReadTokens: cachedTokens = 0 } = fact.usage;
 			const price = fact.cost === undefined ? { unpriced: 1 } : { cost: fact.cost };
-			return { answers: 1, inputTokens, outputTokens, modelMs: fact.duration, ...price };
+			return { answers: 1, inputTokens, outputTokens, cachedTokens, modelMs: fact.duration, ...price };
 		}
 		case "input":
 			return ofSubagents(fact);
@@ -102,6 +103,6 @@ function ofSubagents({
 }: Pick<Extract<Entry["fact"], { kind: "tool.settled" }>, "spent">): Partial<SessionCounts> {
 	if (spent === undefined) return {};
 	const { usage, cost, unpriced } = spent;
-	const { inputTokens, outputTokens } = usage;
-	return { inputTokens, outputTokens, cost, unpriced };
+	const { inputTokens, outputTokens, cacheReadTokens: cachedTokens = 0 } = usage;
+	return { inputTokens, outputTokens, cachedTokens, cost, unpriced };
 }

@@ -136,6 +136,7 @@ export function bucketsOf(entries: readonly ShownEntry[]): readonly UsageBucket[
 		toolCalls: 0,
 		inputTokens: 0,
 		outputTokens: 0,
+		cachedTokens: 0,
 		cost: 0,
 		unpriced: 0,
 		errors: 0,
@@ -146,8 +147,10 @@ export function bucketsOf(entries: readonly ShownEntry[]): readonly UsageBucket[
 		const bucket = buckets[Math.min(parts - 1, Math.max(0, Math.floor((at - begin) / wide)))];
 		if (bucket === undefined) continue;
 		if (kind === "assistant") {
-			const { inputTokens = 0, outputTokens = 0 } = (body.usage ?? {}) as Record<string, number>;
+			const usage = (body.usage ?? {}) as Record<string, number>;
+			const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0 } = usage;
 			bucket.answers++;
+			bucket.cachedTokens += cacheReadTokens;
 			bucket.inputTokens += inputTokens;
 			bucket.outputTokens += outputTokens;
 			if (typeof body.cost === "number") bucket.cost += body.cost;

@@ -53,3 +53,8 @@ export function formatBytes(bytes: number): string {
 	if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`;
 	return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
+
+/** Formats a part of a whole in per cent; a dash if the whole is 0. */
+export function formatShare(part: number, whole: number): string {
+	return whole === 0 ? "–" : `${Math.round((part / whole) * 100)} %`;
+}

@@ -304,3 +304,34 @@ test("the list of models names provider, capabilities and fallbacks, and provide
 		["named", "", "", "", ""],
 	]);
 });
+
+test("the timeline shows the share of an answer's input that the cache had, and what broke the cache", () => {
+	const timeline = new Timeline();
+	const answer = (seq: number, more: object): ShownEntry => ({
+		seq,
+		at: seq,
+		kind: "assistant",
+		runId: "r",
+		body: {
+			modelId: "m",
+			step: 1,
+			tag: "act",
+			duration: 1,
+			message: { content: [{ type: "text", text: "Yes." }] },
+			...more,
+		},
+	});
+	timeline.add(answer(1, { usage: { inputTokens: 100, outputTokens: 1 } }));
+	timeline.add(answer(2, { usage: { inputTokens: 200, outputTokens: 1, cacheReadTokens: 99 } }));
+	timeline.add(
+		answer(3, {
+			usage: { inputTokens: 300, outputTokens: 1 },
+			cacheBreak: { reasons: ["tools", "instructions"], from: 0 },
+		}),
+	);
+	expect(timeline.spans.map(({ detail }) => detail)).toEqual([
+		"Yes.",
+		"Yes. · 50 % cached",
+		"Yes. · cache broken by tools, instructions",
+	]);
+});

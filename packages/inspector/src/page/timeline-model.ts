@@ -2,7 +2,7 @@
 // takeovers, each with its time. Each entry costs the same regardless of the timeline's length.
 import type { Fact } from "holdfast/host";
 import type { ShownEntry } from "../wire/index.ts";
-import { formatDuration, summary } from "./format.ts";
+import { formatDuration, formatShare, summary } from "./format.ts";
 
 /** A line of the timeline. */
 export interface Span {
@@ -164,14 +164,21 @@ export class Timeline {
 	}
 
 	#answer({ at, body }: ShownEntry, put: Put): void {
-		const { inputTokens = 0, outputTokens = 0 } = (body.usage ?? {}) as Record<string, number>;
+		const {
+			inputTokens = 0,
+			outputTokens = 0,
+			cacheReadTokens = 0,
+		} = (body.usage ?? {}) as Record<string, number>;
+		const { reasons = [] } = (body.cacheBreak ?? {}) as { reasons?: readonly string[] };
+		const cached = cacheReadTokens === 0 ? "" : ` · ${formatShare(cacheReadTokens, inputTokens)} cached`;
+		const broken = reasons.length === 0 ? "" : ` · cache broken by ${reasons.join(", ")}`;
 		this.#name((body.message as { toolCalls?: unknown }).toolCalls);
 		const duration = Number(body.duration);
 		const tag = body.tag === "act" ? "" : `${body.tag} · `;
 		put({
 			kind: "model",
 			label: String(body.modelId),
-			detail: `${tag}${summary(textOf(body.message)) || "called tools"}`,
+			detail: `${tag}${summary(textOf(body.message)) || "called tools"}${cached}${broken}`,
 			start: at - duration,
 			tokens: inputTokens + outputTokens,
 			step: Number(body.step),

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { UsageBucket } from "../wire/index.ts";
 import { UsageCharts } from "./charts.tsx";
 import { useAnswer } from "./entry-details.tsx";
-import { formatCount, formatPrice } from "./format.ts";
+import { formatCount, formatPrice, formatShare } from "./format.ts";
 import { ModelsTable } from "./models-table.tsx";
 import { Figure } from "./parts.tsx";
 import { onChanges } from "./sessions-store.ts";
@@ -55,6 +55,9 @@ export function UsageView(): JSX.Element {
 					<dl class="figures">
 						<Figure name="sessions">{formatCount(last.sessions)}</Figure>
 						<Figure name="tokens">{formatCount(sum("inputTokens") + sum("outputTokens"))}</Figure>
+						<Figure name="input from the cache">
+							{formatShare(sum("cachedTokens"), sum("inputTokens"))}
+						</Figure>
 						<Figure name="cost">{formatPrice(sum("cost"), sum("unpriced"))}</Figure>
 						<Figure name="answers">{formatCount(sum("answers"))}</Figure>
 						<Figure name="tool calls">{formatCount(sum("toolCalls"))}</Figure>

@@ -77,6 +77,8 @@ export interface SessionCounts {
 	readonly toolCalls: number;
 	readonly inputTokens: number;
 	readonly outputTokens: number;
+	/** Input tokens that providers read from their prompt caches. */
+	readonly cachedTokens: number;
 	/** US dollars of the answers with a known price. */
 	readonly cost: number;
 	/** Number of answers without a known price. */
