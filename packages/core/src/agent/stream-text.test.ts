@@ -94,7 +94,13 @@ describe.skipIf(folder === undefined)(title, () => {
 		const ours = playing(`${provider}-${what}`);
 		const model = modelOf(ours.fetch) as never;
 		const tools = names.map((name) => ({ name, description: "d", parameters, run: () => "done" }));
-		const stream = agent({ model, system, tools, strategy: { stopCondition: () => true } }).stream("go");
+		const stream = agent({
+			model,
+			system,
+			tools,
+			cache: "off",
+			strategy: { stopCondition: () => true },
+		}).stream("go");
 		for await (const _ of stream);
 		const { turn, stopReason } = await stream.result;
 		const answer = turn.messages.find(({ type }) => type === "assistant") as never as {
