@@ -136,7 +136,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await picture(page, "fork");
 		expect(await violationsOf(page)).toEqual([]);
 		await page.getByRole("button", { name: "Fork", exact: true }).click();
-		await page.locator(".message-assistant", { hasText: "wise-2" }).waitFor();
+		await page.locator(".message-assistant", { hasText: "wise-2" }).first().waitFor();
 		await page.getByText("forked from").waitFor();
 		await expect.poll(() => page.locator(".message-user").count()).toBe(2);
 		await show("forked", "tree");
