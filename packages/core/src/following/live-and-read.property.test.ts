@@ -169,8 +169,11 @@ test("what watchers of a session saw is what is read of it afterwards, from any 
 						else if (outcome === "waiting" && isInterrupted) {
 							// The run was already waiting: its end is a separate part.
 							await expect.poll(async () => (await host.journal.head("s"))?.openRunId).toBeUndefined();
-							const ended = (await collect(followSession(host, "s"))).at(-1)?.event as RunEvent;
-							parts.push({ runId: run.runId, events: [ended], isWhole: false });
+							// What was steered may have become a turn that ended after it.
+							const { runId } = run;
+							const events = (await collect(followSession(host, "s"))).map(({ event }) => event);
+							const ended = events.findLast((event) => event.type === "run_end" && event.runId === runId);
+							parts.push({ runId, events: ended === undefined ? [] : [ended], isWhole: false });
 							run = null;
 						} else if (outcome === "waiting")
 							run = await session.answer(
