@@ -168,9 +168,9 @@ test("what watchers of a session saw is what is read of it afterwards, from any 
 						if (outcome === "suspended") run = await session.resume();
 						else if (outcome === "waiting" && isInterrupted) {
 							// The run was already waiting: its end is a separate part.
-							await expect.poll(async () => (await host.journal.head("s"))?.openRunId).toBeUndefined();
-							// What was steered may have become a turn that ended after it.
 							const { runId } = run;
+							await expect.poll(async () => (await host.journal.head("s"))?.openRunId).not.toBe(runId);
+							// What was steered may have become a turn, which waits now or has ended.
 							const events = (await collect(followSession(host, "s"))).map(({ event }) => event);
 							const ended = events.findLast((event) => event.type === "run_end" && event.runId === runId);
 							parts.push({ runId, events: ended === undefined ? [] : [ended], isWhole: false });
