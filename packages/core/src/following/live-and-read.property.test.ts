@@ -147,7 +147,8 @@ test("what watchers of a session saw is what is read of it afterwards, from any 
 					for (let isFirst = true; run !== null; isFirst = false) {
 						let seen: RunEvent[] = [];
 						let count = 0;
-						let isInterrupted = false;
+						// The first request to stop counts.
+						let stop: "interrupt" | "suspend" | undefined;
 						parts.push({ runId: run.runId, events: seen, isWhole: isFirst });
 						for await (const event of run.watch()) {
 							if (event.type === "run_start" && seen.length > 0) {
@@ -160,13 +161,15 @@ test("what watchers of a session saw is what is read of it afterwards, from any 
 							for (const { at, what } of isFirst ? todo : []) {
 								if (at !== count) continue;
 								if (what === "steer") void (await session.steer(`steered at ${at}`)).result();
-								else run[what]();
-								isInterrupted ||= what === "interrupt";
+								else {
+									run[what]();
+									stop ??= what;
+								}
 							}
 						}
 						const { outcome, pending = [] } = await run.result();
 						if (outcome === "suspended") run = await session.resume();
-						else if (outcome === "waiting" && isInterrupted) {
+						else if (outcome === "waiting" && stop === "interrupt") {
 							// The run was already waiting: its end is a separate part.
 							const { runId } = run;
 							await expect.poll(async () => (await host.journal.head("s"))?.openRunId).not.toBe(runId);
