@@ -81,7 +81,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		const { checkpoints, sessionId } = given;
 		this.#sessions = new AgentSessions(this.#id, given, { owner: this, engine: this.#engine });
 		// Only now are the sub-agents known to be agents with names.
-		checkDependencies(this.#engine.toolList, given.subagents);
+		checkDependencies(this.#engine.tools, given.subagents);
 		this.#life = new Lifecycle(this.#sessions, { release: () => this.flush() });
 		this.#calls = {
 			agent: this,

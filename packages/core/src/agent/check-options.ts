@@ -240,20 +240,23 @@ function checkFunctions(option: string, holder: Record<string, unknown>, names: 
 	}
 }
 
-/** @throws HoldfastError `invalid_tool` if a tool depends on one that the agent does not have. */
+/**
+ * Returns the tools, by name.
+ * @throws HoldfastError `invalid_tool` if a tool depends on one that the agent does not have.
+ */
 export function checkDependencies(
-	tools: readonly Pick<EngineTool, "name" | "dependsOn">[],
+	tools: ReadonlyMap<string, EngineTool>,
 	subagents: AgentOptions["subagents"] = [],
-): void {
-	if (tools.every(({ dependsOn }) => dependsOn.length === 0)) return;
-	const names = new Set([...tools.map(({ name }) => name), ...subagentToolNames(subagents)]);
-	for (const { name, dependsOn } of tools) {
-		const missing = dependsOn.find((other) => !names.has(other));
+): ReadonlyMap<string, EngineTool> {
+	const ofSubagents = subagentToolNames(subagents);
+	for (const [name, { dependsOn }] of tools) {
+		const missing = dependsOn.find((other) => !tools.has(other) && !ofSubagents.includes(other));
 		if (missing === undefined) continue;
 		throw new HoldfastTypeError(
 			"invalid_tool",
-			`The tool "${name}" depends on "${missing}", which is no tool of the agent. Its tools: ${[...names].join(", ")}.`,
+			`The tool "${name}" depends on "${missing}", which is no tool of the agent. Its tools: ${[...tools.keys()].join(", ")}.`,
 			{ data: { name, missing } },
 		);
 	}
+	return tools;
 }

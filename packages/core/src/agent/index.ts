@@ -1,5 +1,5 @@
 // The entry point of agent.
 export { AgentSessions } from "./agent-sessions.ts";
-export { checkModel, checkNames, checkOptions } from "./check-options.ts";
+export { checkDependencies, checkModel, checkNames, checkOptions } from "./check-options.ts";
 export { type AgentOptions, modelIdOf, toolsAsGiven } from "./options.ts";
 export type { AgentFor, TurnOptions } from "./session-agent.ts";

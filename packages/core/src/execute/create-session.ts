@@ -1,6 +1,6 @@
 // `createSession` and `execute` in this process, over the same sessions that servers use.
 import { checkOptionNames, HoldfastError, HoldfastTypeError, optionNames } from "@holdfast/upp";
-import { type AgentOptions, modelIdOf } from "../agent/index.ts";
+import { type AgentOptions, checkDependencies, modelIdOf } from "../agent/index.ts";
 import { afterEntry, continuesByItself, endsExecution } from "../facts/index.ts";
 import { followPages } from "../following/index.ts";
 import { type Host, memoryHost } from "../host/index.ts";
@@ -394,7 +394,7 @@ function sessionsOf({ tools }: AgentContext, options: PromptOptions): ExecuteSes
 			tools: subagentTools(tools),
 			...(Object.keys(params).length === 0 ? {} : { params }),
 		},
-		bound: normaliseTools(tools),
+		bound: checkDependencies(normaliseTools(tools), agent.subagents),
 		models: () => model,
 	};
 }

@@ -509,3 +509,13 @@ test("what a tool emits by its context becomes its deltas", async () => {
 	]);
 	expect(only(events, "tool_execution_delta").map(({ delta }) => delta)).toEqual(["one", "two"]);
 });
+
+test("a tool of the context that depends on an unknown tool is refused", () => {
+	const after = (name: string, dependsOn: readonly string[]) => ({ ...local(name, () => name), dependsOn });
+	const create = (tools: readonly AnyTool[]) =>
+		createSession("s", { tools }, { model: scriptedModel(["Done."]) });
+	expect(() => create([after("write", ["raed"])])).toThrow(
+		expect.objectContaining({ code: "invalid_tool", data: { name: "write", missing: "raed" } }),
+	);
+	expect(() => create([after("read", []), after("write", ["read"])])).not.toThrow();
+});
