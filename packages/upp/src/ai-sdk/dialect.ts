@@ -29,7 +29,7 @@ export interface Turns {
 
 const userFirst = /^(?:anthropic|google|vertex|amazon-bedrock|bedrock|mistral)\b/i;
 
-const ownFiles = /^(?:google|vertex)\b/i;
+const ownFiles = /^(?:google|vertex)\b(?!.*anthropic)/i;
 
 const someProperties = /\b(?:anthropic|amazon-bedrock|bedrock)\b/i;
 

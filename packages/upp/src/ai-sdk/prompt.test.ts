@@ -92,3 +92,19 @@ test("a window that moves along a history converts each of its messages at most 
 	}
 	expect(seen.size).toBeLessThanOrEqual(2 * history.length);
 });
+
+test.each([
+	["google.generative-ai", ["file"]],
+	["google.vertex.chat", ["file"]],
+	["vertex.anthropic.messages", ["file", "text"]],
+	["anthropic.messages", ["file", "text"]],
+	["openai.chat", ["file", "text"]],
+])(
+	"an answer of a file alone has other content for %s if its models do not get the file",
+	(provider, types) => {
+		const dialect = dialectOf({ specificationVersion: "v3", provider } as Parameters<typeof dialectOf>[0]);
+		const image = { type: "image", source: { type: "base64", data: "AAAA" }, mimeType: "image/png" } as const;
+		const { content } = promptMessage([new AssistantMessage([image])], 0, dialect);
+		expect((content as { type: string }[]).map(({ type }) => type)).toEqual(types);
+	},
+);
