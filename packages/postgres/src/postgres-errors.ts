@@ -71,7 +71,7 @@ export function notConnected(
 ): HoldfastError {
 	return waitingCount > 0
 		? poolExhausted(`within ${Math.ceil(withinMs)} ms`)
-		: unavailable(new Error(`no connection came about within ${Math.ceil(withinMs)} ms`));
+		: unavailable(new Error("no connection was opened in time"));
 }
 
 function poolExhausted(when: string, cause?: unknown): HoldfastError {

@@ -20,7 +20,7 @@ interface Section {
 }
 
 interface Context {
-	/** The tokens of the last call as the provider counts them, and of what has been added since; undefined before it. */
+	/** The tokens of the last call as the provider counts them, and of what has been added since. */
 	readonly tokens: number;
 	readonly sections: readonly Section[];
 	readonly cache: CacheReport;

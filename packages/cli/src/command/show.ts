@@ -105,7 +105,7 @@ function timeline(entries: readonly Entry[], width: number): string[] {
 				`run ${number}  ${formatTime(at)}${fact.runKind === "user-turn" ? "" : `  (${fact.runKind})`}`,
 			);
 		} else if (fact.kind === "folded") {
-			lines.push("", `entries 1 to ${seq} were folded: what was said stays, how it came about is gone`);
+			lines.push("", `entries 1 to ${seq} were folded: the messages remain, the steps between them do not`);
 			for (const { type, text } of AgentState.fromJSON(fact.state).messages)
 				if (type !== "tool_result" && text !== "")
 					line(type === "user" ? "you" : "answer", oneLine(text, width - 22));
