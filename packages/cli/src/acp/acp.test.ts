@@ -255,6 +255,42 @@ test("a run that fails is an error with its code, and the session goes on", asyn
 	expect(await editor.prompt(sessionId, "hello")).toBe("end_turn");
 });
 
+test("a sub-agent's call is asked for, also after a restart, and its state ends", async () => {
+	const { folder, open, bookings } = place();
+	const editor = await open();
+	const sessionId = await editor.create(folder);
+	editor.answers.push("reject_once");
+	expect(await editor.prompt(sessionId, "delegate")).toBe("end_turn");
+	expect(bookings()).toBe("");
+	const nested = (of: Editor): readonly unknown[] => {
+		const { toolCallId } = of.asked.at(-1)?.toolCall ?? {};
+		return of.updates.flatMap((update) =>
+			"toolCallId" in update && update.toolCallId === toolCallId ? [update.status] : [],
+		);
+	};
+	expect(nested(editor)).toEqual(["pending", "failed"]);
+	const lost = editor.prompt(sessionId, "delegate").catch(() => {});
+	await expect.poll(() => editor.asked.length).toBe(2);
+	await editor.kill();
+	await lost;
+	const next = await open();
+	next.answers.push("allow_once");
+	await next.load(sessionId, folder);
+	await expect.poll(() => nested(next)).toEqual(["pending", "in_progress", "completed"]);
+	expect(bookings()).toBe("3\n");
+});
+
+test("a session that is loaded again over the same connection shows its calls again", async () => {
+	const { folder, open } = place();
+	const editor = await open();
+	const sessionId = await editor.create(folder);
+	editor.answers.push("allow_once");
+	await editor.prompt(sessionId, "book");
+	editor.updates.length = 0;
+	await editor.load(sessionId, folder);
+	expect(editor.statuses()).toEqual(["pending", "completed"]);
+});
+
 test("a tool of the editor's MCP server is asked for, runs, and is there again after a restart", async () => {
 	const { folder, open } = place();
 	const mcpServers = [

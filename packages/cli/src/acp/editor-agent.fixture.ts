@@ -7,7 +7,29 @@ const { BOOKED = "", SLOW = "" } = process.env;
 
 console.log("A line that an agent prints must not reach the protocol.");
 
-const call = (name: string, seats: number) => ({ toolCalls: [{ name, arguments: { seats } }] });
+const book = tool({
+	name: "book",
+	description: "Books seats.",
+	parameters: { type: "object", properties: { seats: { type: "number" } } },
+	needsApproval: true,
+	run: ({ seats }) => {
+		writeFileSync(BOOKED, `${seats}\n`, { flag: "a" });
+		return `booked ${seats}`;
+	},
+});
+
+const clerk = new Agent({
+	name: "clerk",
+	description: "Books.",
+	model: scriptedModel(({ messages }) =>
+		messages.at(-1)?.type === "tool_result" ? "The clerk has booked." : call("book", 3),
+	),
+	tools: [book],
+});
+
+function call(name: string, seats: number) {
+	return { toolCalls: [{ name, arguments: { seats } }] };
+}
 
 export default new Agent({
 	model: scriptedModel(({ messages }) => {
@@ -16,22 +38,18 @@ export default new Agent({
 		const text = last?.text ?? "";
 		if (text.startsWith("book")) return call("book", 2);
 		if (text.startsWith("slow")) return call("slow", 1);
+		if (text.startsWith("delegate"))
+			return {
+				toolCalls: [{ name: "delegate_to_clerk", arguments: { prompt: "Book.", run_in_background: false } }],
+			};
 		if (text.startsWith("echo"))
 			return { toolCalls: [{ name: "echo", arguments: { message: "from the editor" } }] };
 		if (text.startsWith("fail")) throw new Error("The model is away.");
 		return { reasoning: "Let me see.", text: `You said: ${text}` };
 	}),
+	subagents: [clerk],
 	tools: [
-		tool({
-			name: "book",
-			description: "Books seats.",
-			parameters: { type: "object", properties: { seats: { type: "number" } } },
-			needsApproval: true,
-			run: ({ seats }) => {
-				writeFileSync(BOOKED, `${seats}\n`, { flag: "a" });
-				return `booked ${seats}`;
-			},
-		}),
+		book,
 		tool({
 			name: "slow",
 			description: "Waits until a file is there.",

@@ -3,7 +3,7 @@ import { type McpServer as EditorServer, RequestError } from "@agentclientprotoc
 import { connectMcp, type McpServer, type McpServers } from "@holdfast/mcp";
 
 /**
- * Connects to the servers. Undefined if there are none.
+ * Connects to the servers. Returns undefined for an empty list.
  * @throws RequestError "Invalid params" for a transport that was not offered, and for two servers of one name.
  */
 export async function connectEditorServers(

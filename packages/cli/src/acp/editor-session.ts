@@ -1,6 +1,6 @@
 /**
- * A session that an editor has open: prompts become turns, approvals become requests for permission, and everything that
- * its runs do is told to the editor.
+ * A session that an editor has open: prompts become turns, approvals become requests for permission, and the editor
+ * receives everything that the runs do.
  *
  * idle ── prompt, or an unfinished run is continued ──▶ working ── a call waits for approval ──▶ asking ──▶ working
  *   ▲                                                     │ cancel: ends the run                    │ cancel: ends the run
@@ -63,10 +63,10 @@ export class EditorSession {
 		this.#permissions = new Permissions({ client, sessionId: setup.key, dir });
 	}
 
-	/** Tells the history. */
+	/** Sends the history. */
 	async replay(): Promise<void> {
 		const { messages } = await this.#session.state();
-		for (const update of this.#updates.ofHistory(messages)) await this.#tell(update);
+		await this.#tellAll(this.#updates.ofHistory(messages));
 	}
 
 	/** Continues an unfinished run, without waiting for it. */
@@ -132,23 +132,26 @@ export class EditorSession {
 		return done;
 	}
 
-	/** Follows a run, and those that continue it, until its turn is over. */
+	/** Follows a run, and those that continue it, until its turn ends. */
 	async #follow(run: AgentRun): Promise<End> {
 		const end = await this.#show(run);
 		return end.outcome === "waiting" ? this.#settle(end) : end;
 	}
 
-	/** Asks about the calls that wait, one by one, and follows the run that goes on. */
+	/** Asks about the calls that wait, one by one, and follows the run as it continues. */
 	async #settle(last: End): Promise<End> {
 		let end = last;
 		while (end.outcome === "waiting") {
 			const calls = await this.#session.pending();
 			const call = calls.find(({ awaits }) => awaits === "approval");
 			if (call === undefined) return this.#withoutApprovals(end, calls);
-			for (const update of this.#updates.announce(call)) await this.#tell(update);
+			await this.#tellAll(this.#updates.announce(call));
 			const answer = await this.#permissions.ask(call, this.#cancelling.signal);
 			if (answer === undefined) return this.#unanswered(end);
+			const approved = "approved" in answer && answer.approved;
+			await this.#tellAll(this.#updates.answered(call, approved ? "in_progress" : "failed"));
 			end = await this.#show(await this.#session.answer([answer]));
+			if (approved) await this.#tellAll(this.#updates.answered(call, "completed"));
 		}
 		return end;
 	}
@@ -198,7 +201,11 @@ export class EditorSession {
 			const note = stopNote(event.stopReason);
 			if (note !== undefined) await this.#tell(notice("warning", note));
 		}
-		for (const update of this.#updates.ofEvent(event)) await this.#tell(update);
+		await this.#tellAll(this.#updates.ofEvent(event));
+	}
+
+	async #tellAll(updates: Iterable<SessionUpdate>): Promise<void> {
+		for (const update of updates) await this.#tell(update);
 	}
 
 	/** Waits until the editor's stream has taken it, so that a slow editor slows the reading and fills no memory. */

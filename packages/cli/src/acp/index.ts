@@ -14,7 +14,7 @@ export interface AcpCommand extends WorkOptions {
 
 /** Serves until the editor closes its end, or a signal; returns the exit code. */
 export async function serveEditor(command: AcpCommand, io: CommandIo, version: string): Promise<number> {
-	// The protocol owns the output. What a user's agent prints goes to the editor's log.
+	// The protocol owns the output, so anything that a user's agent prints goes to the editor's log.
 	globalThis.console = new Console(process.stderr);
 	const host = await openDatabase(command.db);
 	const sessions = new EditorSessions({ command, host, io, version });

@@ -1,4 +1,4 @@
-/** What an editor is told about a session: the events of its runs, and its history, as updates of the protocol. */
+/** Converts the events of a session's runs, and its history, to updates for an editor. */
 
 import { resolve } from "node:path";
 import type { SessionUpdate, ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
@@ -10,7 +10,7 @@ import {
 	type ToolCall,
 	type UserContent,
 } from "@holdfast/upp";
-import type { RunEvent } from "holdfast";
+import type { PendingToolCall, RunEvent } from "holdfast";
 import { nestedLines } from "../render/index.ts";
 import { formatArguments, formatDuration, oneLine } from "../terminal/index.ts";
 
@@ -43,6 +43,8 @@ export class SessionUpdates {
 
 	/** Returns the updates of a history, oldest first. */
 	*ofHistory(messages: readonly Message[]): Generator<SessionUpdate> {
+		// An editor that loads a session anew has forgotten its calls.
+		this.#known.clear();
 		for (const message of messages as readonly AnyMessage[]) {
 			if (message.type === "user")
 				for (const content of message.content) yield* chunkOf("user_message_chunk", content);
@@ -129,6 +131,17 @@ export class SessionUpdates {
 			rawInput: input,
 			locations: this.#locationsOf(toolName, input),
 		};
+	}
+
+	/**
+	 * Returns the state of a sub-agent's call after its answer. The run of this session has no event for the end of such a
+	 * call, so an approved one counts as completed when the run has continued.
+	 */
+	*answered(
+		{ toolCallId, path }: PendingToolCall,
+		status: "in_progress" | "completed" | "failed",
+	): Generator<SessionUpdate> {
+		if (path !== undefined) yield { sessionUpdate: "tool_call_update", toolCallId, status };
 	}
 
 	#locationsOf(toolName: string, input: unknown): ToolCallLocation[] {

@@ -197,7 +197,7 @@ sessions. The editor asks for your permission where a call requires approval, an
   --model ID, --allow-network, --allow-write   options of the assistant; see holdfast run --help
 
 Example, in the settings of Zed:
-  "agent_servers": { "Holdfast": { "command": "npx", "args": ["holdfast", "acp", "--allow-write"] } }
+  "agent_servers": { "Holdfast": { "type": "custom", "command": "npx", "args": ["holdfast", "acp", "--allow-write"] } }
 `,
 	init: `holdfast init DIR
 
