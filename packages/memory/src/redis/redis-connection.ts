@@ -37,24 +37,16 @@ export class RedisConnection {
 	/** Connects, unless the connection is the caller's. */
 	async open(): Promise<void> {
 		const { connectTimeoutMs, command } = this.#options;
-		if (command !== undefined)
-			await this.#sent(
-				afterNow(() => command(["PING"])),
-				connectTimeoutMs,
-			);
+		if (command !== undefined) await this.#sent(() => command(["PING"]), connectTimeoutMs);
 		else await this.#connected();
 	}
 
 	/** @throws HoldfastError `DB_UNAVAILABLE` without a connection or an answer; `DB_FAILED` for an error reply. */
 	async send(args: readonly string[]): Promise<unknown> {
 		const { command, commandTimeoutMs } = this.#options;
-		if (command !== undefined)
-			return await this.#sent(
-				afterNow(() => command([...args])),
-				commandTimeoutMs,
-			);
+		if (command !== undefined) return await this.#sent(() => command([...args]), commandTimeoutMs);
 		const client = await this.#connected();
-		return await this.#sent(client.sendCommand([...args]), commandTimeoutMs);
+		return await this.#sent(() => client.sendCommand([...args]), commandTimeoutMs);
 	}
 
 	async close(): Promise<void> {
@@ -102,9 +94,9 @@ export class RedisConnection {
 		}
 	}
 
-	async #sent(answer: Promise<unknown>, timeoutMs: number): Promise<unknown> {
+	async #sent(ask: () => Promise<unknown>, timeoutMs: number): Promise<unknown> {
 		try {
-			return await withinTime(timeoutMs, this.#place, answer);
+			return await withinTime(timeoutMs, this.#place, ask());
 		} catch (cause) {
 			const error = errorOf(this.#place, cause);
 			// A connection that broke or does not respond is not reused, and neither is one to a former primary.
@@ -136,10 +128,6 @@ function isReply(cause: unknown): boolean {
 		cause instanceof Error &&
 		/ErrorReply|SimpleError|ReplyError|BlobError/.test(`${cause.name} ${cause.constructor.name}`)
 	);
-}
-
-async function afterNow<Result>(work: () => Promise<Result>): Promise<Result> {
-	return work();
 }
 
 function destroyed(client: Client): void {
