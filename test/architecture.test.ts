@@ -19,6 +19,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["server", ["@holdfast/upp", "holdfast"]],
 	["outbound", ["@holdfast/upp"]],
 	["redaction", ["@holdfast/upp"]],
+	["context", ["@holdfast/upp", "holdfast"]],
 	["cloudflare", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
 	["postgres", ["@holdfast/upp", "holdfast"]],
 	[
@@ -53,6 +54,7 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["stores", ["@holdfast/testing"]],
 	["memory", ["@holdfast/testing", "holdfast"]],
 	["server", ["@holdfast/testing"]],
+	["context", ["@holdfast/testing"]],
 	["cloudflare", ["@holdfast/testing"]],
 	["postgres", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],

@@ -1,0 +1,1 @@
+export { type ParseSkillOptions, parseSkill, type SkillText } from "./parse-skill.ts";
