@@ -208,6 +208,13 @@ test("no source takes the pathname of a file's URL for its path: blanks and fore
 	expect(wrong).toEqual([]);
 });
 
+test("packages create folders with makeFolder(): Node's recursive mkdir never returns on some file systems", () => {
+	const wrong = sources
+		.filter((file) => /^packages\/(?!testing\/)/.test(file) && !/\.(?:test|test-d|fixture)\.ts$/.test(file))
+		.filter((file) => /\bmkdir(?:Sync)?\([^;]*recursive: true/.test(readFileSync(join(root, file), "utf8")));
+	expect(wrong).toEqual([]);
+});
+
 test(`no source is longer than ${longest} lines but those with a stated reason`, () => {
 	const long = sources
 		.filter((file) => !/\.test(?:-d)?\.ts$/.test(file))

@@ -25,6 +25,7 @@ export {
 	UPPError,
 } from "./errors/index.ts";
 export { type BoundFetchOptions, boundFetch } from "./fetch/index.ts";
+export { makeFolder } from "./files/index.ts";
 export { uuid } from "./ids/index.ts";
 export {
 	bindModel,

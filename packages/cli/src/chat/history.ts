@@ -1,6 +1,7 @@
 /** The user's input history, in a file next to the database: the latest texts, one JSON text per line. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "@holdfast/upp";
 
 const MOST_TEXTS = 500;
 const LONGEST_TEXT = 10_000;
@@ -29,7 +30,7 @@ export class History {
 		this.#texts = [...this.#texts, text];
 		const draft = `${this.#file}.${process.pid}`;
 		try {
-			mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+			makeFolder(dirname(this.#file));
 			writeFileSync(draft, this.#texts.map((each) => `${JSON.stringify(each)}\n`).join(""), { mode: 0o600 });
 			renameSync(draft, this.#file);
 		} catch {

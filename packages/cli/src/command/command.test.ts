@@ -358,6 +358,11 @@ describe("sessions and show", () => {
 	});
 });
 
+test.runIf(process.platform === "linux")("a folder that cannot be created ends the command", async () => {
+	const { code, stderr } = await run([...question, "--db", "/proc/holdfast/x.db"], { folder });
+	expect([code, stderr]).toEqual([2, expect.stringContaining("/proc/holdfast/x.db cannot be used. ENOENT")]);
+});
+
 test("a file that is not a database is left alone", async () => {
 	writeFileSync(join(folder, "notes.txt"), "my notes");
 	const { code, stderr } = await run([...question, "--db", "notes.txt"], { folder });

@@ -2,8 +2,9 @@
  * Copies a journal that may be in use: one consistent snapshot, checked and complete before it gets its name. In the copy
  * nothing has an owner: the workers of the original would seem to be alive there and hold its sessions forever.
  */
-import { closeSync, mkdirSync, openSync, realpathSync, rmSync } from "node:fs";
+import { closeSync, openSync, realpathSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "@holdfast/upp";
 import { type JournalFile, openJournalFile } from "holdfast/sqlite";
 import { type CheckReport, checkJournal } from "./check.ts";
 import { checkPlace, type Existing, placeFile, realPlace, syncFile } from "./place-file.ts";
@@ -29,7 +30,7 @@ export function backupJournal({ from, to, existing }: BackupOptions): CheckRepor
 	const source = openJournalFile(from, "read");
 	const partial = `${to}.partial-${process.pid}`;
 	try {
-		mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+		makeFolder(dirname(to));
 		refuseItself(from, to);
 		checkPlace(to, existing, instead);
 		// Conversations are private: only this user may read the copy.

@@ -1,6 +1,7 @@
 /** Writes a new journal's file from a dump. It gets its name only when it is complete, counted and checked. */
-import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "@holdfast/upp";
 import {
 	type DumpBatch,
 	type DumpTable,
@@ -138,7 +139,7 @@ export async function writeFile(
 ): Promise<StoreSize> {
 	const partial = `${to}.partial-${process.pid}`;
 	try {
-		mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+		makeFolder(dirname(to));
 		checkPlace(to, "keep", instead);
 		closeSync(openSync(partial, "wx", 0o600));
 		await sqliteHost(partial).close(); // Creates the tables.

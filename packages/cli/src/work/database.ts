@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { messageOf } from "@holdfast/upp";
 import { type Host, isHoldfastError } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
-import { makeFolder } from "./own-folder.ts";
+import { makeOwnFolder } from "./own-folder.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Whether a database is on a server rather than in a file. */
@@ -54,7 +54,7 @@ function openFile(path: string): Host {
 	if (existsSync(path)) requireDatabase(path);
 	const folder = dirname(path);
 	try {
-		makeFolder(folder);
+		makeOwnFolder(folder);
 		return sqliteHost(path);
 	} catch (error) {
 		const message = messageOf(error);

@@ -3,10 +3,11 @@
  * same way from any folder. The conversation is in the journal; without this file the defaults apply.
  */
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolder } from "@holdfast/upp";
 import { isServer } from "./database.ts";
-import { makeFolder, ownFolder } from "./own-folder.ts";
+import { makeOwnFolder, ownFolder } from "./own-folder.ts";
 
 /** The settings of one session. */
 export interface SessionSettings {
@@ -40,8 +41,8 @@ export function readSettings(db: string, key: string): SessionSettings | undefin
 /** Stores the settings of a session. */
 export function writeSettings(db: string, key: string, settings: SessionSettings): void {
 	const file = fileOf(db, key);
-	makeFolder(dirname(dirname(file)));
-	mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+	makeOwnFolder(dirname(dirname(file)));
+	makeFolder(dirname(file));
 	// Renamed, so that a crash leaves either the old or the new file.
 	const draft = `${file}.${process.pid}`;
 	writeFileSync(draft, `${JSON.stringify({ key, ...settings })}\n`, { mode: 0o600 });
@@ -52,7 +53,7 @@ export function writeSettings(db: string, key: string, settings: SessionSettings
 export function copySettings(from: string, to: string): void {
 	const [source, target] = [placeOf(from), placeOf(to)];
 	if (!existsSync(source)) return;
-	makeFolder(dirname(target));
+	makeOwnFolder(dirname(target));
 	cpSync(source, target, { recursive: true });
 }
 

@@ -1,10 +1,10 @@
 // Opens or creates a Holdfast file. The file is read first: one that is foreign, damaged or from a newer release is
 // recognised before anything is written to it or created next to it.
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import type { HoldfastError } from "@holdfast/upp";
+import { type HoldfastError, makeFolder } from "@holdfast/upp";
 import { hasSqlite, loadSqlite } from "./load-sqlite.ts";
 import { isBusy, isNotADatabase, isNotWritable } from "./sqlite-errors.ts";
 
@@ -117,7 +117,7 @@ function requireSqlite(kind: DatabaseKind): void {
 function prepareFile(path: string, kind: DatabaseKind): void {
 	try {
 		// Conversations are private: only this user may read a new folder, a new file, and the files that SQLite adds.
-		mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+		makeFolder(dirname(path));
 		closeSync(openSync(path, "wx", 0o600));
 	} catch (cause) {
 		if ((cause as { code?: string }).code === "EEXIST" && isWritableFile(path)) return;

@@ -1,9 +1,9 @@
 // The approved definitions of tools. A server may change a tool's description at any time, and a model trusts it, so a
 // definition is compared with the approved one before each call.
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, makeFolder } from "@holdfast/upp";
 import type { Tool } from "@modelcontextprotocol/client";
 
 /** Fingerprints of approved tools, by the tool's name on the server. */
@@ -47,7 +47,7 @@ export function fileApprovals(path: string): ToolApprovals {
 		write: (server, approved) =>
 			inOrder(async () => {
 				const servers = { ...(await readServers(path)), [server]: approved };
-				await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+				makeFolder(dirname(path));
 				await writeFile(`${path}.new`, `${JSON.stringify(servers, undefined, "\t")}\n`, { mode: 0o600 });
 				await rename(`${path}.new`, path);
 			}),

@@ -1,8 +1,8 @@
 // Opens the file of a SQLite storage, or creates it, readable by this user only.
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, makeFolder } from "@holdfast/upp";
 import { failed, unavailable } from "../storage/index.ts";
 
 /** Identifies the files in their header: "hfme". */
@@ -73,7 +73,7 @@ export function openFile(path: string): DatabaseSync {
 
 function makeFile(path: string): void {
 	try {
-		mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+		makeFolder(dirname(path));
 		closeSync(openSync(path, "wx", 0o600));
 	} catch (cause) {
 		if ((cause as { code?: string }).code !== "EEXIST") throw unavailable(path, String(cause), cause);

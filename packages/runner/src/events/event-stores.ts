@@ -1,8 +1,8 @@
 // Event stores: in memory, in a file, in a database. None has a method to change or remove an event.
-import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseClient } from "@holdfast/memory";
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, makeFolder, optionNames } from "@holdfast/upp";
 import type { EventStore, RecordAnchor, RunnerEvent, StoredEvent } from "../contract/index.ts";
 import { type ChainKeys, chained, noHash, verifyChain } from "./hash-chain.ts";
 
@@ -130,7 +130,7 @@ export function fileEventStore(folder: string, options: EventStoreOptions = {}):
 	return chainStore(
 		{
 			async write(event) {
-				await mkdir(folder, { recursive: true, mode: 0o700 });
+				makeFolder(folder);
 				await appendFile(file(event.runId, "jsonl"), `${JSON.stringify(event)}\n`, { mode: 0o600 });
 			},
 			async read(runId) {
@@ -138,7 +138,7 @@ export function fileEventStore(folder: string, options: EventStoreOptions = {}):
 				return text.split("\n").filter(Boolean).map(parsed);
 			},
 			async markIncomplete(runId) {
-				await mkdir(folder, { recursive: true, mode: 0o700 });
+				makeFolder(folder);
 				await appendFile(file(runId, "incomplete"), "", { mode: 0o600 });
 			},
 			isIncomplete: async (runId) => (await readOr(file(runId, "incomplete"), undefined)) !== undefined,

@@ -2,12 +2,12 @@
 // Each file is replaced as a whole. Within a process, all operations on a session run in order; between processes, an
 // interleaved save is repeated, so that the two files always belong to the same save.
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, makeFolder, optionNames } from "@holdfast/upp";
 import type { AgentStateJSON } from "holdfast";
 import type { CheckpointMetadata, CheckpointStore } from "holdfast/checkpoint";
 import { agentOfCheckpoint } from "holdfast/host";
@@ -121,7 +121,7 @@ function describe(sessionId: string, state: AgentStateJSON): CheckpointMetadata 
 async function writePair(folder: string, metadata: string, checkpoint: string | Uint8Array): Promise<void> {
 	for (let attempt = 1; ; attempt++) {
 		try {
-			await mkdir(folder, { recursive: true, mode: 0o700 });
+			makeFolder(folder);
 			const mine = await replaceFile(join(folder, metadataFile), metadata);
 			await replaceFile(join(folder, checkpointFile), checkpoint);
 			const isMine = await isStill(join(folder, metadataFile), mine);

@@ -1,9 +1,9 @@
 // Sessions as files: one per key, replaced as a whole under a lock. A process that dies at any moment leaves either the
 // old or the new state, and at most a lock that others ignore and a temporary file that a later process removes.
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { HoldfastError, HoldfastTypeError } from "@holdfast/upp";
+import { HoldfastError, HoldfastTypeError, makeFolder } from "@holdfast/upp";
 import type { CommitResult, SessionStore, StoredSession } from "holdfast/host";
 import { journalCorrupt, named } from "holdfast/host";
 import { withLock } from "./file-lock.ts";
@@ -114,7 +114,7 @@ export class FileSessionStore implements SessionStore {
 	/** Creates the folders, and removes what dead processes left in the work folder. */
 	async #prepare(): Promise<void> {
 		// Conversations are private: only their user may read the folder and its files.
-		await mkdir(this.#work, { recursive: true, mode: 0o700 });
+		makeFolder(this.#work);
 		for (const name of await readdir(this.#work)) {
 			if (!name.endsWith(".tmp")) continue;
 			const path = join(this.#work, name);

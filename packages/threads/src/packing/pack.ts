@@ -1,8 +1,8 @@
 // Creates a package of agents from a project.
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, makeFolder, optionNames } from "@holdfast/upp";
 import { loadProject } from "../load/index.ts";
 import type { ItemKind, Project, ProjectItem } from "../types/index.ts";
 import { itemsOf, namedInCode } from "./closure.ts";
@@ -104,7 +104,7 @@ export async function packAgents(options: PackOptions): Promise<PackResult> {
 			data: { file: join(out, taken.path) },
 		});
 	for (const { path, content } of all) {
-		await mkdir(dirname(join(out, path)), { recursive: true });
+		makeFolder(dirname(join(out, path)), 0o777);
 		await writeFile(join(out, path), content);
 	}
 	return {

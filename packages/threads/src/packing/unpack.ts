@@ -1,8 +1,8 @@
 // Copies the files of a package into a project as its own.
 import { existsSync } from "node:fs";
-import { copyFile, mkdir } from "node:fs/promises";
+import { copyFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, makeFolder } from "@holdfast/upp";
 import { filesIn, findPackages } from "../load/index.ts";
 
 /** The result of unpacking. */
@@ -37,7 +37,7 @@ export async function unpackAgents(directory: string, name: string): Promise<Unp
 			{ data: { file: taken } },
 		);
 	for (const file of files) {
-		await mkdir(dirname(join(root, file)), { recursive: true });
+		makeFolder(dirname(join(root, file)), 0o777);
 		await copyFile(join(from, file), join(root, file));
 	}
 	return { from, files: files.sort() };

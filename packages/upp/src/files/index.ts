@@ -1,0 +1,3 @@
+// The entry point of the files.
+
+export { makeFolder } from "./make-folder.ts";
