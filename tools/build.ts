@@ -1,6 +1,7 @@
 // Builds every package into its dist folder: type declarations by the compiler, reduced to what the public entries refer
 // to, and one bundled file per entry, which loads faster than many small ones. Files in dist without a source are
-// removed, so that a deleted source cannot be published from an old build.
+// removed, so that a deleted source cannot be published from an old build. With names of folders under packages/ as
+// arguments, it builds these packages and what they are compiled with.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { type ChunkingContext, type OutputAsset, type OutputChunk, rolldown } from "rolldown";
@@ -103,11 +104,19 @@ function removeLeftovers(workspace: Workspace, written: readonly string[]): void
 	for (const file of [".tsbuildinfo"]) rmSync(join(dist, file), { force: true });
 }
 
-const { code, output } = await runCommand([`${root}/node_modules/.bin/tsc`, "-b"], { folder: root });
+/** Whether the compiler has written the package now: the record that it leaves is removed by each build. */
+function wasCompiled({ folder }: Workspace): boolean {
+	return existsSync(join(root, "packages", folder, "dist/.tsbuildinfo"));
+}
+
+const folders = process.argv.slice(2).map((folder) => join("packages", folder));
+const { code, output } = await runCommand([`${root}/node_modules/.bin/tsc`, "-b", ...folders], {
+	folder: root,
+});
 process.stdout.write(output);
 process.exitCode = code;
 if (code === 0)
-	for (const workspace of readWorkspaces(root)) {
+	for (const workspace of readWorkspaces(root).filter(wasCompiled)) {
 		const written = await bundle(workspace);
 		removeLeftovers(workspace, [...written, ...(await writePageOf(workspace))]);
 	}

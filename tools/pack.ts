@@ -1,5 +1,5 @@
-// Packs the packages as they are published, from the output of `npm run build` in dist.
-import { mkdirSync } from "node:fs";
+// Packs the packages as they are published, from the output of `npm run build` in dist, and makes projects depend on them.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "./run-command.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -31,4 +31,36 @@ export async function packPackages(
 			return [name, join(folder, archive ?? "")];
 		}),
 	);
+}
+
+/** What `dependOnArchives` reads and writes of a package.json. */
+interface ProjectManifest {
+	dependencies?: Record<string, string>;
+	devDependencies?: Record<string, string>;
+	overrides?: Record<string, string>;
+	allowScripts?: Record<string, boolean>;
+}
+
+/**
+ * Makes the project in `folder` depend on packed packages instead of published ones, directly and for each other.
+ * `archives` has a path for each name, absolute or relative to the project.
+ */
+export function dependOnArchives(folder: string, archives: ReadonlyMap<string, string>): void {
+	changeManifest(folder, (manifest) => {
+		for (const field of [manifest.dependencies ?? {}, manifest.devDependencies ?? {}])
+			for (const name of Object.keys(field))
+				if (archives.has(name)) field[name] = `file:${archives.get(name)}`;
+		const direct = { ...manifest.dependencies, ...manifest.devDependencies };
+		manifest.overrides = Object.fromEntries(
+			[...archives].map(([name, archive]) => [name, name in direct ? `$${name}` : `file:${archive}`]),
+		);
+	});
+}
+
+/** Rewrites the package.json in `folder`. */
+export function changeManifest(folder: string, change: (manifest: ProjectManifest) => void): void {
+	const file = join(folder, "package.json");
+	const manifest: ProjectManifest = JSON.parse(readFileSync(file, "utf8"));
+	change(manifest);
+	writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
 }

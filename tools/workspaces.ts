@@ -43,6 +43,18 @@ export function readWorkspaces(root: string): readonly Workspace[] {
 		});
 }
 
+/** The packages with these names and those they depend on, in the order of `workspaces`. Other names are ignored. */
+export function withDependencies(
+	workspaces: readonly Workspace[],
+	names: Iterable<string>,
+): readonly Workspace[] {
+	const found = new Set(names);
+	for (const name of found)
+		for (const dependency of workspaces.find((each) => each.name === name)?.dependencies ?? [])
+			found.add(dependency);
+	return workspaces.filter(({ name }) => found.has(name));
+}
+
 /** The name of an entry in dist, without extension: its path under src. */
 export function outputOf(source: string): string {
 	return source.replace(/^(?:\.\/)?src\//, "").replace(/\.ts$/, "");

@@ -1,9 +1,9 @@
 // A project made of a template as a user makes it: by the packed create-holdfast, with packed packages.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { packPackages } from "../../tools/pack.ts";
+import { dependOnArchives, packPackages } from "../../tools/pack.ts";
 import { runCommand } from "../../tools/run-command.ts";
 import { readWorkspaces } from "../../tools/workspaces.ts";
 
@@ -47,16 +47,7 @@ export async function makeProject({ folder, archives }: Packed, template: string
 	const bin = join(folder, "creator/node_modules/.bin/create-holdfast");
 	await must([bin, `my-${template}`, "--template", template], folder);
 	const project = join(folder, `my-${template}`);
-	const manifestFile = join(project, "package.json");
-	const manifest = JSON.parse(readFileSync(manifestFile, "utf8"));
-	for (const field of ["dependencies", "devDependencies"])
-		for (const name of Object.keys(manifest[field] ?? {}))
-			if (archives.has(name)) manifest[field][name] = `file:${archives.get(name)}`;
-	const direct = { ...manifest.dependencies, ...manifest.devDependencies };
-	manifest.overrides = Object.fromEntries(
-		[...archives].map(([name, archive]) => [name, name in direct ? `$${name}` : `file:${archive}`]),
-	);
-	writeFileSync(manifestFile, JSON.stringify(manifest, null, 2));
+	dependOnArchives(project, archives);
 	await must(["npm", "install", ...quiet], project);
 	return project;
 }

@@ -1,0 +1,41 @@
+// What `npm run create` refuses before it builds anything.
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runCommand } from "../tools/run-command.ts";
+import { readWorkspaces, withDependencies } from "../tools/workspaces.ts";
+
+const root = join(import.meta.dirname, "..");
+
+async function create(...argv: string[]): Promise<{ code: number; output: string; left: readonly string[] }> {
+	const folder = mkdtempSync(join(tmpdir(), "create-"));
+	mkdirSync(join(folder, "taken"));
+	writeFileSync(join(folder, "taken/notes.txt"), "mine");
+	const command = [
+		process.execPath,
+		"--conditions=holdfast-source",
+		join(root, "tools/create.ts"),
+		...argv,
+	] as const;
+	const { code, output } = await runCommand(command, { folder: root, environment: { INIT_CWD: folder } });
+	return { code, output, left: readdirSync(folder, { recursive: true }).map(String).sort() };
+}
+
+test.each([
+	[["taken", "--template", "script"], "taken exists and is not empty, so nothing was written."],
+	[["new", "--template", "scirpt"], 'There is no template "scirpt". Use one of: script, service,'],
+	[["new", "--tempalte", "script"], "Unknown option '--tempalte'"],
+	[[], "Name one folder.\nType: npm run create -- ../my-agent --template script"],
+	[["new", "other"], "Name one folder."],
+	[[join(root, "my-agent")], "is inside the clone. Name a folder next to it: npm run create -- ../my-agent"],
+])("%j is refused, and nothing is written", async (argv, message) => {
+	const { code, output, left } = await create(...argv);
+	expect([code, output]).toEqual([1, expect.stringContaining(message)]);
+	expect(left).toEqual(["taken", "taken/notes.txt"]);
+});
+
+test("a package is taken with those it depends on, and with no others", () => {
+	const names = withDependencies(readWorkspaces(root), ["@holdfast/testing", "zod"]).map(({ name }) => name);
+	expect(names).toEqual(["holdfast", "@holdfast/memory", "@holdfast/testing", "@holdfast/upp"]);
+});
