@@ -60,6 +60,48 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(terminal.text).toMatch(/continue: +holdfast chat --session chat-/);
 	});
 
+	test("lists commands, files and sessions while they are typed, and finds earlier messages", async () => {
+		const folder = temporaryFolder();
+		writeFileSync(join(folder, "notes.md"), "The lamp is green.\n");
+		const model = await server({ text: "One." });
+		const first = await run(["run", "Which lamp?", "--model", model.model, "--session", "lamps"], { folder });
+		expect(first.code).toBe(0);
+		const terminal = new Terminal(["chat", "--model", model.model, "--session", "here"], { folder });
+		await terminal.shows("nothing used yet");
+		terminal.type("/");
+		await terminal.shows(/❯ help .*\n/);
+		await terminal.shows("continue another session");
+		terminal.type("res");
+		await terminal.shows(/❯ resume/);
+		terminal.press("Enter");
+		await terminal.shows(/❯ lamps +\d{4}-\d\d-\d\d \d\d:\d\d +Which lamp\?/);
+		terminal.press("Escape");
+		await terminal.shows(/> \/resume *\n\S*here · /);
+		terminal.press("C-c");
+		terminal.type("See #la");
+		await terminal.shows(/ lamps +\d{4}/);
+		terminal.press("Tab");
+		await terminal.shows("> See #lamps");
+		terminal.type("and @");
+		await terminal.shows(/ notes\.md +19 bytes/);
+		terminal.press("Down");
+		await terminal.shows("❯ notes.md");
+		terminal.press("Enter");
+		await terminal.shows("> See #lamps and @notes.md");
+		terminal.press("Enter");
+		await terminal.shows("Read the sessions lamps");
+		await model.asked(2);
+		expect(textOf(model.requests[1]?.messages)).toContain("user: Which lamp?");
+		expect(textOf(model.requests[1]?.messages)).toContain("The lamp is green.");
+		terminal.press("C-r");
+		terminal.type("see");
+		await terminal.shows(/❯ See #lamps and @notes\.md/);
+		terminal.press("Escape");
+		await terminal.shows(/> *\nhere · /);
+		await terminal.say("#lamps");
+		await terminal.shows(/Continuing session lamps\.\n+> Which lamp\?/);
+	});
+
 	test("is steered while it works, and interrupted by Esc", async () => {
 		const folder = temporaryFolder();
 		const held = Promise.withResolvers<void>();

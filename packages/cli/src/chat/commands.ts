@@ -5,14 +5,16 @@ import { type CommandIo, formatTime, oneLine, sessionKeyFor } from "../terminal/
 import {
 	chatSummaryOf,
 	chooseModel,
-	isOwnKey,
 	keepChatSummary,
 	prepare,
 	refuseServed,
 	summarised,
 } from "../work/index.ts";
 import { summarise } from "./compact.ts";
+import type { Choices } from "./composer.ts";
 import type { Conversation } from "./conversation.ts";
+import type { Choice } from "./menu.ts";
+import { lastSessions, modelChoices, sessionChoices } from "./pickers.ts";
 
 /** What the commands need. */
 export interface CommandParts {
@@ -29,6 +31,8 @@ interface ChatCommand {
 	readonly help: string;
 	/** Whether the command is allowed while the agent works. */
 	readonly when: "always" | "idle";
+	/** Returns the menu of its argument. */
+	choices?(parts: CommandParts): Choices;
 	run(parts: CommandParts, argument: string): void | Promise<void>;
 }
 
@@ -48,6 +52,7 @@ const commands: readonly ChatCommand[] = [
 		argument: "[ID]",
 		help: "show the current model, or switch to another one",
 		when: "idle",
+		choices: (parts) => ({ form: "open", choices: modelChoices(parts) }),
 		async run({ conversation, io }, id) {
 			const { setup, transcript } = conversation;
 			if (setup.agent !== undefined) return transcript.note(`The agent of ${setup.agent} has its own model.`);
@@ -96,12 +101,11 @@ const commands: readonly ChatCommand[] = [
 		help: "list the most recently changed sessions",
 		when: "always",
 		async run({ conversation }) {
-			const heads = (await conversation.host.journal.list()).filter(({ key }) => isOwnKey(key));
-			heads.sort((one, other) => other.updatedAt - one.updatedAt);
-			const lines = heads.slice(0, MOST_SESSIONS).map(({ key, updatedAt, openRunId }) => {
+			const heads = await lastSessions(conversation.host, MOST_SESSIONS);
+			const lines = heads.map(({ key, updatedAt, openRunId, title }) => {
 				const open = openRunId === undefined ? "" : " · open";
 				const here = key === conversation.setup.key ? " · this one" : "";
-				return `${formatTime(updatedAt)}  ${oneLine(key, 60)}${open}${here}`;
+				return `${formatTime(updatedAt)}  ${oneLine(key, 60)}${open}${here}  ${oneLine(title, 60)}`.trimEnd();
 			});
 			conversation.transcript.note(lines.length === 0 ? "No sessions yet." : lines.join("\n"));
 		},
@@ -111,11 +115,11 @@ const commands: readonly ChatCommand[] = [
 		argument: "[KEY]",
 		help: "continue another session; without KEY, the most recently changed one",
 		when: "idle",
+		choices: ({ conversation }) => ({ form: "closed", choices: sessionChoices(conversation) }),
 		async run({ conversation, io, db }, given) {
 			const { transcript, setup, host } = conversation;
-			const heads = (await host.journal.list()).filter(({ key }) => isOwnKey(key) && key !== setup.key);
-			heads.sort((one, other) => other.updatedAt - one.updatedAt);
-			const key = given === "" ? heads[0]?.key : given;
+			const latest = given === "" ? await lastSessions(host, 2) : [];
+			const key = given === "" ? latest.find((head) => head.key !== setup.key)?.key : given;
 			if (key === undefined) return transcript.note("No other sessions.");
 			await refuseServed(host, key);
 			if ((await host.journal.head(key)) === undefined)
@@ -159,9 +163,17 @@ const commands: readonly ChatCommand[] = [
 	},
 ];
 
-/** Returns the names of commands that start with the text. */
-export function commandsLike(start: string): readonly string[] {
-	return commands.map(({ name }) => name).filter((name) => name.startsWith(start));
+/** The commands, for a menu. A command that offers its arguments continues with their menu. */
+export const commandChoices: readonly Choice[] = commands.map(({ name, argument, help, choices }) => ({
+	text: `/${name}${choices === undefined ? "" : " "}`,
+	label: name,
+	detail: argument === "" ? help : `${argument}  ${help}`,
+}));
+
+/** Returns the menu of a command's argument. */
+export function argumentChoices(name: string, parts: CommandParts): Choices {
+	const command = commands.find((each) => each.name === name);
+	return command?.when === "idle" && parts.conversation.isBusy ? undefined : command?.choices?.(parts);
 }
 
 /** Whether a text is a command: a slash and a word, but not a path. */
@@ -190,6 +202,7 @@ function helpText(): string {
 		"Enter sends your message; while the agent works, the message reaches it before its next step.",
 		"Esc interrupts the agent. Press Ctrl-C twice to leave.",
 		"Alt-Enter, Ctrl-J or a \\ at the end of the line start a new line. Up and Down recall earlier messages.",
-		"@path reads a file into your message; Tab completes paths and commands.",
+		"@path reads a file into your message, and #KEY another session. A message of #KEY alone continues that session.",
+		"/, @ and # open a menu: Up and Down choose, Tab inserts, Esc closes it. Ctrl-R searches earlier messages.",
 	].join("\n");
 }

@@ -10,14 +10,14 @@ const INSTRUCTIONS =
 const LONGEST_RESULT = 2_000;
 const LONGEST = 400_000;
 
-/** Returns the conversation as text; for a long one, only the end. */
-function transcriptOf(messages: readonly Message[]): string {
+/** Returns the conversation as text; for a long one, only the end: at most `longest` characters. */
+export function transcriptOf(messages: readonly Message[], longest: number = LONGEST): string {
 	const lines = messages.map((message) => {
 		if (message.type !== "tool_result") return `${message.type}: ${message.text}`;
 		const { results } = message as Message & { readonly results: readonly { readonly result: unknown }[] };
 		return results.map(({ result }) => `tool: ${cutText(textOf(result), LONGEST_RESULT)}`).join("\n");
 	});
-	return lines.join("\n").slice(-LONGEST).toWellFormed();
+	return lines.join("\n").slice(-longest).toWellFormed();
 }
 
 /** Asks a model for the summary. */

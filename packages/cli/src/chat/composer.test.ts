@@ -3,8 +3,18 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Composer } from "./composer.ts";
 import { History } from "./history.ts";
+import type { Choice } from "./menu.ts";
 
-function compose({ isBusy = false, words = [] as readonly string[] } = {}) {
+const choice = (label: string, text = label): Choice => ({ text, label, detail: "" });
+
+interface Offered {
+	readonly isBusy?: boolean;
+	readonly files?: readonly string[];
+	readonly commands?: readonly Choice[];
+	readonly models?: readonly string[];
+}
+
+function compose({ isBusy = false, files = [], commands = [], models = [] }: Offered = {}) {
 	const db = join(temporaryFolder(), "db");
 	const happened: string[] = [];
 	const history = new History(db);
@@ -16,10 +26,35 @@ function compose({ isBusy = false, words = [] as readonly string[] } = {}) {
 			return isBusy;
 		},
 		leave: () => void happened.push("leave"),
-		complete: async (word) => words.filter((each) => each.startsWith(word.slice(1))),
+		choices({ kind }) {
+			if (kind === "command") return { form: "closed", choices: commands };
+			if (kind === "argument") return { form: "open", choices: models.map((model) => choice(model)) };
+			return { form: "open", choices: Promise.resolve(files.map((path) => choice(path, `@${path} `))) };
+		},
 	});
 	const write = (text: string): void => composer.act({ type: "insert", text });
-	return { composer, happened, history, write, db, text: () => composer.snapshot().draft.text };
+	const offered = (): readonly string[] =>
+		(composer.snapshot().menu?.fitting ?? []).map(({ label }) => label);
+	const selected = (): string | undefined => {
+		const { menu } = composer.snapshot();
+		return menu?.fitting[menu.selected]?.label;
+	};
+	const press = (
+		...types: readonly ("up" | "down" | "send" | "complete" | "interrupt" | "search" | "backspace")[]
+	) => {
+		for (const type of types) composer.act({ type });
+	};
+	return {
+		composer,
+		happened,
+		history,
+		write,
+		db,
+		offered,
+		selected,
+		press,
+		text: () => composer.snapshot().draft.text,
+	};
 }
 
 test("Ctrl-C twice in a row leaves; any key between takes the first one back", () => {
@@ -68,15 +103,112 @@ test("end of input leaves only where nothing is written", () => {
 	expect(happened).toEqual(["leave"]);
 });
 
-test("a word is completed as far as all that fit agree, and what fits is shown", async () => {
-	const { composer, write, text } = compose({ words: ["notes.md", "notices.md"] });
-	write("see @no");
-	composer.act({ type: "complete" });
-	await expect.poll(() => composer.snapshot().hint).toBe("notes.md  notices.md");
-	expect(text()).toBe("see @not");
-	write("e");
-	composer.act({ type: "complete" });
-	await expect.poll(text).toBe("see @notes.md ");
+test("a path after @ gets a menu, and is replaced only when asked", async () => {
+	const files = ["src/notes.md", "test/notes.md", "notices.md"];
+	const { write, text, press, offered, selected, happened } = compose({ files });
+	write("see @not");
+	await expect.poll(offered).toEqual(["notices.md", "src/notes.md", "test/notes.md"]);
+	expect(selected()).toBeUndefined();
+	press("send");
+	expect(happened).toEqual(["send see @not"]);
+	write("see @notes");
+	await expect.poll(offered).toEqual(["src/notes.md", "test/notes.md", "notices.md"]);
+	press("down", "down", "send");
+	expect(text()).toBe("see @test/notes.md ");
+	expect(offered()).toEqual([]);
+});
+
+test("Tab takes the first choice, even if the choices are not known yet", async () => {
+	const { write, text, press } = compose({ files: ["notes.md", "notices.md"] });
+	write("@notes");
+	press("complete");
+	await expect.poll(text).toBe("@notes.md ");
+});
+
+test("Tab without a match leaves the typed word", async () => {
+	const { composer, write, text, press } = compose({ files: ["a.md"] });
+	write("@bob");
+	press("complete");
+	await expect.poll(() => composer.snapshot().menu?.all).toHaveLength(1);
+	expect(text()).toBe("@bob");
+});
+
+const commands = [choice("help", "/help"), choice("model", "/model "), choice("new", "/new")];
+
+test("Enter runs the selected command, and opens the menu of its argument", () => {
+	const { write, text, press, offered, happened, selected } = compose({
+		commands,
+		models: ["gpt", "claude"],
+	});
+	write("/");
+	expect(offered()).toEqual(["help", "model", "new"]);
+	press("down", "down", "send");
+	expect(happened).toEqual(["send /new"]);
+	write("/mo");
+	press("send");
+	expect(text()).toBe("/model ");
+	expect(offered()).toEqual(["gpt", "claude"]);
+	expect(selected()).toBeUndefined();
+	write("gpt-9");
+	press("send");
+	expect(happened).toEqual(["send /new", "send /model gpt-9"]);
+	write("/model ");
+	press("up", "send");
+	expect(happened.at(-1)).toBe("send /model claude");
+});
+
+test("Esc closes the menu first and interrupts nothing; another word opens one again", async () => {
+	const { write, press, offered, happened, text } = compose({ isBusy: true, files: ["a.md", "b.md"] });
+	write("@");
+	await expect.poll(offered).toHaveLength(2);
+	press("interrupt");
+	expect(offered()).toEqual([]);
+	expect(happened).toEqual([]);
+	write("a");
+	expect(offered()).toEqual([]);
+	press("interrupt");
+	expect(happened).toEqual(["interrupt"]);
+	expect(text()).toBe("@a");
+	write(" @b");
+	await expect.poll(offered).toEqual(["b.md"]);
+});
+
+test("a recalled input opens no menu, so that Up and Down keep recalling", () => {
+	const { write, press, offered, text } = compose({ commands });
+	for (const each of ["first", "/help", "last"]) {
+		write(each);
+		press("send");
+	}
+	press("up", "up");
+	expect(text()).toBe("/help");
+	expect(offered()).toEqual([]);
+	press("up");
+	expect(text()).toBe("first");
+});
+
+test("Ctrl-R finds earlier inputs by a part of them; Enter inserts, Esc gives the draft back", () => {
+	const { write, press, offered, happened, text } = compose();
+	for (const each of ["run the tests", "fix the lamp", "test again"]) {
+		write(each);
+		press("send");
+	}
+	write("lam");
+	press("search");
+	expect(offered()).toEqual(["fix the lamp"]);
+	press("send");
+	expect(text()).toBe("fix the lamp");
+	press("interrupt");
+	write("test");
+	press("search", "search");
+	write("s");
+	expect(offered()).toEqual(["run the tests"]);
+	press("interrupt");
+	expect(text()).toBe("test");
+	press("search");
+	write(" nothing");
+	press("send");
+	expect(text()).toBe("test nothing");
+	expect(happened).toEqual(["send run the tests", "send fix the lamp", "send test again", "interrupt"]);
 });
 
 test("what was sent is known to the next chat, once", () => {

@@ -1,17 +1,27 @@
 /**
- * The user's side of a chat: typing, history, interrupting and leaving. A separate store, so that the screen is a
+ * The user's side of a chat: typing, menus, history, interrupting and leaving. A separate store, so that the screen is a
  * function of this and the transcript.
+ *
+ * writing ── a word opens a menu ──▶ menu ── Enter, Tab or Esc ──▶ writing
+ *    └────── Ctrl-R ──▶ searching (a menu of earlier inputs) ── Enter or Esc ──▶ writing
  */
 import { type Draft, edited, emptyDraft } from "./editor.ts";
 import type { History } from "./history.ts";
 import type { KeyAction } from "./keys.ts";
+import { type Choice, isSameMenu, type Menu, menuOf, movedBy, type Trigger, triggerOf } from "./menu.ts";
 
 /** The state that the composer renders. */
 export interface Composed {
 	readonly draft: Draft;
-	/** The line below the draft: completions, or a reminder that Ctrl-C again leaves. */
+	/** The line below the draft, such as a reminder that Ctrl-C again leaves. */
 	readonly hint: string;
+	readonly menu: Menu | undefined;
 }
+
+/** The choices of a word; undefined if there is no menu for it. */
+export type Choices =
+	| { readonly form: Menu["form"]; readonly choices: readonly Choice[] | Promise<readonly Choice[]> }
+	| undefined;
 
 export interface ComposerParts {
 	readonly history: History;
@@ -20,16 +30,22 @@ export interface ComposerParts {
 	/** Interrupts the run; returns whether there was one to interrupt. */
 	interrupt(): boolean;
 	leave(): void;
-	/** Returns the completions of a word. */
-	complete(word: string): Promise<readonly string[]>;
+	/** Returns the menu of a word. */
+	choices(trigger: Trigger): Choices;
 }
 
 export class Composer {
 	readonly #parts: ComposerParts;
 	readonly #listeners = new Set<() => void>();
-	#composed: Composed = { draft: emptyDraft, hint: "" };
+	#composed: Composed = { draft: emptyDraft, hint: "", menu: undefined };
 	/** Whether Ctrl-C was the last key. */
 	#isLeaving = false;
+	/** The word whose menu the user closed. */
+	#closed: Trigger | undefined;
+	/** The choices that were requested last. */
+	#loading: { readonly trigger: Trigger; readonly loading: Promise<void> } | undefined;
+	/** The draft before a search in the history; undefined outside a search. */
+	#beforeSearch: Draft | undefined;
 
 	constructor(parts: ComposerParts) {
 		this.#parts = parts;
@@ -47,14 +63,67 @@ export class Composer {
 		const wasLeaving = this.#isLeaving;
 		this.#isLeaving = false;
 		const { draft } = this.#composed;
+		if (this.#actInMenu(action)) return;
 		if (action.type === "send") this.#send(draft);
-		else if (action.type === "complete") void this.#complete(draft);
+		else if (action.type === "complete") void this.#complete();
+		else if (action.type === "search") this.#search(draft);
 		else if (action.type === "leave") this.#leave(draft, wasLeaving);
 		else if (action.type === "interrupt") {
 			if (!this.#parts.interrupt()) this.#clear(draft);
 		} else if (action.type !== "end-of-input") this.#edit(action);
 		else if (draft.text === "") this.#parts.leave();
 		else this.#edit({ type: "delete" });
+	}
+
+	/** Handles a key that belongs to the open menu; returns whether it did. */
+	#actInMenu(action: KeyAction): boolean {
+		const { menu } = this.#composed;
+		if (menu === undefined) return false;
+		switch (action.type) {
+			case "up":
+			case "down":
+				if (menu.fitting.length === 0) return false;
+				this.#set({ menu: movedBy(menu, action.type === "up" ? -1 : 1) });
+				return true;
+			case "search":
+				if (this.#beforeSearch !== undefined) this.#set({ menu: movedBy(menu, 1) });
+				return this.#beforeSearch !== undefined;
+			case "interrupt":
+				this.#closed = menu.trigger;
+				this.#endSearch(this.#beforeSearch ?? this.#composed.draft);
+				return true;
+			case "send": {
+				const choice = menu.fitting[menu.selected];
+				if (this.#beforeSearch === undefined && (choice === undefined || isTyped(this.#composed, choice)))
+					return false;
+				this.#accept(choice, "enter");
+				return true;
+			}
+			default:
+				return false;
+		}
+	}
+
+	/** Puts a choice into the draft. Enter sends it, unless it continues: a path, or a command with an argument. */
+	#accept(choice: Choice | undefined, key: "enter" | "tab"): void {
+		const { draft, menu } = this.#composed;
+		if (choice === undefined || menu === undefined) {
+			this.#endSearch(draft);
+			return;
+		}
+		const { from, kind } = menu.trigger;
+		const text = draft.text.slice(0, from) + choice.text + draft.text.slice(draft.cursor);
+		const taken = { ...emptyDraft, text, cursor: from + choice.text.length };
+		if (kind === "history") {
+			this.#endSearch(taken);
+			return;
+		}
+		if (key === "enter" && (kind === "command" || kind === "argument") && !choice.text.endsWith(" ")) {
+			this.#send(taken);
+			return;
+		}
+		this.#set({ draft: taken, hint: "" });
+		this.#openMenu();
 	}
 
 	/** Interrupts and clears the first time; leaves the second time in a row. */
@@ -70,7 +139,11 @@ export class Composer {
 	}
 
 	#edit(edit: Parameters<typeof edited>[1]): void {
-		this.#set({ draft: edited(this.#composed.draft, edit, this.#parts.history.texts), hint: "" });
+		const draft = edited(this.#composed.draft, edit, this.#parts.history.texts);
+		// Up and Down leave a recalled input again, so no menu takes these keys.
+		if (draft.past !== this.#composed.draft.past) this.#closed = triggerOf(draft);
+		this.#set({ draft, hint: "" });
+		this.#openMenu();
 	}
 
 	#send(draft: Draft): void {
@@ -80,7 +153,7 @@ export class Composer {
 			return;
 		}
 		const text = draft.text.trim();
-		this.#set({ draft: emptyDraft, hint: "" });
+		this.#empty();
 		if (text === "") return;
 		this.#parts.history.add(text);
 		this.#parts.send(text);
@@ -89,25 +162,91 @@ export class Composer {
 	/** Saves the typed text in the history, where Up recalls it. */
 	#clear(draft: Draft): void {
 		this.#parts.history.add(draft.text.trim());
-		this.#set({ draft: emptyDraft, hint: "" });
+		this.#empty();
 	}
 
-	async #complete(draft: Draft): Promise<void> {
-		const word = /(?:^\/|@)\S*$/.exec(draft.text.slice(0, draft.cursor))?.[0];
-		if (word === undefined) return;
-		const found = await this.#parts.complete(word).catch(() => []);
+	#empty(): void {
+		this.#beforeSearch = undefined;
+		this.#closed = undefined;
+		this.#set({ draft: emptyDraft, hint: "", menu: undefined });
+	}
+
+	/** Takes the selected choice, else the first one, as soon as the choices are known. */
+	async #complete(): Promise<void> {
+		if (this.#composed.menu === undefined) {
+			this.#closed = undefined;
+			this.#openMenu();
+		}
+		const { draft, menu } = this.#composed;
+		if (menu === undefined) return;
+		if (menu.all === undefined) await this.#loaded(menu);
+		const { menu: now } = this.#composed;
 		// Typing continues undisturbed.
-		if (this.#composed.draft !== draft) return;
-		const common = commonStart(found);
-		const put = found.length === 1 ? `${common} ` : common;
-		const start = draft.cursor - word.length + 1;
-		const text =
-			found.length === 0 ? draft.text : draft.text.slice(0, start) + put + draft.text.slice(draft.cursor);
-		const cursor = found.length === 0 ? draft.cursor : start + put.length;
-		this.#set({
-			draft: { ...draft, text, cursor },
-			hint: found.length > 1 ? found.slice(0, 8).join("  ") : "",
-		});
+		if (now === undefined || this.#composed.draft !== draft) return;
+		const choice = now.fitting[Math.max(0, now.selected)];
+		if (choice !== undefined) this.#accept(choice, "tab");
+	}
+
+	/** Opens the menu of the word at the cursor, and closes that of another one. */
+	#openMenu(): void {
+		const { draft, menu } = this.#composed;
+		const trigger = this.#beforeSearch === undefined ? triggerOf(draft) : searchOf(draft);
+		if (trigger === undefined || isSameMenu(trigger, this.#closed)) {
+			if (trigger === undefined) this.#closed = undefined;
+			if (menu !== undefined) this.#set({ menu: undefined });
+			return;
+		}
+		this.#closed = undefined;
+		if (menu !== undefined && isSameMenu(trigger, menu.trigger)) {
+			this.#set({ menu: menuOf(trigger, menu.form, menu.all) });
+			return;
+		}
+		const offered: Choices =
+			this.#beforeSearch === undefined ? this.#parts.choices(trigger) : this.#earlier();
+		if (offered === undefined) {
+			this.#set({ menu: undefined });
+			return;
+		}
+		const { form, choices } = offered;
+		if (!(choices instanceof Promise)) {
+			this.#set({ menu: menuOf(trigger, form, choices) });
+			return;
+		}
+		const opened = menuOf(trigger, form, undefined);
+		this.#set({ menu: opened });
+		const loading = choices.catch((): readonly Choice[] => []).then((all) => this.#load(trigger, all));
+		this.#loading = { trigger, loading };
+	}
+
+	#loaded({ trigger }: Menu): Promise<void> {
+		return isSameMenu(this.#loading?.trigger, trigger)
+			? (this.#loading?.loading ?? Promise.resolve())
+			: Promise.resolve();
+	}
+
+	#load(trigger: Trigger, all: readonly Choice[]): void {
+		const { menu } = this.#composed;
+		if (menu !== undefined && isSameMenu(menu.trigger, trigger))
+			this.#set({ menu: menuOf(menu.trigger, menu.form, all) });
+	}
+
+	/** Searches the history for the typed text. */
+	#search(draft: Draft): void {
+		this.#beforeSearch = draft;
+		this.#closed = undefined;
+		this.#set({ draft: { ...draft, cursor: draft.text.length }, hint: "", menu: undefined });
+		this.#openMenu();
+	}
+
+	#endSearch(draft: Draft): void {
+		this.#beforeSearch = undefined;
+		this.#closed ??= triggerOf(draft);
+		this.#set({ draft, hint: "", menu: undefined });
+	}
+
+	#earlier(): Choices {
+		const texts = [...new Set(this.#parts.history.texts.toReversed())];
+		return { form: "closed", choices: texts.map((text) => ({ text, label: text, detail: "" })) };
 	}
 
 	#set(composed: Partial<Composed>): void {
@@ -116,9 +255,12 @@ export class Composer {
 	}
 }
 
-function commonStart(words: readonly string[]): string {
-	const [first = "", ...others] = words;
-	let length = first.length;
-	for (const other of others) while (!other.startsWith(first.slice(0, length))) length--;
-	return first.slice(0, length);
+/** A search compares the whole draft. */
+function searchOf({ text }: Draft): Trigger {
+	return { kind: "history", from: 0, word: text, command: "" };
+}
+
+/** Whether the draft contains a choice already, so that Enter sends it. */
+function isTyped({ draft, menu }: Composed, choice: Choice): boolean {
+	return draft.text.slice(menu?.trigger.from, draft.cursor) === choice.text.trimEnd();
 }

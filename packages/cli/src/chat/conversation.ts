@@ -24,6 +24,7 @@ import {
 } from "../work/index.ts";
 import type { Transcript } from "./chat-transcript.ts";
 import { withFiles } from "./mentions.ts";
+import { withSessions } from "./pickers.ts";
 import { RunView } from "./run-view.ts";
 import { Spending, spendingOf } from "./spending.ts";
 
@@ -340,7 +341,10 @@ export class Conversation {
 		if (files.length > 0)
 			this.transcript.note(`Read ${files.map((path) => oneLine(path, 80)).join(", ")}`, "quiet");
 		for (const problem of problems) this.transcript.note(oneLine(problem, 300), "warning");
-		return whole;
+		const { text, keys } = await withSessions(whole, this);
+		if (keys.length > 0)
+			this.transcript.note(`Read the sessions ${keys.map((key) => oneLine(key, 80)).join(", ")}`, "quiet");
+		return text;
 	}
 
 	#makeApprovals(): Approvals {

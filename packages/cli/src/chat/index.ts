@@ -5,9 +5,12 @@ import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
 import { ending, exitCodes, openDatabase, prepare, refuseServed, type WorkOptions } from "../work/index.ts";
 import { chatInLines } from "./chat-in-lines.ts";
 import { Transcript } from "./chat-transcript.ts";
-import { commandsLike, isCommand, runChatCommand } from "./commands.ts";
+import { argumentChoices, type CommandParts, commandChoices, isCommand, runChatCommand } from "./commands.ts";
+import type { Choices } from "./composer.ts";
 import { Conversation } from "./conversation.ts";
-import { completions } from "./mentions.ts";
+import { fileChoices } from "./mentions.ts";
+import type { Trigger } from "./menu.ts";
+import { sessionChoices, sessionMentioned } from "./pickers.ts";
 
 /** Options of the command `chat`. */
 export interface ChatCommand extends WorkOptions {
@@ -40,12 +43,15 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 		const open = await Conversation.open({ host, db: command.db, setup, transcript, yes: command.yes });
 		conversation = open;
 		greet(open, command);
+		const parts: CommandParts = { conversation: open, io, db: command.db, leave: () => left.resolve() };
 		const submit = async (text: string): Promise<void> => {
 			// An answer to a question is never a command.
-			if (transcript.live.status === "asking" || !isCommand(text)) return open.say(text);
+			if (transcript.live.status === "asking") return open.say(text);
+			const session = await sessionMentioned(open, text);
+			const asked = session === undefined ? text : `/resume ${session}`;
+			if (!isCommand(asked)) return open.say(text);
 			transcript.note(`> ${text}`, "quiet");
-			const parts = { conversation: open, io, db: command.db, leave: () => left.resolve() };
-			await runChatCommand(text, parts);
+			await runChatCommand(asked, parts);
 		};
 		const { stdin } = process;
 		const isTyped = stdin.isTTY === true && process.stdout.isTTY === true;
@@ -55,7 +61,7 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 				{ conversation: open, input: stdin, output: io.stdout, isTyped, submit },
 				left.promise,
 			);
-		else await onScreen(open, command, io, submit, left);
+		else await onScreen(parts, submit, left);
 		return interrupts > 0 ? exitCodes.interrupted : exitCodes.completed;
 	} finally {
 		await conversation?.leave();
@@ -69,19 +75,18 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 
 /** Draws the chat until the user leaves. */
 async function onScreen(
-	conversation: Conversation,
-	command: ChatCommand,
-	io: CommandIo,
+	parts: CommandParts,
 	submit: (text: string) => Promise<void>,
 	left: PromiseWithResolvers<void>,
 ): Promise<void> {
 	// React's development build warns, measures and is slower.
 	process.env.NODE_ENV ??= "production";
 	const { openScreen } = await import("./open-screen.ts");
+	const { conversation, io, db } = parts;
 	const { transcript } = conversation;
 	const close = openScreen({
 		transcript,
-		db: command.db,
+		db,
 		hasColours: (io.environment.NO_COLOR ?? "") === "",
 		send: (text) => void submit(text).catch((error: unknown) => transcript.note(messageOf(error), "warning")),
 		interrupt() {
@@ -90,13 +95,36 @@ async function onScreen(
 			return isBusy;
 		},
 		leave: () => left.resolve(),
-		complete: async (word) =>
-			word.startsWith("/")
-				? commandsLike(word.slice(1))
-				: completions(conversation.setup.dir, word.slice(1), 50),
+		choices: (trigger) => choicesOf(trigger, parts),
 	});
 	await left.promise;
 	await close();
+}
+
+/** Returns the menu of a word. The text of an answer opens none. */
+function choicesOf({ kind, command }: Trigger, parts: CommandParts): Choices {
+	const { conversation } = parts;
+	if (conversation.transcript.live.status === "asking") return undefined;
+	switch (kind) {
+		case "command":
+			return { form: "closed", choices: commandChoices };
+		case "argument":
+			return argumentChoices(command, parts);
+		case "file":
+			// Only the assistant's messages get the files that they mention.
+			return conversation.setup.agent === undefined
+				? { form: "open", choices: fileChoices(conversation.setup.dir) }
+				: undefined;
+		case "session":
+			return {
+				form: "open",
+				choices: sessionChoices(conversation).then((all) =>
+					all.filter(({ text }) => !/\s/.test(text)).map((each) => ({ ...each, text: `#${each.text} ` })),
+				),
+			};
+		case "history":
+			return undefined;
+	}
 }
 
 /** Whether the terminal cannot redraw, or a screen reader is in use. */

@@ -11,3 +11,19 @@ test("a word and Enter that come as one are sent; lines that come as one are tex
 	expect(actionsOf("", { ...none, return: true, meta: true })).toEqual([{ type: "insert", text: "\n" }]);
 	expect(actionsOf("x", { ...none, ctrl: true })).toEqual([]);
 });
+
+test("keys that arrive together are told apart, and a line end among words is text", () => {
+	const none = {} as Key;
+	expect(actionsOf("\u0012see\r", none)).toEqual([
+		{ type: "search" },
+		{ type: "insert", text: "see" },
+		{ type: "send" },
+	]);
+	expect(actionsOf("a\u0001b", none)).toEqual([
+		{ type: "insert", text: "a" },
+		{ type: "home" },
+		{ type: "insert", text: "b" },
+	]);
+	expect(actionsOf("a\nb\u0003", none)).toEqual([{ type: "insert", text: "a\nb\u0003" }]);
+	expect(actionsOf("é", none)).toEqual([{ type: "insert", text: "é" }]);
+});

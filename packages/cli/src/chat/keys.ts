@@ -9,14 +9,34 @@ export type KeyAction =
 	| { readonly type: "interrupt" }
 	| { readonly type: "leave" }
 	| { readonly type: "end-of-input" }
-	| { readonly type: "complete" };
+	| { readonly type: "complete" }
+	/** Searches the history. */
+	| { readonly type: "search" };
 
-/** Maps input to actions. A word and Enter may arrive together when the user types ahead; a paste is marked as one. */
+/**
+ * Maps input to actions. Keys may arrive together when the user types ahead: words, control keys and a last Enter. A
+ * paste is marked as one, and several lines without the mark are taken as one too.
+ */
 export function actionsOf(input: string, key: Key): readonly KeyAction[] {
-	const [, text] = /^([^\r\n]+)\r$/.exec(input) ?? [];
-	if (text !== undefined && !key.ctrl && !key.meta) return [{ type: "insert", text }, { type: "send" }];
-	const action = actionOf(input, key);
-	return action === undefined ? [] : [action];
+	const [, text = "", end = ""] = /^([^\r\n]+)(\r?)$/.exec(input) ?? [];
+	if (key.ctrl || key.meta || text + end === "" || text + end === text[0]) {
+		const action = actionOf(input, key);
+		return action === undefined ? [] : [action];
+	}
+	const typed = text.split(controlKeys).flatMap((piece): readonly KeyAction[] => {
+		const action: KeyAction | undefined = isControl(piece)
+			? withControl(String.fromCharCode(piece.charCodeAt(0) + 96))
+			: { type: "insert", text: piece };
+		return piece === "" || action === undefined ? [] : [action];
+	});
+	return end === "" ? typed : [...typed, { type: "send" }];
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals send Ctrl-A as the character 1, and so on
+const controlKeys = /([\x01-\x08\x0b\x0c\x0e-\x1a])/;
+
+function isControl(piece: string): boolean {
+	return piece.length === 1 && controlKeys.test(piece);
 }
 
 /** Undefined for a key without a meaning. */
@@ -60,6 +80,7 @@ const controls: Readonly<Record<string, KeyAction>> = {
 	k: { type: "delete-to-end" },
 	n: { type: "down" },
 	p: { type: "up" },
+	r: { type: "search" },
 	u: { type: "delete-to-start" },
 	w: { type: "delete-word" },
 };

@@ -46,7 +46,11 @@ class Renderer {
 			case "heading":
 				return [this.#paint("heading", this.#inline(token.tokens))];
 			case "code":
-				return token.text.split("\n").map((line: string) => `  ${this.#paint("code", line)}`);
+				// The parser keeps the end of an empty last line.
+				return token.text
+					.replace(/\n$/, "")
+					.split("\n")
+					.map((line: string) => `  ${this.#paint("code", line)}`);
 			case "blockquote":
 				return this.blocks(token.tokens ?? [], depth + 1)
 					.flatMap((line) => line.split("\n"))

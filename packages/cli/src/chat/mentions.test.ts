@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
-import { completions, withFiles } from "./mentions.ts";
+import { fileChoices, withFiles } from "./mentions.ts";
 
 function folder(): string {
 	const root = temporaryFolder();
@@ -30,9 +30,9 @@ test("files outside of the folder are refused, by paths and by links", async () 
 	expect(text).toBe("See @/etc/passwd @../x @link @missing");
 });
 
-test("paths are completed by their beginning, and by that of their names", async () => {
-	const root = folder();
-	expect(await completions(root, "no", 5)).toEqual(["notes.md"]);
-	expect(await completions(root, "a ", 5)).toEqual(['"docs/a b.md"']);
-	expect(await completions(root, "", 1)).toHaveLength(1);
+test("paths are offered in the form in which a message mentions them", async () => {
+	expect(await fileChoices(folder())).toEqual([
+		{ text: "@notes.md ", label: "notes.md", detail: "6 bytes" },
+		{ text: '@"docs/a b.md" ', label: "docs/a b.md", detail: "7 bytes" },
+	]);
 });

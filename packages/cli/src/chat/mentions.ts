@@ -1,7 +1,9 @@
 /**
  * Files that a message mentions as `@path`. They are attached with the same tool that the model would use to read them.
  */
+import { formatBytes } from "../terminal/index.ts";
 import { createAssistantTools, ToolRefusal, walkFiles } from "../tools/index.ts";
+import type { Choice } from "./menu.ts";
 
 const mention = /(?<=^|[\s("'`])@(?:"(?<quoted>[^"\n]+)"|(?<plain>[^\s"'`]+))/g;
 /** The most files attached to a message, and their characters in total. */
@@ -50,19 +52,12 @@ export async function withFiles(text: string, dir: string): Promise<WithFiles> {
 	return { text: [text, ...parts].join("\n\n"), files, problems };
 }
 
-/** Returns paths or names that start with the typed text, in the form that follows an `@`; limited in number. */
-export async function completions(dir: string, start: string, most: number): Promise<readonly string[]> {
+/** Returns the files of a folder for a menu. */
+export async function fileChoices(dir: string): Promise<readonly Choice[]> {
 	const { files } = await walkFiles(dir, "");
-	const wanted = start.toLowerCase();
-	const rank = (path: string): number => {
-		const lower = path.toLowerCase();
-		if (lower.startsWith(wanted)) return 0;
-		return lower.slice(lower.lastIndexOf("/") + 1).startsWith(wanted) ? 1 : 2;
-	};
-	return files
-		.map(({ path }) => path)
-		.filter((path) => rank(path) < 2)
-		.sort((one, other) => rank(one) - rank(other))
-		.slice(0, most)
-		.map((path) => (/\s/.test(path) ? `"${path}"` : path));
+	return files.map(({ path, size }) => ({
+		text: `@${/\s/.test(path) ? `"${path}"` : path} `,
+		label: path,
+		detail: formatBytes(size),
+	}));
 }

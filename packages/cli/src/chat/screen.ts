@@ -1,12 +1,13 @@
 /** Draws a chat: finished entries scroll up; below them are the current activity and the user's draft. */
 import { Box, Static, Text, useAnimation, useInput, usePaste, useWindowSize } from "ink";
-import { createElement, type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
-import { oneLine, printable, wrapped } from "../terminal/index.ts";
+import { createElement, type ReactNode, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { fitted, printable, wrapped } from "../terminal/index.ts";
 import type { ChatEntry, Live, Snapshot, Transcript } from "./chat-transcript.ts";
-import type { Composer } from "./composer.ts";
+import type { Composed, Composer } from "./composer.ts";
 import { entryText } from "./entry-text.ts";
 import { actionsOf } from "./keys.ts";
 import { renderMarkdown } from "./markdown.ts";
+import { menuLines } from "./menu-lines.ts";
 import type { Paint } from "./paint.ts";
 
 /** Milliseconds between two redraws of streamed text. */
@@ -14,6 +15,8 @@ const FRAME_MS = 33;
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 /** The most lines of the draft shown. */
 const WRITTEN_LINES = 8;
+/** The most choices of a menu shown at once. */
+const MENU_ROWS = 8;
 /** Below this many columns only the text is shown. */
 const NARROW = 40;
 
@@ -34,30 +37,39 @@ export function Screen({ transcript, composer, paint }: ScreenParts): ReactNode 
 	usePaste((text) => composer.act({ type: "insert", text }));
 	// Ink draws these once, in order.
 	const shown = (entry: ChatEntry): ReactNode =>
-		createElement(Text, { key: entry.id }, wrapped(entryText(entry, paint, columns), columns));
+		createElement(
+			Text,
+			{ key: entry.id },
+			// An empty text would take no line.
+			wrapped(entryText(entry, paint, columns), columns) || " ",
+		);
 	const items = { items: entries } as Parameters<typeof Static<ChatEntry>>[0];
 	// The child is a function, which createElement's types do not allow.
 	const past = createElement(Static<ChatEntry>, items, shown as unknown as ReactNode);
-	const room = Math.max(2, rows - WRITTEN_LINES - 8);
+	const composed = useSyncExternalStore(composer.subscribe, composer.snapshot);
+	const menuRows = Math.max(3, Math.min(MENU_ROWS, Math.floor(rows / 3)));
+	const room = Math.max(2, rows - WRITTEN_LINES - 8 - (composed.menu === undefined ? 0 : menuRows + 1));
+	// Keys pressed while an answer streams must not format its open block again.
+	const tail = useMemo(
+		() => lastLines(wrapped(renderMarkdown(live.tail, paint, columns), columns), room, columns),
+		[live.tail, paint, columns, room],
+	);
 	const now = createElement(
 		Box,
 		{ flexDirection: "column" },
-		live.tail === ""
-			? null
-			: createElement(
-					Text,
-					null,
-					lastLines(wrapped(renderMarkdown(live.tail, paint, columns), columns), room, columns),
-				),
+		live.tail === "" ? null : createElement(Text, null, tail),
 		...live.queued.map((text, index) =>
-			createElement(Text, { key: `queued ${index}` }, paint("quiet", `… ${oneLine(text, columns - 4)}`)),
+			createElement(Text, { key: `queued ${index}` }, paint("quiet", `… ${fitted(text, columns - 4)}`)),
 		),
 		live.status === "working" ? createElement(Activity, { live, paint, columns }) : null,
 		live.question === undefined
 			? null
 			: createElement(Text, null, paint("warning", wrapped(printable(live.question), columns))),
-		createElement(Written, { composer, paint, columns }),
-		columns < NARROW ? null : createElement(Text, null, paint("quiet", oneLine(live.footer, columns - 1))),
+		createElement(Written, { composed, paint, columns }),
+		composed.menu === undefined
+			? null
+			: createElement(Text, null, menuLines(composed.menu, { paint, columns, rows: menuRows }).join("\n")),
+		columns < NARROW ? null : createElement(Text, null, paint("quiet", fitted(live.footer, columns - 1))),
 	);
 	return createElement(Box, { flexDirection: "column" }, past, now);
 }
@@ -74,7 +86,7 @@ function Activity({
 }): ReactNode {
 	const { frame } = useAnimation({ interval: 80 });
 	const spinner = FRAMES[frame % FRAMES.length] as string;
-	const calls = live.calls.slice(0, 5).map(({ text }) => oneLine(text, columns - 3));
+	const calls = live.calls.slice(0, 5).map(({ text }) => fitted(text, columns - 3));
 	if (live.calls.length > calls.length) calls.push(`and ${live.calls.length - calls.length} more`);
 	if (calls.length === 0)
 		calls.push(columns < NARROW ? "working" : "working · Esc to interrupt, Enter to send a message");
@@ -83,15 +95,14 @@ function Activity({
 
 /** The draft with a cursor; for a long draft, the lines around the cursor. */
 function Written({
-	composer,
+	composed: { draft, hint },
 	paint,
 	columns,
 }: {
-	readonly composer: Composer;
+	readonly composed: Composed;
 	readonly paint: Paint;
 	readonly columns: number;
 }): ReactNode {
-	const { draft, hint } = useSyncExternalStore(composer.subscribe, composer.snapshot);
 	const { text, cursor } = draft;
 	const [under = ""] = text.slice(cursor);
 	const shown = under === "" || under === "\n" ? " " : ([...text.slice(cursor)][0] ?? " ");
@@ -106,7 +117,7 @@ function Written({
 		{ flexDirection: "column", marginTop: 1 },
 		from > 0 ? createElement(Text, null, paint("quiet", `  … ${from} lines above`)) : null,
 		createElement(Text, { wrap: "hard" }, marked.join("\n")),
-		hint === "" ? null : createElement(Text, null, paint("quiet", oneLine(hint, columns - 1))),
+		hint === "" ? null : createElement(Text, null, paint("quiet", fitted(hint, columns - 1))),
 	);
 }
 

@@ -1,9 +1,9 @@
 /** The command `sessions`: lists the sessions, the last changed first. */
 
-import { AgentState, type Host } from "holdfast";
-import type { Entry, Fact, SessionHead } from "holdfast/host";
+import type { Host } from "holdfast";
+import type { Entry, SessionHead } from "holdfast/host";
 import { type CommandIo, formatTime, oneLine } from "../terminal/index.ts";
-import { exitCodes, nameOfSession, openExisting } from "../work/index.ts";
+import { exitCodes, nameOfSession, openExisting, titleOf } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 
 /** One session in the list. */
@@ -47,25 +47,14 @@ export async function listSessions(
 }
 
 async function describe(host: Host, head: SessionHead): Promise<ListedSession> {
-	const first = await host.journal.read(head.key, { limit: 3 });
 	const last = head.seq > 0 ? await host.journal.read(head.key, { after: head.seq - 1 }) : [];
 	return {
 		key: await nameOfSession(head.key),
 		state: stateOf(head, last.at(-1)),
 		updatedAt: head.updatedAt,
 		createdAt: head.createdAt,
-		task: first.flatMap(({ fact }) => firstTexts(fact))[0] ?? "",
+		task: await titleOf(host, head.key),
 	};
-}
-
-/** Returns the texts of an input, even if the beginning of the session was folded. */
-function firstTexts(fact: Fact): readonly string[] {
-	if (fact.kind === "input") return [fact.message.text];
-	return fact.kind === "folded"
-		? AgentState.fromJSON(fact.state)
-				.messages.slice(0, 1)
-				.map(({ text }) => text)
-		: [];
 }
 
 function stateOf(head: SessionHead, last: Entry | undefined): ListedSession["state"] {

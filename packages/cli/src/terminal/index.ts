@@ -17,4 +17,4 @@ export {
 export { type CommandIo, type Ending, type Output, processIo, type Questions } from "./io.ts";
 export { leaveProcess } from "./leave-process.ts";
 export { longestPiped } from "./piped-text.ts";
-export { wrapped, wrappedLine } from "./wrapped.ts";
+export { fitted, wrapped, wrappedLine } from "./wrapped.ts";

@@ -1,6 +1,7 @@
 /** Wraps text between words for a terminal, with hanging indents. */
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
+import { oneLine } from "./format.ts";
 
 /** Wraps each line to the given width. List items and indented text get a hanging indent. */
 export function wrapped(text: string, columns: number): string {
@@ -15,4 +16,21 @@ export function wrappedLine(line: string, columns: number, hang: number): string
 	if (stringWidth(line) <= columns) return line;
 	const rows = wrapAnsi(line.slice(hang), Math.max(1, columns - hang));
 	return line.slice(0, hang) + rows.replaceAll("\n", `\n${" ".repeat(hang)}`);
+}
+
+const characters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** Puts text on one line, without control codes, cut to the columns it takes: wide characters take two. */
+export function fitted(text: string, columns: number): string {
+	// More characters than columns never fit.
+	const line = oneLine(text.slice(0, 4 * columns + 100), 2 * columns + 50);
+	if (stringWidth(line) <= columns) return line;
+	let width = 0;
+	let end = 0;
+	for (const { segment, index } of characters.segment(line)) {
+		width += stringWidth(segment);
+		if (width > columns - 1) break;
+		end = index + segment.length;
+	}
+	return columns < 1 ? "" : `${line.slice(0, end)}…`;
 }

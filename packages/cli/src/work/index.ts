@@ -13,10 +13,11 @@ export {
 	shownDatabase,
 } from "./database.ts";
 export { describeError } from "./describe-error.ts";
-export { chooseModel } from "./models.ts";
+export { chooseModel, modelsByKey } from "./models.ts";
 export { type OpenAgent, openAgent } from "./open-agent.ts";
 export { findSession, isOwnKey, nameOfSession, refuseServed } from "./session-name.ts";
 export { copySettings, readSettings, type SessionSettings, writeSettings } from "./session-settings.ts";
+export { titleOf } from "./session-title.ts";
 export { assistantsFolder, prepare, type Setup, setupOfFile, type WorkOptions } from "./setup.ts";
 export { approved, denied } from "./tool-answers.ts";
 export { ending, exitCodes, UsageError } from "./usage-error.ts";

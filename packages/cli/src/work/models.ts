@@ -45,6 +45,13 @@ function readPrice(environment: Readonly<Record<string, string | undefined>>): M
 	);
 }
 
+/** Returns the default models of the providers whose keys are set, and the name of each key. */
+export function modelsByKey(
+	environment: Readonly<Record<string, string | undefined>>,
+): readonly { readonly name: string; readonly key: string }[] {
+	return byKey.filter(([key]) => (environment[key] ?? "") !== "").map(([key, name]) => ({ name, key }));
+}
+
 /**
  * Chooses the model.
  * @throws UsageError if the name or HOLDFAST_PRICE is invalid.
