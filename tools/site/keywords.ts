@@ -37,6 +37,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"guide/crash-safety",
 		"durable execution, fault tolerance, kill -9, SIGKILL, recovery, restart, resume, exactly once, provider outage",
 	],
+	[
+		"guide/steps",
+		"prepareStep, per-step control, dynamic model, switch models, active tools, tool choice per step, model routing",
+	],
 	["guide/effects", "scheduled work, delay, timer, setTimeout, later, reminder"],
 	["guide/endpoints", "HTTP routes, REST, custom API, webhooks of a project"],
 	["guide/first-project", "scaffold, project structure, end to end"],

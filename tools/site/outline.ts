@@ -27,6 +27,7 @@ export const outline: readonly Group[] = [
 		text: "Agents",
 		pages: [
 			"guide/structured-output",
+			"guide/steps",
 			"guide/context",
 			"guide/strategies",
 			"guide/sub-agents",

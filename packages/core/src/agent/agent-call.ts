@@ -132,7 +132,7 @@ export function startCall(
 		if (frame !== undefined) attach(frame, run, policed.policy);
 		const message = context.input;
 		const committed = run.commit([
-			{ kind: "run.started", runKind: "user-turn", agentId: engine.id, fingerprint: "" },
+			{ kind: "run.started", runKind: "user-turn", agentId: engine.id, fingerprint: fingerprintOf(engine) },
 			{ kind: "input", inputId: message.id, placement: "turn", shape: "message", message },
 		]);
 		if (committed instanceof Promise) await committed;
@@ -236,6 +236,11 @@ function identified(given: GenerateResult, checkpoints: SessionCheckpoints | und
 	if (checkpoints === undefined || !(given?.state instanceof AgentState)) return given;
 	const state = checkpoints.identify(given.state);
 	return state === given.state ? given : { ...given, state };
+}
+
+/** Only per-step changes make the requests of a call differ in their beginning. */
+function fingerprintOf({ prepare, fingerprint }: EngineAgent): string {
+	return prepare === undefined ? "" : fingerprint();
 }
 
 /** Connects the run of a call to its policy and its observers. */

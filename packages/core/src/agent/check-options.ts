@@ -34,6 +34,7 @@ interface CheckedOptions {
 	readonly middleware?: unknown;
 	readonly toolChoice?: unknown;
 	readonly cache?: unknown;
+	readonly prepareStep?: unknown;
 	readonly checkpoints?: unknown;
 	readonly prices?: unknown;
 	readonly remoteToolTimeoutMs?: unknown;
@@ -69,7 +70,7 @@ export function checkModel(options: AgentOptions): void {
 	const own = isInstance(model)
 		? (["system", "instructions", "params", "config", "structure", "toolStrategy", "onRetry"] as const)
 		: [];
-	for (const name of ["tools", "toolChoice", "cache", "subagents", ...own] as const) {
+	for (const name of ["tools", "toolChoice", "cache", "prepareStep", "subagents", ...own] as const) {
 		if (options[name] === undefined) continue;
 		throw new HoldfastTypeError(
 			"invalid_option",
@@ -97,7 +98,7 @@ export function checkOptions(options: CheckedOptions): void {
 		const given = options[name];
 		readDuration(name, given as number | undefined, 0, { most: Number.POSITIVE_INFINITY });
 	}
-	const { maxSteps, toolChoice, unread = "continue", modelWait = "never", onWarning } = options;
+	const { maxSteps, toolChoice, unread = "continue", modelWait = "never" } = options;
 	if (toolChoice !== undefined) checkToolChoice(toolChoice);
 	if (options.cache !== undefined) checkCache(options.cache);
 	const isNoCount = maxSteps !== Number.POSITIVE_INFINITY && !Number.isInteger(maxSteps);
@@ -110,8 +111,9 @@ export function checkOptions(options: CheckedOptions): void {
 	if (unread !== "continue" && unread !== "wait")
 		throw new HoldfastTypeError("invalid_option", 'The option `unread` must be "continue" or "wait".');
 	if (modelWait !== "never") checkModelWait(modelWait);
-	if (onWarning !== undefined && typeof onWarning !== "function")
-		throw new HoldfastTypeError("invalid_option", "The option `onWarning` must be a function.");
+	for (const name of ["onWarning", "prepareStep"] as const)
+		if (options[name] !== undefined && typeof options[name] !== "function")
+			throw new HoldfastTypeError("invalid_option", `The option \`${name}\` must be a function.`);
 	if (strategy !== undefined)
 		checkFunctions("strategy", readObject(strategy, "strategy", "of hooks"), hookNames);
 	if (options.toolStrategy !== undefined) {

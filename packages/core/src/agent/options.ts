@@ -35,6 +35,7 @@ import type { Agent } from "./agent.ts";
 import { type CacheOption, cacheOf } from "./cache-policy.ts";
 import { isInstance } from "./llm-instance.ts";
 import type { OpaqueStrategy } from "./opaque-strategy.ts";
+import { type PrepareStep, preparing } from "./prepare-step.ts";
 import type { AgentHost } from "./resolve-host.ts";
 import { isRuntimeLlm, type RuntimeLlm, runtimeLlmModel } from "./runtime-llm.ts";
 import { type AgentToolChoice, withToolChoice } from "./tool-choice.ts";
@@ -59,6 +60,11 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 * once, so turn it off for agents that ask a long question only once.
 	 */
 	readonly cache?: CacheOption;
+	/**
+	 * Changes the model, instructions, active tools, tool choice or parameters of single model calls. It is called before
+	 * each call, and again if the call is repeated after a failure or a crash. Default: all calls are alike.
+	 */
+	readonly prepareStep?: PrepareStep<Tools>;
 	/** The system prompt. It is sent with every request and is never part of the history. */
 	readonly instructions?: string;
 	/**
@@ -167,6 +173,7 @@ const ownOptions: ReadonlySet<string> = new Set([
 	"tools",
 	"toolChoice",
 	"cache",
+	"prepareStep",
 	"instructions",
 	"execution",
 	"strategy",
@@ -226,13 +233,18 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 	const toolList = [...tools.values()];
 	const output = readOutput(options);
 	const ports = options.ports === undefined ? systemPorts : { ...systemPorts, ...options.ports };
-	let model: EngineModel | undefined;
-	let fingerprint: string | undefined;
+	let bound: EngineModel | undefined;
+	let identity: string | undefined;
+	const model = (): EngineModel => (bound ??= bind(options, system));
+	const fingerprint = (): string =>
+		(identity ??= fingerprintOf(modelIdOf(options.model) ?? "", system, toolList));
+	const own = { tools, toolList, system, fingerprint, bind: (given: AgentOptions) => bind(given, system) };
 	return {
 		id,
-		model: () => (model ??= bind(options, system)),
+		model,
 		tools,
 		toolList,
+		...(options.prepareStep === undefined ? {} : { prepare: preparing(options, own) }),
 		decider: deciderOf(options, output),
 		...(output === undefined ? {} : { output }),
 		hooks: options.strategy ?? {},
@@ -242,7 +254,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		...(typeof options.name === "string" ? { name: options.name } : {}),
 		stepsAre: isLimited(options) ? "limited" : "unlimited",
 		fairness: fairnessOf(ports),
-		fingerprint: () => (fingerprint ??= fingerprintOf(modelIdOf(options.model) ?? "", system, toolList)),
+		fingerprint,
 		toolContext: { parentModel: options.model, parentConfig: options.config },
 		...(options.remoteToolTimeoutMs === undefined
 			? {}
@@ -325,6 +337,11 @@ export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 		throw new HoldfastError(
 			"conflicting_options",
 			`\`cache\` is given, and the strategy "${execution.name}" has its own \`execute\`, which asks its model itself. Leave \`cache\` out.`,
+		);
+	if (options.prepareStep !== undefined)
+		throw new HoldfastError(
+			"conflicting_options",
+			`\`prepareStep\` is given, and the strategy "${execution.name}" has its own \`execute\`, which asks its model itself. Leave \`prepareStep\` out.`,
 		);
 	return { strategy: execution, llmOptions: llmOptionsOf(options, options.system ?? options.instructions) };
 }

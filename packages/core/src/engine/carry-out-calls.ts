@@ -1,7 +1,13 @@
 // Executes the calls of one answer or of one request of the strategy, including the hooks before and after them (keeps
 // I3, I8).
 import { after, type ToolCall, UPPError } from "@holdfast/upp";
-import type { AssistantSaid, Fact, RunState, ToolsRequested } from "../facts/index.ts";
+import {
+	type AssistantSaid,
+	type Fact,
+	newCalls,
+	type RunState,
+	type ToolsRequested,
+} from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { ToolsAction } from "./action.ts";
 import { commit, stepOf } from "./end-run.ts";
@@ -60,7 +66,7 @@ function carryOut(
 ): MaybePromise<void> {
 	const open = run.state.run;
 	const step = fresh?.step ?? open?.step ?? 1;
-	const calls = fresh === undefined ? (open?.calls ?? []) : callsOf(fresh).map((call) => ({ call }));
+	const calls = fresh === undefined ? (open?.calls ?? []) : newCalls(fresh);
 	const limit = run.agent.toolStrategy.maxIterations;
 	if (fresh !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit)
 		return refuseRound(run, before, fresh, limit);

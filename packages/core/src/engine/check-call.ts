@@ -56,6 +56,8 @@ export interface CallSetting {
 	/** The context of approval functions. */
 	readonly sessionKey: string | undefined;
 	readonly caller: Caller | undefined;
+	/** The only tools that calls of the step may use. Default: all of the agent's. */
+	readonly activeTools?: readonly string[];
 }
 
 /** Checks a call that was never started: interceptors, the tool's existence, its arguments, and its approval. */
@@ -98,14 +100,8 @@ function checkInput(
 	call: ToolCall,
 	input: unknown,
 ): CheckedCall | Promise<CheckedCall> {
-	const { agent } = setting;
-	const tool = toolOf(agent, call);
-	if (tool === undefined) {
-		const names = [...agent.tools.keys()];
-		const available =
-			names.length === 0 ? "No tools are available." : `Available tools: ${names.join(", ")}.`;
-		return failedCall(`There is no tool "${call.toolName}". ${available}`);
-	}
+	const tool = availableTool(setting, call);
+	if (tool === undefined) return failedCall(noSuchTool(setting, call));
 	if (tool.kind === "remote" && !setting.mayWait) {
 		const remedy = "Run the agent in a session and answer the call there, or give the tool a function.";
 		return unasked(
@@ -122,6 +118,18 @@ function checkInput(
 	const way: CallOnItsWay = { call, tool, given: input };
 	const checked = validate(tool, input);
 	return checked instanceof Promise ? judgedLater(setting, way, checked) : judged(setting, way, checked);
+}
+
+function availableTool({ agent, activeTools }: CallSetting, call: ToolCall): EngineTool | undefined {
+	const isActive = activeTools === undefined || call.approvalId !== undefined;
+	return isActive || activeTools.includes(call.toolName) ? toolOf(agent, call) : undefined;
+}
+
+function noSuchTool({ agent, activeTools }: CallSetting, { toolName }: ToolCall): string {
+	const names = activeTools ?? [...agent.tools.keys()];
+	const available = names.length === 0 ? "No tools are available." : `Available tools: ${names.join(", ")}.`;
+	const isKnown = agent.tools.has(toolName);
+	return `${isKnown ? `The tool "${toolName}" is not available in this step.` : `There is no tool "${toolName}".`} ${available}`;
 }
 
 function judged(

@@ -19,6 +19,7 @@ import { commit, type DriveOutcome, stepOf } from "./end-run.ts";
 import { leaveCompleted, recoverOrFail, saidAtTheEnd } from "./leave-run.ts";
 import { type ModelAnswer, ModelCall } from "./model-call.ts";
 import { waitForModel } from "./model-wait.ts";
+import { prepareStep } from "./prepared-step.ts";
 import type { Run } from "./run.ts";
 import { beginStep, beginTurn, endStep, hasNoStepLeft, mayEndAtOnce, mayStepAtOnce } from "./step.ts";
 import { CommitFailed, CutShort, Stopped } from "./stopped.ts";
@@ -178,7 +179,9 @@ function oneMoreStep({ agent }: Run): ModelAction {
 async function modelStep(run: Run, action: ModelAction): Promise<boolean | "ended"> {
 	const begun = action.step === "next" ? beginStep(run) : stepOf(run);
 	const step = begun instanceof Promise ? await begun : begun;
-	const call = new ModelCall(run, action, step);
+	const { prepare } = run.agent;
+	const changes = prepare === undefined ? undefined : await prepareStep(run, prepare, action, step);
+	const call = new ModelCall(run, action, step, changes);
 	let answered: MaybePromise<ModelAnswer>;
 	try {
 		answered = call.answer(await call.ask());

@@ -17,8 +17,9 @@ import type { AssistantSaid, ModelPrice, OutputVerdict } from "../facts/index.ts
 import type { MaybePromise, Ports, Warn } from "../host/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
 import type { EngineTool, ToolContext } from "../tools/index.ts";
-import type { Decider } from "./action.ts";
+import type { Decider, ModelAction } from "./action.ts";
 import type { Fairness } from "./fairness.ts";
+import type { EngineStep, StepToPrepare } from "./prepared-step.ts";
 
 /** A tool result as passed to `onObserve`. */
 export interface Observation {
@@ -106,6 +107,11 @@ export interface EngineAgent {
 	readonly tools: ReadonlyMap<string, EngineTool>;
 	readonly toolList: readonly EngineTool[];
 	readonly decider: Decider;
+	/**
+	 * Returns the changes to one model call; undefined without any. Absent if it never changes one. `tools` is what the
+	 * strategy does with the agent's tools.
+	 */
+	prepare?(about: StepToPrepare, tools: ModelAction["tools"]): MaybePromise<EngineStep | undefined>;
 	/** Absent if any answer is valid. */
 	readonly output?: EngineOutput;
 	readonly hooks: AgentStrategy;

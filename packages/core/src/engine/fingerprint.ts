@@ -12,8 +12,25 @@ export function fingerprintOf(
 	system: string | undefined,
 	tools: readonly EngineTool[],
 ): string {
-	const described = tools.map((tool) => [tool.name, tool.description, tool.parameters]);
-	return [modelId, system ?? "", JSON.stringify(described)].map(textHash).join(".");
+	return [textHash(modelId), textHash(system ?? ""), toolsPart(tools)].join(".");
+}
+
+/** Returns the part of a fingerprint that identifies the tools. */
+export function toolsPart(tools: readonly EngineTool[]): string {
+	return textHash(JSON.stringify(tools.map((tool) => [tool.name, tool.description, tool.parameters])));
+}
+
+/** Returns a fingerprint with other parts. `tools` is a `toolsPart`. */
+export function fingerprintWith(
+	before: string,
+	{ modelId, system, tools }: { modelId?: string; system?: string; tools?: string },
+): string {
+	const [model = "", instructions = "", shown = ""] = before.split(".");
+	return [
+		modelId === undefined ? model : textHash(modelId),
+		system === undefined ? instructions : textHash(system),
+		tools ?? shown,
+	].join(".");
 }
 
 /** Describes the difference between two fingerprints; undefined if one is missing. */

@@ -1,17 +1,5 @@
 // One model call: sends the request, emits its stream, and returns its answer as a fact.
-import {
-	type AssistantContent,
-	AssistantMessage,
-	emptyUsage,
-	isAssistantMessage,
-	isToolResultMessage,
-	type LLMRequest,
-	type Message,
-	type ToolCall,
-	type ToolExecution,
-	type ToolResult,
-	UserMessage,
-} from "@holdfast/upp";
+import { type AssistantMessage, type LLMRequest, type Message, UserMessage } from "@holdfast/upp";
 import type { AssistantSaid, Fact, Mutable } from "../facts/index.ts";
 import { costOf, errorData, modelRetryNote } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -20,13 +8,14 @@ import type { ModelAction } from "./action.ts";
 import { contextOfFunction } from "./call-context.ts";
 import { CallIds } from "./call-ids.ts";
 import { withinCall } from "./call-scope.ts";
-import { withReadableArguments } from "./deep-arguments.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
+import { recordPreceding, settledResults } from "./preceding-answers.ts";
+import type { EngineStep } from "./prepared-step.ts";
 import type { Run } from "./run.ts";
 import { prefixOf, promptCacheOf, type RequestPrefix } from "./sent-prefix.ts";
 import { CommitFailed } from "./stopped.ts";
 import { StreamedAnswer } from "./streamed-answer.ts";
-import { untilAnswered } from "./until-answered.ts";
+import { withoutCalls, withUsableCalls } from "./usable-calls.ts";
 
 /** Up to this number of messages, a copy is cheaper than the alternative. */
 const copiedAtOnce = 256;
@@ -45,6 +34,7 @@ export class ModelCall {
 	readonly #run: Run;
 	readonly #action: ModelAction;
 	readonly #step: number;
+	readonly #changes: EngineStep | undefined;
 	/** Set once the model was called. */
 	#asked: EngineModel | undefined;
 	#startedAt = 0;
@@ -54,16 +44,18 @@ export class ModelCall {
 	/** Set while the answer is streaming. */
 	#streamed: StreamedAnswer | undefined;
 
-	constructor(run: Run, action: ModelAction, step: number) {
+	/** `changes` are those of this call only. */
+	constructor(run: Run, action: ModelAction, step: number, changes: EngineStep | undefined) {
 		this.#run = run;
 		this.#action = action;
 		this.#step = step;
+		this.#changes = changes;
 	}
 
 	/** Calls the model. Throws or rejects with the provider's own error, `Stopped` or `CommitFailed`. */
 	ask(): Promise<EngineResponse> {
 		const run = this.#run;
-		const engineModel = run.agent.model();
+		const engineModel = this.#changes?.model ?? run.agent.model();
 		run.checkStopped();
 		if (run.watched) {
 			const { seq, sub } = run.at;
@@ -85,7 +77,8 @@ export class ModelCall {
 	#send(engineModel: EngineModel, assembled?: readonly Message[]): Promise<EngineResponse> {
 		const run = this.#run;
 		const request = requestFor(run, engineModel, this.#action, this.#step, assembled, this.retries);
-		this.#prefix = prefixOf(run, assembled, this.#action.prompt);
+		if (this.#changes !== undefined) applyChanges(request, this.#changes);
+		this.#prefix = prefixOf(run, assembled, this.#action.prompt, this.#changes?.prepared.fingerprint);
 		run.checkLease();
 		run.checkStopped(); // a watcher may have stopped the run
 		this.#startedAt = run.agent.ports.clock.monotonic();
@@ -143,6 +136,7 @@ export class ModelCall {
 			duration,
 			ids,
 		);
+		if (this.#changes !== undefined) answer.prepared = this.#changes.prepared;
 		if (this.#prefix !== undefined) run.shown = recordPrefix(answer, this.#prefix);
 		return { answer, results: response.results && settledResults(step, answer.message, response.results) };
 	}
@@ -207,6 +201,13 @@ function requestFor(
 	return request;
 }
 
+/** Changes a request. A request without tools gets neither tools nor a tool choice. */
+function applyChanges(request: LLMRequest, { instructions, params, tools }: EngineStep): void {
+	if (instructions !== undefined) request.system = instructions;
+	if (params !== undefined) request.params = { ...request.params, ...params };
+	if (tools !== undefined) request.tools = tools;
+}
+
 function answerOf(
 	run: Run,
 	engineModel: EngineModel,
@@ -249,150 +250,4 @@ function recordPrefix(answer: Mutable<AssistantSaid>, prefix: RequestPrefix): re
 	if (cacheBreak !== undefined) answer.cacheBreak = cacheBreak;
 	if (view !== undefined) answer.view = view;
 	return shown;
-}
-
-/** Returns a result for each call, in the order of the calls. */
-function settledResults(
-	step: number,
-	{ toolCalls = [] }: AssistantMessage,
-	results: readonly ToolResult[],
-): readonly Fact[] {
-	return results.map(({ toolCallId, result, isError }, at) =>
-		settled(step, toolCalls[at]?.toolCallId ?? toolCallId, isError === true, result, 0),
-	);
-}
-
-function settled(step: number, callId: string, isError: boolean, result: unknown, duration: number): Fact {
-	return { kind: "tool.settled", step, callId, outcome: isError ? "error" : "done", result, duration };
-}
-
-/** A model that runs tools itself has already done so: its rounds become facts before its answer. */
-async function recordPreceding(
-	run: Run,
-	step: number,
-	tag: string,
-	modelId: string,
-	response: EngineResponse,
-	ids: CallIds,
-): Promise<void> {
-	const { preceding } = response;
-	if (preceding === undefined) return;
-	const own = new Set(response.message.toolCalls?.map(({ toolCallId }) => toolCallId));
-	const executions = (response.executions ?? []).filter(({ toolCallId }) => !own.has(toolCallId));
-	const { hooks, ports } = run.agent;
-	const facts: Fact[] = [];
-	const unsaid = new Map(executions.map((each) => [each.toolCallId, each]));
-	let named = new Map<string, string>();
-	for (const given of preceding) {
-		const message = isAssistantMessage(given) ? withNamedCalls(given, ids, modelId) : given;
-		if (isAssistantMessage(message)) {
-			named = new Map(
-				message.toolCalls?.map((call) => [call.providerCall?.id ?? call.toolCallId, call.toolCallId]),
-			);
-			const resultsId = message.hasToolCalls ? { resultsId: ports.ids.uuid() } : {};
-			const usage = emptyUsage();
-			const answer = {
-				kind: "assistant",
-				step,
-				tag,
-				continues: true,
-				message,
-				usage,
-				modelId,
-				duration: 0,
-			} as const;
-			facts.push({ ...answer, stopReason: message.hasToolCalls ? "tool_calls" : "stop", ...resultsId });
-			if (message.toolCalls !== undefined)
-				await untilAnswered(run, () => hooks.onAct?.(step, message.toolCalls ?? []));
-		}
-		if (!isToolResultMessage(message)) continue;
-		for (const { toolCallId, result, isError } of message.results) {
-			const duration = unsaid.get(toolCallId)?.duration ?? 0;
-			unsaid.delete(toolCallId);
-			facts.push(settled(step, named.get(toolCallId) ?? toolCallId, isError === true, result, duration));
-		}
-	}
-	// Calls that ran without appearing in a message stay out of the history, like those of a strategy.
-	const unsaidCalls = [...unsaid.values()];
-	const calls = ids.named(unsaidCalls.map(pick), modelId);
-	if (calls.length > 0) {
-		facts.push({ kind: "tools.requested", step, tag, calls, continues: true });
-		for (const [at, { toolCallId }] of calls.entries()) {
-			const { isError, result, duration } = unsaidCalls[at] as ToolExecution;
-			facts.push(settled(step, toolCallId, isError === true, result, duration));
-		}
-		await untilAnswered(run, () => hooks.onAct?.(step, calls));
-	}
-	if (facts.length === 0) return;
-	const committed = run.commit(facts);
-	if (committed instanceof Promise) await committed;
-	if (executions.length > 0) {
-		const observations = executions.map((each) => ({ ...each, isError: each.isError === true }));
-		await untilAnswered(run, () => hooks.onObserve?.(step, observations));
-	}
-}
-
-function pick({ toolCallId, toolName, arguments: input }: ToolCall): ToolCall {
-	return { toolCallId, toolName, arguments: input };
-}
-
-/** Removes the calls of an answer that the provider refused; they are not executed. */
-function withoutCalls(message: AssistantMessage): AssistantMessage {
-	return message.hasToolCalls
-		? new AssistantMessage(message.content, undefined, identityOf(message))
-		: message;
-}
-
-function identityOf({
-	id,
-	timestamp,
-	metadata,
-}: AssistantMessage): Pick<AssistantMessage, "id" | "timestamp"> {
-	return { id, timestamp, ...(metadata === undefined ? {} : { metadata }) };
-}
-
-/**
- * Gives each call a unique id, marks arguments nested too deeply as unreadable, and prevents calls of tools that were not
- * offered.
- */
-function withUsableCalls(
-	message: AssistantMessage,
-	ids: CallIds | undefined,
-	modelId: string,
-	offered: boolean,
-): AssistantMessage {
-	const calls = message.toolCalls;
-	if (calls === undefined || calls.length === 0 || ids === undefined) return message;
-	if (!offered) {
-		const readable = calls.map(withReadableArguments);
-		return new AssistantMessage(withIntent(message.content, readable), undefined, identityOf(message));
-	}
-	const isReadable = calls.every((call) => withReadableArguments(call) === call);
-	return withNamedCalls(
-		isReadable
-			? message
-			: new AssistantMessage(message.content, calls.map(withReadableArguments), identityOf(message)),
-		ids,
-		modelId,
-	);
-}
-
-/** Returns the message with new ids for calls whose provider repeats or omits them. */
-function withNamedCalls(message: AssistantMessage, ids: CallIds, modelId: string): AssistantMessage {
-	const { toolCalls = [] } = message;
-	const named = ids.named(toolCalls, modelId);
-	return named === toolCalls ? message : new AssistantMessage(message.content, named, identityOf(message));
-}
-
-/**
- * Replaces an answer that consists only of calls that were not offered with a text about them, because providers refuse
- * empty answers.
- */
-function withIntent(
-	content: readonly AssistantContent[],
-	calls: readonly ToolCall[],
-): readonly AssistantContent[] {
-	if (content.some((block) => block.type === "text" && block.text !== "")) return content;
-	const wanted = calls.map((call) => `${call.toolName}(${JSON.stringify(call.arguments)})`);
-	return [...content, { type: "text", text: `Next: ${wanted.join(", ")}` }];
 }

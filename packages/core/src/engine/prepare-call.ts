@@ -37,7 +37,10 @@ export function prepareCall(
 				)
 			: pending !== undefined
 				? checkWaiting(setting, call, pending, each.approval)
-				: checkCall(setting, call);
+				: checkCall(
+						each.activeTools === undefined ? setting : { ...setting, activeTools: each.activeTools },
+						call,
+					);
 	if (interceptors.toolResult === undefined) return checked;
 	return admitFound(run, call, checked);
 }

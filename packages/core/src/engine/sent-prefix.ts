@@ -21,14 +21,15 @@ export interface RequestPrefix {
  * Returns the beginning of a request; undefined if it extends the previous one and policy shows no other history.
  * @param assembled the messages as policy shows them; undefined without policy.
  * @param prompt the strategy's own last message, which is not part of any later request.
+ * @param fingerprint identifies the model, instructions and tools of this request. Default: the run's.
  */
 export function prefixOf(
 	run: Run,
 	assembled: readonly Message[] | undefined,
 	prompt: string | undefined,
+	fingerprint: string = run.state.run?.fingerprint ?? "",
 ): RequestPrefix | undefined {
 	const { sent, context } = run.state;
-	const fingerprint = run.state.run?.fingerprint ?? "";
 	const isPlain = assembled === undefined && sent?.view === undefined && sent?.changed === undefined;
 	if (isPlain && (sent === undefined || sent.fingerprint === fingerprint)) return undefined;
 	const shown = assembled && viewOf(assembled, context, prompt);

@@ -7,7 +7,7 @@ import type { Fact } from "../facts/index.ts";
 interface Outside {
 	"run.started": "agentName" | "caller" | "parent";
 	input: "inputId" | "message" | "spent";
-	assistant: "message" | "usage" | "modelId" | "data";
+	assistant: "message" | "usage" | "modelId" | "data" | "prepared";
 	"tool.started": "callId" | "name" | "input";
 	"tool.settled": "callId" | "result" | "details" | "stack" | "metadata" | "spent";
 	"run.ended": "error" | "partial";
@@ -58,7 +58,11 @@ function isWellFormed(fact: Fact): boolean {
 			return isSame(fact.inputId) && isMessage(fact.message) && isSame(fact.spent);
 		case "assistant":
 			return (
-				isMessage(fact.message) && hasSameMembers(fact.usage) && isSame(fact.modelId) && isSame(fact.data)
+				isMessage(fact.message) &&
+				hasSameMembers(fact.usage) &&
+				isSame(fact.modelId) &&
+				isSame(fact.data) &&
+				isSame(fact.prepared)
 			);
 		case "tool.started":
 			return isSame(fact.callId) && isSame(fact.name) && isSame(fact.input);

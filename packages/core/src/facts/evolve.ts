@@ -24,6 +24,7 @@ import {
 	type CallState,
 	decided,
 	type LastFact,
+	newCalls,
 	newRun,
 	noCalls,
 	type RunState,
@@ -123,7 +124,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				assistant: fact,
 				requested: undefined,
 				wait: undefined,
-				calls: toolCalls.length === 0 ? noCalls : toolCalls.map((call) => ({ call })),
+				calls: toolCalls.length === 0 ? noCalls : newCalls(fact),
 				unsettled: toolCalls.length,
 				crashes: toolCalls.length === 0 ? 0 : run.crashes,
 				usage,
@@ -138,7 +139,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				output: run.output && uncheckedOutput(run.output),
 				unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
 			};
-			const sent = sentBy(run.fingerprint, state.context.length, fact.view);
+			const sent = sentBy(fact.prepared?.fingerprint ?? run.fingerprint, state.context.length, fact.view);
 			return append(state, answered, seq, fact.message, { step: fact.step, usage, sent });
 		}
 		case "tools.requested": {
@@ -150,7 +151,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				last: { kind: "requested", tag },
 				requested: fact,
 				wait: undefined,
-				calls: fact.calls.map((call) => ({ call })),
+				calls: newCalls(fact),
 				unsettled: fact.calls.length,
 			};
 			const parts = AgentState.partsOf(state.agent);

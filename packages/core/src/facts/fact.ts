@@ -118,6 +118,20 @@ export interface AssistantSaid extends Marked {
 	readonly cacheBreak?: CacheBreak;
 	/** Set if policy showed the model a history other than the journal's. */
 	readonly view?: SentView;
+	/** Set if `prepareStep` changed something for this call. */
+	readonly prepared?: PreparedStep;
+}
+
+/** A part of a model call that `prepareStep` can change. */
+export type StepPart = "model" | "instructions" | "activeTools" | "toolChoice" | "params";
+
+/** What `prepareStep` changed for one model call. */
+export interface PreparedStep {
+	readonly changed: readonly StepPart[];
+	/** Identifies the model, the instructions and the tools of the request, if they are not those of the run. */
+	readonly fingerprint?: string;
+	/** The only tools that the answer may call, if they are not all of the agent's. */
+	readonly activeTools?: readonly string[];
 }
 
 /**

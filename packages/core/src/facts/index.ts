@@ -33,12 +33,14 @@ export type {
 	PendingCall,
 	PendingWait,
 	Placement,
+	PreparedStep,
 	RunKind,
 	RunOutcome,
 	RunParked,
 	RunResumed,
 	RunStarted,
 	Spent,
+	StepPart,
 	ToolCallOutcome,
 	ToolSettled,
 	ToolStarted,
@@ -110,7 +112,7 @@ export {
 	type RunOutput,
 	readVerdict,
 } from "./run-output.ts";
-export { type CallState, type LastFact, type RunState, stepContinues } from "./run-state.ts";
+export { type CallState, type LastFact, newCalls, type RunState, stepContinues } from "./run-state.ts";
 export {
 	type CacheBreak,
 	type CacheBreakReason,

@@ -29,6 +29,8 @@ import type { CacheBreak } from "./sent-prefix.ts";
 /** A tool call of the current step. */
 export interface CallState {
 	readonly call: ToolCall;
+	/** The only tools that the calls of the step may use; undefined: all of the agent's. */
+	readonly activeTools?: readonly string[];
 	/** Set once the call is approved, until it needs approval again. */
 	readonly approval?: Approval;
 	/** Set once the call is started. */
@@ -133,6 +135,16 @@ export function stepContinues({ requested, assistant }: RunState): boolean {
 }
 
 export const noCalls: readonly CallState[] = [];
+
+/** Returns the calls of an answer, or of a request of the strategy, before anything happened to them. */
+export function newCalls(asked: AssistantSaid | ToolsRequested): readonly CallState[] {
+	if (asked.kind === "tools.requested") return asked.calls.map((call) => ({ call }));
+	const { toolCalls = [] } = asked.message;
+	const activeTools = asked.prepared?.activeTools;
+	return activeTools === undefined
+		? toolCalls.map((call) => ({ call }))
+		: toolCalls.map((call) => ({ call, activeTools }));
+}
 
 /** Returns a run that has just started. `firstMessage` is the position of its first message. */
 export function newRun(runId: string, started: RunStarted, firstMessage: number): RunState {

@@ -1,0 +1,102 @@
+// What an agent changes for a single model call. It is asked before each call, also for the same step after a crash or a
+// failed call; the answer records what was used, so nothing that follows the answer asks again (keeps I2).
+import type { Message, TokenUsage } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
+import type { PreparedStep } from "../facts/index.ts";
+import type { AgentState } from "../state/index.ts";
+import type { EngineTool } from "../tools/index.ts";
+import type { ModelAction } from "./action.ts";
+import type { EngineModel } from "./engine-agent.ts";
+import type { Run } from "./run.ts";
+import { untilAnswered } from "./until-answered.ts";
+
+/** The model call that `prepareStep` is asked about. Members that take time to compute are computed when they are read. */
+export interface StepToPrepare {
+	/** Number of the step within the run, from 1; 0 for a call before the first, such as one for a plan. */
+	readonly step: number;
+	/** The purpose of the call: `act`, `reason`, `plan` or the strategy's own tag. */
+	readonly tag: string;
+	/** Names of the tools that the call can use, in order. Empty if the strategy withholds them. */
+	readonly tools: readonly string[];
+	/** The history, before middleware and plugins change what the model sees of it. */
+	readonly messages: readonly Message[];
+	/** The tokens that the run has used so far. */
+	readonly usage: TokenUsage;
+	readonly state: AgentState;
+	/** Fires when the run is stopped. */
+	readonly signal: AbortSignal;
+	readonly runId: string;
+	/** Absent in calls without a session. */
+	readonly sessionKey?: string | undefined;
+	/** Who requested the run, if known. */
+	readonly caller?: Caller | undefined;
+}
+
+/** The changes to one model call, in the form that the engine uses. */
+export interface EngineStep {
+	readonly model?: EngineModel | undefined;
+	readonly instructions?: string | undefined;
+	/** Added to the parameters of the request. */
+	readonly params?: Readonly<Record<string, unknown>> | undefined;
+	readonly tools?: readonly EngineTool[] | undefined;
+	/** Recorded with the answer. */
+	readonly prepared: PreparedStep;
+}
+
+class AboutStep implements StepToPrepare {
+	readonly #run: Run;
+	readonly #action: ModelAction;
+	readonly step: number;
+
+	constructor(run: Run, action: ModelAction, step: number) {
+		this.#run = run;
+		this.#action = action;
+		this.step = step;
+	}
+
+	get tag(): string {
+		return this.#action.tag;
+	}
+
+	get tools(): readonly string[] {
+		return this.#action.tools === "withheld" ? [] : [...this.#run.agent.tools.keys()];
+	}
+
+	get messages(): readonly Message[] {
+		return this.#run.state.context.from(0);
+	}
+
+	get usage(): TokenUsage {
+		return this.#run.state.run?.usage ?? { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+	}
+
+	get state(): AgentState {
+		return this.#run.state.agent;
+	}
+
+	get signal(): AbortSignal {
+		return this.#run.signal;
+	}
+
+	get runId(): string {
+		return this.#run.runId;
+	}
+
+	get sessionKey(): string | undefined {
+		return this.#run.sessionKey;
+	}
+
+	get caller(): Caller | undefined {
+		return this.#run.caller;
+	}
+}
+
+/** Returns the agent's changes to a model call; undefined without any. Rejects with `invalid_step`, or as the agent does. */
+export function prepareStep(
+	run: Run,
+	prepare: NonNullable<Run["agent"]["prepare"]>,
+	action: ModelAction,
+	step: number,
+): Promise<EngineStep | undefined> {
+	return untilAnswered(run, () => prepare(new AboutStep(run, action, step), action.tools));
+}
