@@ -4,7 +4,8 @@
  */
 import type { Interface } from "node:readline";
 import { createInterface } from "node:readline";
-import type { Output } from "../terminal/index.ts";
+import { type Output, printable } from "../terminal/index.ts";
+import type { Question } from "./chat-transcript.ts";
 import type { Conversation } from "./conversation.ts";
 import { entryText } from "./entry-text.ts";
 import { makePaint } from "./paint.ts";
@@ -37,7 +38,8 @@ export async function chatInLines(parts: PlainParts, left: Promise<void>): Promi
 			prompted = undefined;
 		}
 		written += entries.length;
-		const prompt = live.question ?? (live.status === "idle" ? "You: " : undefined);
+		const idle = live.status === "idle" ? "You: " : undefined;
+		const prompt = live.question === undefined ? idle : promptOf(live.question);
 		if (isTyped && prompt !== prompted && prompt !== undefined) {
 			output.write(prompted === undefined ? prompt : `\n${prompt}`);
 			prompted = prompt;
@@ -62,4 +64,12 @@ export async function chatInLines(parts: PlainParts, left: Promise<void>): Promi
 		lines.close();
 		stop();
 	}
+}
+
+function promptOf({ text, choices, draft }: Question): string {
+	const answers = choices.map((choice) => `[${choice.label}] ${choice.detail}`).join(", ");
+	return [printable(text), printable(draft), answers]
+		.filter((part) => part !== "")
+		.join(" ")
+		.concat(": ");
 }

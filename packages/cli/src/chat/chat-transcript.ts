@@ -1,5 +1,6 @@
 /** The content of a chat: finished entries and the current activity. All screens share this store. */
 import type { ChangeLine } from "../render/index.ts";
+import type { Choice } from "./menu.ts";
 
 /** A permanent entry. */
 export type ChatEntry = { readonly id: number } & (
@@ -11,6 +12,15 @@ export type ChatEntry = { readonly id: number } & (
 	| { readonly kind: "note"; readonly text: string; readonly tone: "plain" | "warning" | "quiet" }
 );
 
+/** A question to the user. */
+export interface Question {
+	readonly text: string;
+	/** The answers with a meaning of their own; any other text is an answer too. */
+	readonly choices: readonly Choice[];
+	/** The text to begin with. */
+	readonly draft: string;
+}
+
 /** The current activity. */
 export interface Live {
 	/** `asking`: a call waits for the user's decision. */
@@ -21,7 +31,7 @@ export interface Live {
 	/** Messages to the current run that it has not received yet. */
 	readonly queued: readonly string[];
 	/** The pending question. */
-	readonly question: string | undefined;
+	readonly question: Question | undefined;
 	/** The model, the session and the usage. */
 	readonly footer: string;
 }

@@ -150,14 +150,17 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows("nothing used yet");
 		await terminal.say("Change it.");
 		await terminal.shows(/-one\n\+two/);
-		await terminal.shows("or a reason not to");
+		await terminal.shows("or type a reason");
+		expect(terminal.text).not.toMatch(/1@[0-9a-f]{12}/);
 		await terminal.say("three is better");
 		await terminal.shows(/-one\n\+three/);
 		expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("one\n");
 		expect(textOf(model.requests[1]?.messages)).toContain("three is better");
-		await terminal.shows(/\[a\]ll from now on[^\n]*\n(?:.*\n)*> *\n/);
-		terminal.type("y");
+		await terminal.shows(/Denied \(three is better\): edit_file a\.txt\n(?:.*\n)*> *\n +y {2}yes, once/);
+		terminal.press("Down");
+		await terminal.shows(/❯ y {2}yes, once/);
 		terminal.press("Enter");
+		await terminal.shows("Approved: edit_file a.txt");
 		await terminal.shows("Then it is three.");
 		expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("three\n");
 		await terminal.say("And now both.");
@@ -167,6 +170,53 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.say("Well?");
 		await terminal.shows("I stopped.");
 		expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("three\n");
+	});
+
+	test("approves what a rule covers, lists and revokes rules, and lets arguments be edited", async () => {
+		const folder = temporaryFolder();
+		const write = (id: string, path: string): Reply => ({
+			calls: [{ id, tool: "write_file", arguments: { path, content: `${id}\n` } }],
+		});
+		const read = (path: string): string => readFileSync(join(folder, path), "utf8");
+		const model = await server(
+			write("one", "src/1.txt"),
+			write("two", "src/2.txt"),
+			{ text: "Both are written." },
+			write("three", "src/3.txt"),
+			{ text: "So is the third." },
+		);
+		const terminal = new Terminal(["chat", "--model", model.model, "--allow-write"], { folder });
+		await terminal.shows("nothing used yet");
+		await terminal.say("Write.");
+		await terminal.shows("always for changes in src/, until you leave this session");
+		terminal.type("a");
+		await terminal.shows("❯ a");
+		terminal.press("Enter");
+		await terminal.shows("Approved by your rule: changes in src/.");
+		await terminal.shows("Both are written.");
+		expect(read("src/1.txt") + read("src/2.txt")).toBe("one\ntwo\n");
+		await terminal.say("/approvals");
+		await terminal.shows("• changes in src/");
+		terminal.type("/approvals ");
+		await terminal.shows("Enter revokes it");
+		terminal.press("Down", "Enter");
+		await terminal.shows("Revoked.");
+		await terminal.say("Again.");
+		await terminal.shows(/\+three(?:.*\n)*> *\n/);
+		terminal.type("e");
+		await terminal.shows("❯ e");
+		terminal.press("Enter");
+		await terminal.shows("Edit the arguments, as JSON");
+		await terminal.shows(/"content": "three\\n"\n/);
+		terminal.press("C-e", "Up", "C-e", "BSpace", "BSpace", "BSpace");
+		terminal.type('!\\n"');
+		await terminal.shows("three!");
+		terminal.press("Enter");
+		await terminal.shows("+three!");
+		terminal.type("y");
+		terminal.press("Enter");
+		await terminal.shows("So is the third.");
+		expect(read("src/3.txt")).toBe("three!\n");
 	});
 
 	test("that is left while it works is continued when its session is opened again", async () => {

@@ -130,6 +130,27 @@ const commands: readonly ChatCommand[] = [
 		},
 	},
 	{
+		name: "approvals",
+		argument: "[RULE]",
+		help: "show what you approved for this session, or revoke a rule",
+		when: "always",
+		choices: ({ conversation: { rules } }) => ({
+			form: "open",
+			choices: rules.map(({ label }) => ({ text: label, label, detail: "Enter revokes it" })),
+		}),
+		run({ conversation }, label) {
+			const { transcript, rules } = conversation;
+			const rule = rules.find((each) => each.label === label);
+			if (rule !== undefined) {
+				conversation.revoke(rule);
+				transcript.note(`Revoked. This requires approval again: ${label}.`);
+			} else if (label !== "") transcript.note(`There is no such rule: ${oneLine(label, 100)}.`, "warning");
+			else if (rules.length === 0) transcript.note("Every call is asked about: no rule approves any.");
+			else
+				transcript.note(`Approved without a question:\n${rules.map((each) => `• ${each.label}`).join("\n")}`);
+		},
+	},
+	{
 		name: "compact",
 		argument: "",
 		help: "replace the conversation so far with a summary for the model",

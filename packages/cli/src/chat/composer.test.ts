@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
+import { Transcript } from "./chat-transcript.ts";
 import { Composer } from "./composer.ts";
 import { History } from "./history.ts";
 import type { Choice } from "./menu.ts";
@@ -18,8 +19,10 @@ function compose({ isBusy = false, files = [], commands = [], models = [] }: Off
 	const db = join(temporaryFolder(), "db");
 	const happened: string[] = [];
 	const history = new History(db);
+	const transcript = new Transcript();
 	const composer = new Composer({
 		history,
+		transcript,
 		send: (text) => void happened.push(`send ${text}`),
 		interrupt() {
 			happened.push("interrupt");
@@ -45,6 +48,7 @@ function compose({ isBusy = false, files = [], commands = [], models = [] }: Off
 		for (const type of types) composer.act({ type });
 	};
 	return {
+		transcript,
 		composer,
 		happened,
 		history,
@@ -218,4 +222,46 @@ test("what was sent is known to the next chat, once", () => {
 		composer.act({ type: "send" });
 	}
 	expect(new History(db).texts).toEqual(["two", "one"]);
+});
+
+const choices = [choice("y"), choice("a"), choice("n")];
+
+test("a question sets the draft aside, and gives it back once it is answered", () => {
+	const { transcript, write, press, text, happened, history, selected } = compose();
+	write("meanwhile I wri");
+	transcript.set({ status: "asking", question: { text: "May it?", choices, draft: "" } });
+	expect(text()).toBe("");
+	// Enter meant for the earlier text answers nothing.
+	press("send");
+	expect(happened).toEqual([]);
+	expect(selected()).toBeUndefined();
+	press("down", "down");
+	expect(selected()).toBe("a");
+	press("send");
+	expect(happened).toEqual(["send a"]);
+	transcript.set({ status: "working", question: undefined });
+	expect(text()).toBe("meanwhile I wri");
+	expect(history.texts).toEqual([]);
+});
+
+test("a letter selects its answer, other text is a reason, and Esc interrupts", () => {
+	const { transcript, write, press, offered, selected, happened } = compose({ isBusy: true });
+	transcript.set({ status: "asking", question: { text: "May it?", choices, draft: "" } });
+	write("n");
+	expect(selected()).toBe("n");
+	write("ot now");
+	expect(offered()).toEqual([]);
+	press("send");
+	expect(happened).toEqual(["send not now"]);
+	press("interrupt");
+	expect(happened).toEqual(["send not now", "interrupt"]);
+});
+
+test("a question may begin with a text to edit", () => {
+	const { transcript, write, press, text, happened } = compose();
+	transcript.set({ status: "asking", question: { text: "Edit it.", choices: [], draft: "npm test" } });
+	expect(text()).toBe("npm test");
+	write(" -- a");
+	press("send");
+	expect(happened).toEqual(["send npm test -- a"]);
 });

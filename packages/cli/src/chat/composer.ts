@@ -5,10 +5,20 @@
  * writing ── a word opens a menu ──▶ menu ── Enter, Tab or Esc ──▶ writing
  *    └────── Ctrl-R ──▶ searching (a menu of earlier inputs) ── Enter or Esc ──▶ writing
  */
+import type { Question, Transcript } from "./chat-transcript.ts";
 import { type Draft, edited, emptyDraft } from "./editor.ts";
 import type { History } from "./history.ts";
 import type { KeyAction } from "./keys.ts";
-import { type Choice, isSameMenu, type Menu, menuOf, movedBy, type Trigger, triggerOf } from "./menu.ts";
+import {
+	answerMenu,
+	type Choice,
+	isSameMenu,
+	type Menu,
+	menuOf,
+	movedBy,
+	type Trigger,
+	triggerOf,
+} from "./menu.ts";
 
 /** The state that the composer renders. */
 export interface Composed {
@@ -32,6 +42,8 @@ export interface ComposerParts {
 	leave(): void;
 	/** Returns the menu of a word. */
 	choices(trigger: Trigger): Choices;
+	/** The store of the pending question. */
+	readonly transcript: Pick<Transcript, "live" | "subscribe">;
 }
 
 export class Composer {
@@ -44,11 +56,14 @@ export class Composer {
 	#closed: Trigger | undefined;
 	/** The choices that were requested last. */
 	#loading: { readonly trigger: Trigger; readonly loading: Promise<void> } | undefined;
+	/** The question that the draft answers, and the draft that it set aside. */
+	#question: { readonly asked: Question; readonly before: Draft } | undefined;
 	/** The draft before a search in the history; undefined outside a search. */
 	#beforeSearch: Draft | undefined;
 
 	constructor(parts: ComposerParts) {
 		this.#parts = parts;
+		parts.transcript.subscribe(() => this.#turnToQuestion());
 	}
 
 	readonly subscribe = (changed: () => void): (() => void) => {
@@ -89,6 +104,8 @@ export class Composer {
 				if (this.#beforeSearch !== undefined) this.#set({ menu: movedBy(menu, 1) });
 				return this.#beforeSearch !== undefined;
 			case "interrupt":
+				// A question has no other menu to return to: its run is interrupted.
+				if (menu.trigger.kind === "question") return false;
 				this.#closed = menu.trigger;
 				this.#endSearch(this.#beforeSearch ?? this.#composed.draft);
 				return true;
@@ -114,6 +131,10 @@ export class Composer {
 		const { from, kind } = menu.trigger;
 		const text = draft.text.slice(0, from) + choice.text + draft.text.slice(draft.cursor);
 		const taken = { ...emptyDraft, text, cursor: from + choice.text.length };
+		if (kind === "question" && key === "enter") {
+			this.#send(taken);
+			return;
+		}
 		if (kind === "history") {
 			this.#endSearch(taken);
 			return;
@@ -153,15 +174,17 @@ export class Composer {
 			return;
 		}
 		const text = draft.text.trim();
+		const isAnswer = this.#question !== undefined;
+		if (isAnswer && text === "") return;
 		this.#empty();
 		if (text === "") return;
-		this.#parts.history.add(text);
+		if (!isAnswer) this.#parts.history.add(text);
 		this.#parts.send(text);
 	}
 
 	/** Saves the typed text in the history, where Up recalls it. */
 	#clear(draft: Draft): void {
-		this.#parts.history.add(draft.text.trim());
+		if (this.#question === undefined) this.#parts.history.add(draft.text.trim());
 		this.#empty();
 	}
 
@@ -187,9 +210,25 @@ export class Composer {
 		if (choice !== undefined) this.#accept(choice, "tab");
 	}
 
+	/** A question gets an empty draft, so that text typed for something else answers nothing; that text returns later. */
+	#turnToQuestion(): void {
+		const { question } = this.#parts.transcript.live;
+		if (question === this.#question?.asked) return;
+		const before = this.#question?.before ?? this.#beforeSearch ?? this.#composed.draft;
+		this.#question = question === undefined ? undefined : { asked: question, before };
+		this.#empty();
+		const { draft: text } = question ?? { draft: "" };
+		this.#set({ draft: question === undefined ? before : { ...emptyDraft, text, cursor: text.length } });
+		this.#openMenu();
+	}
+
 	/** Opens the menu of the word at the cursor, and closes that of another one. */
 	#openMenu(): void {
 		const { draft, menu } = this.#composed;
+		if (this.#question !== undefined) {
+			this.#set({ menu: answerMenu(this.#question.asked.choices, draft) });
+			return;
+		}
 		const trigger = this.#beforeSearch === undefined ? triggerOf(draft) : searchOf(draft);
 		if (trigger === undefined || isSameMenu(trigger, this.#closed)) {
 			if (trigger === undefined) this.#closed = undefined;
@@ -232,6 +271,7 @@ export class Composer {
 
 	/** Searches the history for the typed text. */
 	#search(draft: Draft): void {
+		if (this.#question !== undefined) return;
 		this.#beforeSearch = draft;
 		this.#closed = undefined;
 		this.#set({ draft: { ...draft, cursor: draft.text.length }, hint: "", menu: undefined });

@@ -10,19 +10,23 @@
 
 import type { Agent, AgentRun, Host, RunEvent, RunResult, Session } from "holdfast";
 import { afterEntry } from "holdfast/execute";
-import { proposalLines, type Renderer, stopNote } from "../render/index.ts";
-import { oneLine, type Questions } from "../terminal/index.ts";
+import { effectLines, type Renderer, stopNote } from "../render/index.ts";
+import { oneLine } from "../terminal/index.ts";
 import { agentsFiles } from "../tools/index.ts";
 import {
+	type ApprovalRule,
 	Approvals,
 	assistantsFolder,
+	type Decide,
+	type Decision,
 	describeError,
 	type OpenAgent,
 	openAgent,
 	type Setup,
 	writeSettings,
 } from "../work/index.ts";
-import type { Transcript } from "./chat-transcript.ts";
+import { askToApprove, decisionNote } from "./approval-question.ts";
+import type { Question, Transcript } from "./chat-transcript.ts";
 import { withFiles } from "./mentions.ts";
 import { withSessions } from "./pickers.ts";
 import { RunView } from "./run-view.ts";
@@ -96,6 +100,16 @@ export class Conversation {
 
 	get session(): Session {
 		return this.#session;
+	}
+
+	/** The rules by which calls are approved, until another session is opened. */
+	get rules(): readonly ApprovalRule[] {
+		return this.#approvals.rules;
+	}
+
+	/** Calls that the rule covers require approval again. */
+	revoke(rule: ApprovalRule): void {
+		this.#approvals.revoke(rule);
 	}
 
 	get spending(): Spending {
@@ -354,17 +368,23 @@ export class Conversation {
 			event() {},
 			note: say,
 			end() {},
-			proposed: (proposal) => this.transcript.add({ kind: "change", lines: proposalLines(proposal) }),
-		};
-		const questions: Questions = {
-			ask: (question, signal) => this.#ask(question, signal),
-			close() {},
+			proposed: (proposal) => this.transcript.add({ kind: "change", lines: effectLines(proposal) }),
 		};
 		const options = { yes: this.#parts.yes, approve: [], deny: [], reason: undefined };
-		return new Approvals({ dir: assistantsFolder(this.#setup), options, renderer, questions });
+		const dir = assistantsFolder(this.#setup);
+		return new Approvals({ dir, options, renderer, decide: (...call) => this.#decide(...call) });
 	}
 
-	async #ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+	async #decide(...[proposal, rule, signal]: Parameters<Decide>): Promise<Decision | undefined> {
+		const ask = (question: Question): Promise<string | undefined> => this.#ask(question, signal);
+		const say = (text: string): void => this.transcript.note(text, "warning");
+		const decision = await askToApprove(proposal, rule, ask, say);
+		const said = decision === undefined ? undefined : decisionNote(decision, rule);
+		if (said !== undefined) this.transcript.note(`${said}: ${proposal.title}`, "quiet");
+		return decision;
+	}
+
+	async #ask(question: Question, signal: AbortSignal): Promise<string | undefined> {
 		if (signal.aborted || this.#isLeft || this.#isStopping) return undefined;
 		const said = await new Promise<string | undefined>((resolve) => {
 			this.#answer = resolve;
@@ -372,7 +392,6 @@ export class Conversation {
 		});
 		this.#answer = undefined;
 		this.transcript.set({ status: "working", question: undefined });
-		if (said !== undefined) this.transcript.add({ kind: "user", text: said });
 		return said;
 	}
 

@@ -101,10 +101,9 @@ async function onScreen(
 	await close();
 }
 
-/** Returns the menu of a word. The text of an answer opens none. */
+/** Returns the menu of a word. */
 function choicesOf({ kind, command }: Trigger, parts: CommandParts): Choices {
 	const { conversation } = parts;
-	if (conversation.transcript.live.status === "asking") return undefined;
 	switch (kind) {
 		case "command":
 			return { form: "closed", choices: commandChoices };
@@ -123,6 +122,7 @@ function choicesOf({ kind, command }: Trigger, parts: CommandParts): Choices {
 				),
 			};
 		case "history":
+		case "question":
 			return undefined;
 	}
 }

@@ -1,7 +1,7 @@
 /** Formats a menu: the choices around the selected one, and the keys. */
 import stringWidth from "string-width";
 import { fitted } from "../terminal/index.ts";
-import type { Menu } from "./menu.ts";
+import type { Menu, Trigger } from "./menu.ts";
 import type { Paint } from "./paint.ts";
 
 /** The most columns of a label that has a detail. */
@@ -31,9 +31,19 @@ export function menuLines(
 		return `${isSelected ? paint("user", "❯") : " "} ${isSelected ? paint("user", name) : name}${paint("quiet", said)}`;
 	});
 	const more = fitting.length > rows ? `${selected < 0 ? 1 : selected + 1} of ${fitting.length} · ` : "";
-	const keys =
-		trigger.kind === "history"
-			? "Enter inserts · Ctrl-R next · Esc cancels"
-			: "↑↓ choose · Tab inserts · Esc closes";
-	return [...lines, line(`${more}${keys}`)];
+	return [...lines, line(`${more}${keysOf(trigger)}`)];
+}
+
+function keysOf({ kind }: Trigger): string {
+	switch (kind) {
+		case "history":
+			return "Enter inserts · Ctrl-R next · Esc cancels";
+		case "question":
+			return "a letter or ↑↓, then Enter · Esc interrupts";
+		case "command":
+		case "argument":
+		case "file":
+		case "session":
+			return "↑↓ choose · Tab inserts · Esc closes";
+	}
 }

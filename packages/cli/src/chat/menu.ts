@@ -16,7 +16,7 @@ export interface Choice {
 
 /** The word that a menu completes. */
 export interface Trigger {
-	readonly kind: "command" | "argument" | "file" | "session" | "history";
+	readonly kind: "command" | "argument" | "file" | "session" | "history" | "question";
 	/** Position of the text that a choice replaces. */
 	readonly from: number;
 	/** The typed text to compare choices with. */
@@ -72,6 +72,15 @@ export function isSameMenu(one: Trigger | undefined, other: Trigger | undefined)
 export function menuOf(trigger: Trigger, form: Menu["form"], all: readonly Choice[] | undefined): Menu {
 	const fitting = fittingChoices(all ?? [], trigger.word);
 	return { trigger, form, all, fitting, selected: form === "closed" && fitting.length > 0 ? 0 : -1 };
+}
+
+/** Returns the menu of answers. It stays while the draft is empty or one of them, which is selected; other text needs none. */
+export function answerMenu(choices: readonly Choice[], { text }: Draft): Menu | undefined {
+	const word = text.trim().toLowerCase();
+	const selected = choices.findIndex((choice) => choice.text === word);
+	if (choices.length === 0 || (word !== "" && selected === -1)) return undefined;
+	const trigger: Trigger = { kind: "question", from: 0, word, command: "" };
+	return { trigger, form: "open", all: choices, fitting: choices, selected };
 }
 
 /** Moves the selection, around the ends. */

@@ -15,7 +15,8 @@ type Name =
 	| "warning"
 	| "good"
 	| "bad"
-	| "user";
+	| "user"
+	| "changed";
 
 const styles: Readonly<Record<Name, Style>> = {
 	heading: ["bold", "underline"],
@@ -29,6 +30,7 @@ const styles: Readonly<Record<Name, Style>> = {
 	good: "green",
 	bad: "red",
 	user: "bold",
+	changed: "inverse",
 };
 
 /** Applies a style to a text. */
@@ -48,8 +50,15 @@ export function makePaint(hasColours: boolean): Paint {
 		hasColours && text !== "" ? styleText(styles[style], text, { validateStream: false }) : text;
 }
 
-/** Paints a line of a change. */
-export function paintChange(paint: Paint, { kind, text }: ChangeLine): string {
+/** Paints a line of a change; words that differ from the other version stand out. */
+export function paintChange(paint: Paint, { kind, text, changed = [] }: ChangeLine): string {
 	const style = changes[kind];
-	return style === undefined ? text : paint(style, text);
+	if (style === undefined) return text;
+	let painted = "";
+	let at = 0;
+	for (const [from, to] of changed) {
+		painted += `${paint(style, text.slice(at, from))}${paint("changed", paint(style, text.slice(from, to)))}`;
+		at = to;
+	}
+	return painted + paint(style, text.slice(at));
 }

@@ -64,7 +64,7 @@ export function Screen({ transcript, composer, paint }: ScreenParts): ReactNode 
 		live.status === "working" ? createElement(Activity, { live, paint, columns }) : null,
 		live.question === undefined
 			? null
-			: createElement(Text, null, paint("warning", wrapped(printable(live.question), columns))),
+			: createElement(Text, null, paint("warning", wrapped(printable(live.question.text), columns))),
 		createElement(Written, { composed, paint, columns }),
 		composed.menu === undefined
 			? null

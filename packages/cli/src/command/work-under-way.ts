@@ -14,7 +14,15 @@ import {
 import { chooseRenderer, type Renderer } from "../render/index.ts";
 import { type CommandIo, quoted } from "../terminal/index.ts";
 import { agentsFiles } from "../tools/index.ts";
-import { Approvals, assistantsFolder, ending, exitCodes, type OpenAgent, type Setup } from "../work/index.ts";
+import {
+	Approvals,
+	assistantsFolder,
+	decideInLines,
+	ending,
+	exitCodes,
+	type OpenAgent,
+	type Setup,
+} from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 
 type WorkCommand = Extract<Command, { name: "run" | "resume" | "release" }>;
@@ -52,7 +60,8 @@ export function startWork(
 	const mayAsk = setup.allowWrite || setup.agent !== undefined;
 	// With JSON output no user can answer; without a tool that requires approval there are no questions.
 	const questions = command.json || !mayAsk ? undefined : io.openQuestions();
-	const approvals = new Approvals({ dir: assistantsFolder(setup), options: command, renderer, questions });
+	const decide = questions === undefined ? undefined : decideInLines(questions);
+	const approvals = new Approvals({ dir: assistantsFolder(setup), options: command, renderer, decide });
 	const started = performance.now();
 	let begun = false;
 	let active: AgentRun | undefined;
@@ -146,7 +155,7 @@ export function startWork(
 			return exitCode;
 		},
 		async close() {
-			approvals.close();
+			questions?.close();
 			await agent.close();
 			await host.close();
 			stopListening();

@@ -31,3 +31,16 @@ test("line ends are shown where they change, and only there", () => {
 	expect(shown("a\r\nb\r\n", "a\r\nc\r\n").slice(-2)).toEqual(["-b", "+c"]);
 	expect(shown("a\r\n", "a\n").slice(-2)).toEqual(["-a\\u{d}", "+a"]);
 });
+
+test("the words in which a line differs are marked, and nothing where the lines have little in common", () => {
+	const place = { absolute: "/x/a.txt", relative: "a.txt", root: "/", kind: "file" as const, size: 1 };
+	const words = (before: string, after: string): readonly string[] =>
+		changeLines({ place, before, after, versions: { before: null, after: "" }, done: "" }).flatMap(
+			({ text, changed = [] }) => changed.map(([from, to]) => `${text[0]}${text.slice(from, to)}`),
+		);
+	expect(words("The lamp is green now.\n", "The lamp is red now!\n")).toEqual(["-green", "-.", "+red", "+!"]);
+	expect(words("one two\n", "three four\n")).toEqual([]);
+	expect(words(`${"a ".repeat(1_000)}\n`, `${"a ".repeat(999)}b\n`)).toEqual([]);
+	// Escaped characters are compared as they are shown.
+	expect(words("a lamp\u0007 here it is\n", "a lamp here it is\n").join("")).toContain("{7}");
+});

@@ -6,7 +6,7 @@ import type { Renderer } from "./renderer.ts";
 import { terminalRenderer } from "./terminal.ts";
 
 export type { ChangeLine } from "./change-lines.ts";
-export { outcomeMarks, proposalLines, replacementNote, stopNote, toolLine } from "./lines.ts";
+export { effectLines, outcomeMarks, replacementNote, stopNote, toolLine } from "./lines.ts";
 export { nestedLines } from "./nested-lines.ts";
 export { type Proposal, propose } from "./proposal.ts";
 export type { Renderer, RunHeader, RunSummary } from "./renderer.ts";

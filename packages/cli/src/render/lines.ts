@@ -94,9 +94,17 @@ function waitingLines({ resumeCommand, waiting }: RunSummary): string[] {
 }
 
 /** Formats a call that waits for approval: its name and the change it would make. */
-export function proposalLines({ title, word, change, refusal }: Proposal): ChangeLine[] {
+export function proposalLines(proposal: Proposal): ChangeLine[] {
+	const { title, word } = proposal;
 	return [
 		{ kind: "remark", text: `${title} needs approval: ${oneLine(word, 200)}` },
+		...effectLines(proposal),
+	];
+}
+
+/** Formats the change that a call would make, or why it is impossible. */
+export function effectLines({ change, refusal }: Proposal): ChangeLine[] {
+	return [
 		...(change === undefined ? [] : changeLines(change)),
 		...(refusal === undefined
 			? []

@@ -27,6 +27,8 @@ export interface AssistantTool {
 	readonly retryPolicy: "pure" | "idempotent";
 	/** Characters of a result that reach the model; the journal contains the whole result. */
 	readonly maxModelCharacters: number;
+	/** Whether an approval may change the arguments. Default: it may not. */
+	readonly editableApproval?: boolean;
 	/** Whether a call requires approval. Absent: it does not. */
 	needsApproval?(params: Record<string, unknown>): Promise<boolean>;
 	run(params: Record<string, unknown>, context?: AssistantToolContext): Promise<string>;

@@ -24,6 +24,7 @@ export function createChangeFiles(root: string, textFiles: TextFiles): Assistant
 		name,
 		retryPolicy: "idempotent" as const,
 		maxModelCharacters: 10_000,
+		editableApproval: true,
 		// A change that is impossible or has no effect requires no approval: it runs, and the model receives the reason.
 		needsApproval: (params: Record<string, unknown>): Promise<boolean> =>
 			planChange(root, name, params).then(

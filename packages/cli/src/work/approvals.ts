@@ -5,6 +5,7 @@
 import type { PendingToolCall, ToolAnswer } from "holdfast";
 import { type Proposal, propose, type Renderer } from "../render/index.ts";
 import { oneLine, type Questions } from "../terminal/index.ts";
+import { type ApprovalRule, covers, ruleFor } from "./approval-rules.ts";
 import { approved, denied } from "./tool-answers.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -27,7 +28,43 @@ export interface ApprovalParts {
 	readonly options: ApprovalOptions;
 	readonly renderer: Renderer;
 	/** Undefined if no user can answer. */
-	readonly questions: Questions | undefined;
+	readonly decide: Decide | undefined;
+}
+
+/** The decision on a call. */
+export type Decision =
+	| { readonly type: "once" }
+	/** Approves all later calls too. */
+	| { readonly type: "all" }
+	/** Approves later calls that the rule covers too. */
+	| { readonly type: "rule" }
+	/** Changes the input; the changed call is shown and needs another decision. */
+	| { readonly type: "edit"; readonly input: Readonly<Record<string, unknown>> }
+	| { readonly type: "no"; readonly reason: string | undefined };
+
+/** Asks a user about a call; undefined if there is no answer. */
+export type Decide = (
+	proposal: Proposal,
+	rule: ApprovalRule,
+	signal: AbortSignal,
+) => Promise<Decision | undefined>;
+
+/** Asks in lines. */
+export function decideInLines(questions: Questions): Decide {
+	return async ({ title }, _rule, signal) => {
+		for (;;) {
+			const said = await questions.ask(
+				`${title}? [y]es, [n]o, [a]ll from now on, or a reason not to: `,
+				signal,
+			);
+			const answer = said?.trim();
+			if (answer === undefined) return undefined;
+			if (/^(?:a|all)$/i.test(answer)) return { type: "all" };
+			if (/^(?:y|yes)$/i.test(answer)) return { type: "once" };
+			if (/^(?:n|no)$/i.test(answer)) return { type: "no", reason: undefined };
+			if (answer !== "") return { type: "no", reason: answer };
+		}
+	};
 }
 
 /** Answers calls one by one. */
@@ -37,6 +74,7 @@ export class Approvals {
 	readonly #approve: Set<string>;
 	readonly #deny: Set<string>;
 	#all: boolean;
+	#rules: readonly ApprovalRule[] = [];
 	readonly #shown = new Set<string>();
 	readonly #left = new AbortController();
 
@@ -88,36 +126,56 @@ export class Approvals {
 		this.#left.abort();
 	}
 
-	close(): void {
-		this.#parts.questions?.close();
+	/** The rules that approve calls, oldest first. */
+	get rules(): readonly ApprovalRule[] {
+		return this.#rules;
+	}
+
+	/** Calls that the rule covers require approval again. */
+	revoke(rule: ApprovalRule): void {
+		this.#rules = this.#rules.filter((each) => each !== rule);
 	}
 
 	async #decide(proposal: Proposal): Promise<ToolAnswer | undefined> {
-		const { options, renderer, questions } = this.#parts;
+		const { options, renderer, decide } = this.#parts;
 		const { toolCallId } = proposal.call;
 		if (take(this.#deny, proposal.call) !== undefined) return denied(proposal.call, options.reason);
 		const named = take(this.#approve, proposal.call);
 		if (named === toolCallId || named === proposal.word || this.#all) return this.#approved(proposal);
 		if (named !== undefined)
 			renderer.note(`${oneLine(toolCallId, 80)} is not what was approved: its file has changed. Look again.`);
-		if (questions === undefined) return undefined;
+		const rule =
+			proposal.refusal === undefined ? this.#rules.find((each) => covers(each, proposal)) : undefined;
+		if (rule !== undefined) {
+			this.#show(proposal);
+			renderer.note(`Approved by your rule: ${rule.label}.`);
+			return this.#approved(proposal);
+		}
+		if (decide === undefined) return undefined;
 		if (proposal.refusal !== undefined) return this.#approved(proposal);
 		this.#show(proposal);
-		return this.#ask(proposal, questions);
+		return this.#ask(proposal, decide);
 	}
 
-	async #ask(proposal: Proposal, questions: Questions): Promise<ToolAnswer | undefined> {
+	async #ask(first: Proposal, decide: Decide): Promise<ToolAnswer | undefined> {
+		const { dir, renderer } = this.#parts;
+		let proposal = first;
 		for (;;) {
-			const said = await questions.ask(
-				`${proposal.title}? [y]es, [n]o, [a]ll from now on, or a reason not to: `,
-				this.#left.signal,
-			);
-			const answer = said?.trim();
-			if (answer === undefined) return undefined;
-			if (/^(?:a|all)$/i.test(answer)) this.#all = true;
-			if (/^(?:y|yes|a|all)$/i.test(answer)) return this.#approved(proposal);
-			if (/^(?:n|no)$/i.test(answer)) return denied(proposal.call, undefined);
-			if (answer !== "") return denied(proposal.call, answer);
+			const rule = ruleFor(proposal);
+			const decision = await decide(proposal, rule, this.#left.signal);
+			if (decision === undefined) return undefined;
+			if (decision.type === "no") return denied(first.call, decision.reason);
+			if (decision.type === "edit") {
+				const edited = await propose(dir, { ...first.call, arguments: decision.input });
+				renderer.proposed(edited);
+				if (edited.refusal === undefined) proposal = edited;
+				continue;
+			}
+			if (decision.type === "all") this.#all = true;
+			if (decision.type === "rule") this.#rules = [...this.#rules, rule];
+			return proposal === first
+				? this.#approved(first)
+				: { ...approved(proposal), input: proposal.call.arguments };
 		}
 	}
 

@@ -1,6 +1,7 @@
 /** Entry point of what the working commands share: the agent of a session, its setup and database, approvals, errors. */
 export { importDefault, loadAgent } from "./agent-file.ts";
-export { type ApprovalOptions, Approvals } from "./approvals.ts";
+export type { ApprovalRule } from "./approval-rules.ts";
+export { type ApprovalOptions, Approvals, type Decide, type Decision, decideInLines } from "./approvals.ts";
 export { assistantOptions, checkFolder, createAssistant } from "./assistant.ts";
 export { exportsOfAgentFile, loadModels } from "./beside-agent.ts";
 export { type ChatSummary, chatSummaryOf, keepChatSummary, summarised } from "./chat-summary.ts";
