@@ -31,9 +31,9 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.goto(stage.url);
 		const line = (id: string) => page.locator(".session-line", { hasText: id });
 		await line("first").getByText("completed").waitFor();
-		await line("first").getByText("30 tokens").waitFor();
+		await line("first").getByRole("cell", { name: "30", exact: true }).waitFor();
 		await stage.say("second", "fail now");
-		await line("second").getByText("failed").waitFor();
+		await line("second").getByText("failed", { exact: true }).waitFor();
 		await stage.say("third", "erase all");
 		await line("third").getByText("waiting").waitFor();
 		await page.getByLabel("Search sessions").fill("FAIL");
@@ -47,6 +47,83 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await line("first").waitFor();
 		await picture(page, "list");
 		expect(await violationsOf(page)).toEqual([]);
+	});
+
+	test("keeps filters, order and saved views over a reload, and shows why a run failed", async () => {
+		await stage.say("sorted-one", "add it up");
+		await stage.say("sorted-two", "fail now");
+		await page.goto(stage.url);
+		const line = (id: string) => page.locator(".session-line", { hasText: id });
+		await page.getByLabel("Search sessions").fill("sorted");
+		await line("sorted-two").getByText("run_failed: The provider is on fire.").waitFor();
+		const first = () => page.locator(".session-line").first().textContent();
+		const tokens = page.getByRole("columnheader", { name: "Tokens" });
+		await tokens.getByRole("button").click();
+		await expect.poll(first).toContain("sorted-one");
+		await tokens.getByRole("button").click();
+		await expect.poll(first).toContain("sorted-two");
+		expect(await tokens.getAttribute("aria-sort")).toBe("ascending");
+		await page.getByRole("button", { name: "Save this view…" }).click();
+		await page.getByLabel("Name of the view").fill("Cheap first");
+		await page.keyboard.press("Enter");
+		await page.reload();
+		await page.getByRole("button", { name: "Cheap first", exact: true, pressed: true }).waitFor();
+		await expect.poll(first).toContain("sorted-two");
+		await page.getByRole("button", { name: "Failed" }).click();
+		await line("sorted-two").waitFor();
+		await page.getByRole("button", { name: "Cheap first", exact: true }).click();
+		await line("sorted-one").waitFor();
+		expect(page.url()).toContain("sort=tokens");
+		await page.getByRole("button", { name: "Remove the view Cheap first" }).click();
+		await page.getByRole("button", { name: "Save this view…" }).waitFor();
+	});
+
+	test("finds sessions by the tool that they called", async () => {
+		await stage.say("tooled", "add it up");
+		await stage.say("untooled", "Hello");
+		await page.goto(stage.url);
+		await page.getByLabel("Tool").selectOption("add");
+		await page.locator(".session-line", { hasText: "untooled" }).waitFor({ state: "detached" });
+		await page.locator(".session-line", { hasText: "tooled" }).first().waitFor();
+	});
+
+	test("lines keep their places under the pointer while sessions come", async () => {
+		await stage.say("still-one", "One");
+		await stage.say("still-two", "Two");
+		await page.goto(`${stage.url}/#/?q=still`);
+		const lines = () => page.locator(".session-line .session-id").allTextContents();
+		await expect.poll(lines).toEqual(["still-two", "still-one"]);
+		await page.locator(".session-line").first().hover();
+		await stage.say("still-one", "Again");
+		await stage.say("still-three", "Three");
+		await page.getByRole("button", { name: "Show 1 new" }).waitFor();
+		expect(await lines()).toEqual(["still-two", "still-one"]);
+		await page.getByRole("button", { name: "Show 1 new" }).click();
+		await expect.poll(lines).toEqual(["still-three", "still-one", "still-two"]);
+	});
+
+	test("says since when the server is away, tries again at once, and keeps what was typed", async () => {
+		await stage.say("kept", "One");
+		await show("kept");
+		await page.getByLabel("Message", { exact: true }).fill("Not sent yet");
+		await stage.server.kill();
+		await page
+			.getByRole("alert")
+			.getByText(/Cannot reach the server at .* since \d\d:/)
+			.waitFor();
+		await page.getByRole("button", { name: "Send" }).click();
+		await page.locator(".notice.is-error").nth(1).waitFor();
+		await picture(page, "away");
+		expect(await violationsOf(page)).toEqual([]);
+		expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe("Not sent yet");
+		await stage.restart();
+		await page
+			.getByRole("button", { name: "Retry now" })
+			.click({ timeout: 2_000 })
+			.catch(() => {});
+		await page.getByRole("alert").waitFor({ state: "detached" });
+		await page.reload();
+		await expect.poll(() => page.getByLabel("Message", { exact: true }).inputValue()).toBe("Not sent yet");
 	});
 
 	test("shows an answer while it is said, and whole when it was said, over a kill of the server", async () => {

@@ -10,9 +10,17 @@ const minute = 60_000;
 export interface Counted {
 	readonly seq: number;
 	readonly counts: SessionCounts;
+	/** Names of called tools, and codes of errors. */
+	readonly tools: ReadonlySet<string>;
+	readonly codes: ReadonlySet<string>;
+	/** When the open run started. */
+	readonly openedAt?: number | undefined;
 	/** By start time, in order. */
 	readonly minutes: ReadonlyMap<number, UsageBucket>;
 }
+
+/** The most names kept of each kind. */
+const mostNames = 50;
 
 type Sums = { -readonly [Name in keyof SessionCounts]: number };
 
@@ -21,6 +29,7 @@ export const noCounts: Counted = {
 	seq: 0,
 	counts: {
 		runs: 0,
+		steps: 0,
 		answers: 0,
 		toolCalls: 0,
 		inputTokens: 0,
@@ -30,7 +39,10 @@ export const noCounts: Counted = {
 		unpriced: 0,
 		errors: 0,
 		modelMs: 0,
+		runMs: 0,
 	},
+	tools: new Set(),
+	codes: new Set(),
 	minutes: new Map(),
 };
 
@@ -38,7 +50,18 @@ export const noCounts: Counted = {
 export function countEntries(before: Counted, entries: readonly Entry[]): Counted {
 	const counts: Sums = { ...before.counts };
 	const minutes = new Map(before.minutes);
+	const tools = new Set(before.tools);
+	const codes = new Set(before.codes);
+	let { openedAt } = before;
 	for (const entry of entries) {
+		const { fact, at: now } = entry;
+		if (fact.kind === "run.started") openedAt = now;
+		if (fact.kind === "run.ended") {
+			if (openedAt !== undefined) counts.runMs += Math.max(0, now - openedAt);
+			openedAt = undefined;
+			if (fact.error !== undefined && codes.size < mostNames) codes.add(fact.error.code);
+		}
+		if (fact.kind === "tool.started" && tools.size < mostNames) tools.add(fact.name);
 		const found = numbersOf(entry);
 		if (found === undefined) continue;
 		for (const name in found) counts[name as keyof Sums] += found[name as keyof Sums] ?? 0;
@@ -52,12 +75,12 @@ export function countEntries(before: Counted, entries: readonly Entry[]): Counte
 		if (minutes.size <= mostMinutes) break;
 		minutes.delete(oldest);
 	}
-	return { seq: entries.at(-1)?.seq ?? before.seq, counts, minutes };
+	return { seq: entries.at(-1)?.seq ?? before.seq, counts, tools, codes, openedAt, minutes };
 }
 
 /** Creates an empty bucket. */
 export function emptyBucket(at: number): UsageBucket {
-	const { runs: _, ...counts } = noCounts.counts;
+	const { runs: _, steps: _steps, runMs: _runMs, ...counts } = noCounts.counts;
 	return { at, ...counts, slowestMs: 0 };
 }
 
@@ -80,8 +103,11 @@ function numbersOf({ fact }: Entry): Partial<SessionCounts> | undefined {
 		case "assistant": {
 			const { inputTokens, outputTokens, cacheReadTokens: cachedTokens = 0 } = fact.usage;
 			const price = fact.cost === undefined ? { unpriced: 1 } : { cost: fact.cost };
-			return { answers: 1, inputTokens, outputTokens, cachedTokens, modelMs: fact.duration, ...price };
+			const steps = fact.continues === true || fact.step === 0 ? 0 : 1;
+			return { answers: 1, steps, inputTokens, outputTokens, cachedTokens, modelMs: fact.duration, ...price };
 		}
+		case "tools.requested":
+			return fact.continues === true || fact.step === 0 ? undefined : { steps: 1 };
 		case "input":
 			return ofSubagents(fact);
 		case "tool.settled":

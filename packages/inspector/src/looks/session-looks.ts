@@ -16,6 +16,7 @@ const longestTitle = 160;
 interface Look {
 	readonly incarnation: string;
 	title: string | undefined;
+	agent: string | undefined;
 	/** The last entry that was read. */
 	last: { readonly seq: number; readonly fact: Entry["fact"] | undefined };
 	counted: Counted;
@@ -36,25 +37,41 @@ export class SessionLooks {
 		head: InspectedHead,
 	): Promise<InspectedSession> {
 		const look = this.#look(owner, head);
-		const { sessionId, seq, createdAt, updatedAt, agent } = head;
+		const { sessionId, seq, createdAt, updatedAt } = head;
 		if (look.title === undefined && seq > 0) {
 			const first = await inspection.entries(owner, sessionId, { limit: 4 });
 			const own = await inspection.maskOf?.(owner, sessionId);
 			look.title = this.#titleOf(first, own);
+			look.agent = agentOf(first);
 		}
 		if (look.last.seq < seq) {
 			const [last] = await inspection.entries(owner, sessionId, { after: seq - 1, limit: 1 });
 			look.last = { seq, fact: last?.fact };
 		}
+		const agent = head.agent ?? look.agent;
+		const status = statusOf(head, look.last.fact);
 		return {
 			sessionId,
-			status: statusOf(head, look.last.fact),
+			status,
 			...(look.title === undefined ? {} : { title: look.title }),
 			seq,
 			createdAt,
 			updatedAt,
 			...(agent === undefined ? {} : { agent }),
+			...(status === "error" ? await this.#failureOf(inspection, owner, sessionId, look.last.fact) : {}),
 		};
+	}
+
+	async #failureOf(
+		inspection: SessionInspection,
+		owner: SessionOwner,
+		sessionId: string,
+		last: Entry["fact"] | undefined,
+	): Promise<Pick<InspectedSession, "failure">> {
+		if (last?.kind !== "run.ended" || last.error === undefined) return {};
+		const own = (await inspection.maskOf?.(owner, sessionId)) ?? (<Value>(value: Value) => value);
+		const message = this.#mask(own(last.error.message));
+		return { failure: { code: last.error.code, message: cutText(message, longestTitle) } };
 	}
 
 	/** Returns its totals. */
@@ -92,7 +109,13 @@ export class SessionLooks {
 		const look: Look =
 			known?.incarnation === incarnation
 				? known
-				: { incarnation, title: undefined, last: { seq: 0, fact: undefined }, counted: noCounts };
+				: {
+						incarnation,
+						title: undefined,
+						agent: undefined,
+						last: { seq: 0, fact: undefined },
+						counted: noCounts,
+					};
 		this.#looks.delete(key);
 		this.#looks.set(key, look);
 		for (const oldest of this.#looks.keys()) {
@@ -113,6 +136,11 @@ export class SessionLooks {
 		}
 		return undefined;
 	}
+}
+
+function agentOf(entries: readonly Entry[]): string | undefined {
+	for (const { fact } of entries) if (fact.kind === "run.started") return fact.agentName;
+	return undefined;
 }
 
 /** Returns the status of a session, from its head and its last fact. */

@@ -10,8 +10,19 @@ import { type EventSourceMessage, EventSourceParserStream } from "eventsource-pa
 export const access = signal<"open" | "asked" | "refused" | "closed">("open");
 /** Counts the given keys; a view with data of an older key starts over. */
 export const keyNumber = signal(0);
-/** Whether the last request reached the server. */
-export const isReachable = signal(true);
+/** Since when requests have not reached the server, in milliseconds since the epoch; undefined while they do. */
+export const awaySince = signal<number | undefined>(undefined);
+
+function isAway(): void {
+	awaySince.value ??= Date.now();
+}
+
+const waits = new Set<() => void>();
+
+/** Ends all pauses: what waits to try again tries at once. */
+export function retryNow(): void {
+	for (const end of waits) end();
+}
 
 const storedUnder = "holdfast.inspector.key";
 let key: string | undefined = read();
@@ -67,11 +78,11 @@ async function send(url: string, init: RequestInit = {}): Promise<Response> {
 		const ends = init.signal ? AbortSignal.any([end, init.signal]) : end;
 		response = await fetch(url, { ...init, headers, signal: ends });
 	} catch (error) {
-		if (!isOver(error) && !end.aborted) isReachable.value = false;
+		if (!isOver(error) && !end.aborted) isAway();
 		throw error;
 	}
 	if (end.aborted) throw new DOMException("The key has changed.", "AbortError");
-	isReachable.value = true;
+	awaySince.value = undefined;
 	if (response.status === 401) access.value = asked === undefined ? "asked" : "refused";
 	return response;
 }
@@ -154,18 +165,22 @@ export const client = createClient({
 	reconnectDelayMs: 200,
 	maxReconnectDelayMs: 3_000,
 	onReconnect: ({ error }) => {
-		if (error.status === undefined) isReachable.value = false;
+		if (error.status === undefined) isAway();
 	},
 });
 
-/** Resolves after a number of milliseconds, or when the signal fires. */
+/** Resolves after a number of milliseconds, when the signal fires, or by `retryNow`. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
 	return new Promise((resolve) => {
-		const timer = setTimeout(resolve, ms);
-		signal.addEventListener("abort", () => {
+		const end = (): void => {
 			clearTimeout(timer);
+			waits.delete(end);
+			signal.removeEventListener("abort", end);
 			resolve();
-		});
+		};
+		const timer = setTimeout(end, ms);
+		waits.add(end);
+		signal.addEventListener("abort", end);
 	});
 }
 

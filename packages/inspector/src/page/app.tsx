@@ -3,7 +3,8 @@ import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { about, areThreads, learnAbout } from "./about.ts";
-import { access, isReachable, keyNumber, useKey } from "./api.ts";
+import { access, keyNumber, useKey } from "./api.ts";
+import { Away } from "./away.tsx";
 import { CompareView } from "./compare-view.tsx";
 import { helpIsOpen, useShortcuts } from "./keyboard.ts";
 import { notice } from "./parts.tsx";
@@ -89,8 +90,8 @@ export function App(): JSX.Element {
 					</button>
 				</span>
 			</header>
+			<Away />
 			<div class="notices" aria-live="polite">
-				{isReachable.value ? null : <p class="notice is-error">Cannot reach the server. Retrying…</p>}
 				{notice.value === undefined ? null : (
 					<p class={`notice ${notice.value.isError ? "is-error" : ""}`}>
 						{notice.value.text}

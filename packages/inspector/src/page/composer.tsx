@@ -3,11 +3,12 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { areThreads } from "./about.ts";
 import { send as sendTo, steer } from "./acts.ts";
+import { useDraft } from "./draft.ts";
 import { attempt } from "./parts.tsx";
 import type { SessionStore } from "./session-store.ts";
 
 export function Composer({ store }: { readonly store: SessionStore }): JSX.Element {
-	const [text, setText] = useState("");
+	const [text, setText] = useDraft(`to ${store.sessionId}`);
 	const [isBusy, setBusy] = useState(false);
 	// A message to a thread always enters the current execution.
 	const isRunning = store.info.value?.status === "running" && !areThreads();

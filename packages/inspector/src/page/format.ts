@@ -34,6 +34,16 @@ export function formatTime(at: number, now: number = Date.now()): string {
 		: `${date.toLocaleDateString("en-CA")} ${time}`;
 }
 
+/** Formats a time shortly: `14:03:22` today, `Nov 28 14:03` this year, `2025-11-28` before. */
+export function formatWhen(at: number, now: number = Date.now()): string {
+	const date = new Date(at);
+	const today = new Date(now);
+	if (date.toDateString() === today.toDateString()) return date.toLocaleTimeString("en-GB");
+	if (date.getFullYear() !== today.getFullYear()) return date.toLocaleDateString("en-CA");
+	const day = date.toLocaleDateString("en-US", { month: "short", day: "numeric" });
+	return `${day} ${date.toLocaleTimeString("en-GB").slice(0, 5)}`;
+}
+
 /** Formats JSON; returns text unchanged. */
 export function formatValue(value: unknown): string {
 	if (typeof value === "string") return value;

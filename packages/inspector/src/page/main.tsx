@@ -2,5 +2,6 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import "./page.css";
+import "./sessions.css";
 
 render(<App />, document.querySelector("#root") as HTMLElement);

@@ -6,7 +6,8 @@ import type { ShownStatus } from "../wire/index.ts";
 import { isOver } from "./api.ts";
 import { formatValue } from "./format.ts";
 
-const words: Readonly<Record<ShownStatus, string>> = {
+/** The name of each status. */
+export const statusNames: Readonly<Record<ShownStatus, string>> = {
 	idle: "idle",
 	queued: "queued",
 	running: "running",
@@ -21,7 +22,12 @@ const words: Readonly<Record<ShownStatus, string>> = {
 
 /** Shows the status of a session, as a word and a colour. */
 export function Status({ of }: { readonly of: ShownStatus }): JSX.Element {
-	return <span class={`status status-${of}`}>{words[of]}</span>;
+	return <span class={`status status-${of}`}>{statusNames[of]}</span>;
+}
+
+/** An element with a role of a table: the rows of a virtual list are placed by their offset, which `<tr>` cannot be. */
+export function Box({ as, ...rest }: { readonly as: string } & JSX.IntrinsicElements["div"]): JSX.Element {
+	return <div role={as as "table"} {...rest} />;
 }
 
 /** A scrollable area with a name, reachable by keyboard. */

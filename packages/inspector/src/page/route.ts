@@ -7,6 +7,24 @@ addEventListener("hashchange", () => {
 	hash.value = location.hash;
 });
 
+/** The filters of the list that were used last: the link back to the list keeps them. */
+let lastQuery = "";
+
+/** The part of the address that holds the filters of the list; empty in other views. */
+export const listQuery = computed(() => {
+	const { value } = hash;
+	if (!/^(#\/?)?(\?|$)/.test(value)) return lastQuery;
+	lastQuery = value.split("?")[1] ?? "";
+	return lastQuery;
+});
+
+/** Replaces the filters, without a new step in the history. */
+export function replaceListQuery(query: string): void {
+	lastQuery = query;
+	history.replaceState(history.state, "", query === "" ? "#/" : `#/?${query}`);
+	hash.value = location.hash;
+}
+
 /** Tabs of a session. */
 const allTabs = [
 	"conversation",
@@ -43,7 +61,7 @@ export const place = computed<Place>(() => read(hash.value));
 export function linkTo(to: Place): string {
 	switch (to.view) {
 		case "sessions":
-			return "#/";
+			return lastQuery === "" ? "#/" : `#/?${lastQuery}`;
 		case "usage":
 			return "#/usage";
 		case "prompts":
@@ -61,7 +79,8 @@ export function go(to: Place): void {
 }
 
 function read(text: string): Place {
-	const [view = "", ...rest] = text.replace(/^#\/?/, "").split("/").map(decoded);
+	const [path = ""] = text.split("?");
+	const [view = "", ...rest] = path.replace(/^#\/?/, "").split("/").map(decoded);
 	const [first = "", second = "", third = ""] = rest;
 	if (view === "usage") return { view };
 	if (view === "prompts") return { view, ...(first === "" ? {} : { promptId: first }) };

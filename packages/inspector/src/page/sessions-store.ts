@@ -1,40 +1,84 @@
 // The listed sessions: read a page at a time, and updated when the server reports changes.
 import { computed, signal } from "@preact/signals";
-import type { InspectedCounts, InspectedSession, SessionCounts } from "../wire/index.ts";
+import type { InspectedCounts, InspectedSession } from "../wire/index.ts";
 import { ask, isOver, pause, Refused } from "./api.ts";
+import { comparator, type Known, needsCounts, passes, queryOf } from "./filters.ts";
+import { filters } from "./list-filters.ts";
 
 /** The most listed sessions; beyond that, those with the first ids. */
 export const mostListed = 10_000;
 
 /** All sessions by id. */
 const sessions = signal<ReadonlyMap<string, InspectedSession>>(new Map());
-export const counts = signal<ReadonlyMap<string, SessionCounts>>(new Map());
+/** What is known of sessions in addition, by id. */
+export const known = signal<ReadonlyMap<string, Known>>(new Map());
 export const isListed = signal(false);
 export const isCut = signal(false);
-export const search = signal("");
-export const status = signal<string>("any");
+/** While this is set, the lines keep their places: the reader looks at them. */
+export const isHeld = signal(false);
 
-/** The entries of the list, most recently changed first. */
-export const shown = computed(() => {
-	const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+/** The sessions that pass the filters, in their order. */
+const found = computed(() => {
+	const given = filters.value;
+	// Totals arrive all the time: only some filters depend on them.
+	const more = needsCounts(given) ? known.value : nothingKnown;
+	const now = Date.now();
 	return [...sessions.value.values()]
-		.filter((each) => status.value === "any" || each.status === status.value || isOpen(each, status.value))
-		.filter(({ sessionId, title = "" }) => {
-			const text = `${sessionId} ${title}`.toLowerCase();
-			return words.every((word) => text.includes(word));
-		})
-		.sort((left, right) => right.updatedAt - left.updatedAt || (left.sessionId < right.sessionId ? -1 : 1));
+		.filter((each) => passes(each, more.get(each.sessionId), given, now))
+		.sort(comparator(given, (sessionId) => more.get(sessionId)));
 });
 
-/** How many sessions have each status. */
-export const statuses = computed(() => {
-	const found = new Map<string, number>();
-	for (const { status } of sessions.value.values()) found.set(status, (found.get(status) ?? 0) + 1);
-	return found;
+const nothingKnown: ReadonlyMap<string, Known> = new Map();
+/** Counts how often the lines were let take their places. */
+const settled = signal(0);
+let placed: { readonly query: string; readonly ids: readonly string[] } = { query: "", ids: [] };
+
+/** The lines of the list, and how many sessions wait for a place. */
+export const listed = computed<{ readonly lines: readonly InspectedSession[]; readonly fresh: number }>(
+	() => {
+		const query = `${settled.value} ${queryOf(filters.value)}`;
+		// A list that is not read yet has no lines to keep.
+		if (!isHeld.value || placed.query !== query || placed.ids.length === 0) {
+			placed = { query, ids: found.value.map(({ sessionId }) => sessionId) };
+			return { lines: found.value, fresh: 0 };
+		}
+		const all = sessions.value;
+		const lines = placed.ids.flatMap((id) => all.get(id) ?? []);
+		const ids = new Set(placed.ids);
+		return { lines, fresh: found.value.filter(({ sessionId }) => !ids.has(sessionId)).length };
+	},
+);
+
+/** The lines of the list. */
+export const shown = computed(() => listed.value.lines);
+
+/** Lets the lines take their places. */
+export function settleLines(): void {
+	settled.value++;
+}
+
+/** The values that filters can choose from, with their numbers of sessions. */
+export const choices = computed(() => {
+	const statuses = new Map<string, number>();
+	const agents = new Map<string, number>();
+	const codes = new Map<string, number>();
+	const tools = new Map<string, number>();
+	const more = known.value;
+	const add = (to: Map<string, number>, value: string): unknown => to.set(value, (to.get(value) ?? 0) + 1);
+	for (const { sessionId, status, agent, failure } of sessions.value.values()) {
+		add(statuses, status);
+		if (agent !== undefined) add(agents, agent);
+		const of = more.get(sessionId);
+		for (const code of new Set([...(failure === undefined ? [] : [failure.code]), ...(of?.codes ?? [])]))
+			add(codes, code);
+		for (const tool of of?.tools ?? []) add(tools, tool);
+	}
+	return { statuses, agents, codes, tools, total: sessions.value.size };
 });
 
-function isOpen({ status: is }: InspectedSession, filter: string): boolean {
-	return filter === "open" && ["running", "waiting", "parked", "interrupted", "queued"].includes(is);
+/** All sessions, in no order. */
+export function allSessions(): readonly InspectedSession[] {
+	return [...sessions.value.values()];
 }
 
 const listeners = new Set<(changed: ReadonlySet<string>) => void>();
@@ -148,9 +192,9 @@ async function countWanted(signal: AbortSignal): Promise<void> {
 				signal,
 			);
 			for (const { sessionId, seq } of stale) countedAt.set(sessionId, seq);
-			const all = new Map(counts.value);
-			for (const { sessionId, counts: of } of found.counts) all.set(sessionId, of);
-			counts.value = all;
+			const all = new Map(known.value);
+			for (const { sessionId, ...of } of found.counts) all.set(sessionId, of);
+			known.value = all;
 		} catch (error) {
 			if (isOver(error) || error instanceof Refused) return;
 			await pause(500, signal);
@@ -161,7 +205,7 @@ async function countWanted(signal: AbortSignal): Promise<void> {
 /** Clears everything: another key sees other sessions. */
 export function forgetSessions(): void {
 	sessions.value = new Map();
-	counts.value = new Map();
+	known.value = new Map();
 	countedAt.clear();
 	isListed.value = false;
 }

@@ -1,55 +1,64 @@
-// The list of sessions, and the form that starts one.
+// The list of sessions: a table that is sorted and filtered, and the form that starts a session.
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SessionCounts } from "../wire/index.ts";
-import { areThreads } from "./about.ts";
+import { about, areThreads } from "./about.ts";
 import { agentNames, begin } from "./acts.ts";
-import { formatCount, formatPrice, formatTime } from "./format.ts";
+import { Command } from "./copy.tsx";
+import { useDraft } from "./draft.ts";
+import { needsCounts } from "./filters.ts";
+import { formatCount } from "./format.ts";
 import { useKeys } from "./keyboard.ts";
-import { attempt, Status } from "./parts.tsx";
-import { go, linkTo } from "./route.ts";
+import { filters, setFilters } from "./list-filters.ts";
+import { attempt, Box } from "./parts.tsx";
+import { go } from "./route.ts";
+import { FilterBar } from "./sessions-filters.tsx";
 import {
-	counts,
+	allSessions,
+	choices,
 	isCut,
+	isHeld,
 	isListed,
+	listed,
 	mostListed,
-	search,
+	settleLines,
 	shown,
-	status,
-	statuses,
 	wantCounts,
 } from "./sessions-store.ts";
+import { HeadRow, SessionRow } from "./sessions-table.tsx";
 import { VirtualList } from "./virtual-list.tsx";
 
-const filters = [
-	"any",
-	"open",
-	"running",
-	"waiting",
-	"parked",
-	"interrupted",
-	"queued",
-	"completed",
-	"error",
-	"aborted",
-	"killed",
-	"idle",
-];
 /** The first of two sessions to compare. */
 export const toCompare = signal<string | undefined>(undefined);
 
+const narrow = matchMedia("(max-width: 700px)");
+const lineHeight = signal(narrow.matches ? 56 : 25);
+narrow.addEventListener("change", () => {
+	lineHeight.value = narrow.matches ? 56 : 25;
+});
+
 export function SessionsView(): JSX.Element {
-	const list = shown.value;
+	const { lines: list, fresh } = listed.value;
 	const [current, setCurrent] = useState(0);
-	const seen = useRef<readonly [number, number]>([0, 20]);
+	const seen = useRef<readonly [number, number]>([0, 30]);
 	const ending = useRef(new AbortController());
 	const at = Math.min(current, list.length - 1);
-	useEffect(() => () => ending.current.abort(), []);
+	const given = filters.value;
+	const needsAll = needsCounts(given);
+	const { total } = choices.value;
+	const count = (): void => {
+		const [first, last] = seen.current;
+		const visible = shown.value.slice(first, last + 1);
+		wantCounts(needsAll ? [...visible, ...allSessions()] : visible, ending.current.signal);
+	};
 	useEffect(
-		() => wantCounts(list.slice(seen.current[0], seen.current[1] + 1), ending.current.signal),
-		[list],
+		() => () => {
+			ending.current.abort();
+			isHeld.value = false;
+		},
+		[],
 	);
+	useEffect(count, [list, needsAll]);
 	const focusLine = (index: number): void => {
 		const to = Math.max(0, Math.min(list.length - 1, index));
 		setCurrent(to);
@@ -62,44 +71,25 @@ export function SessionsView(): JSX.Element {
 		if (session !== undefined) go({ view: "session", sessionId: session.sessionId, tab: "conversation" });
 	};
 	const down = (): void => focusLine(document.activeElement?.closest(".list-line") === null ? at : at + 1);
-	const up = (): void => focusLine(at - 1);
-	useKeys({ j: down, ArrowDown: down, k: up, ArrowUp: up, Enter: open });
-	const total = [...statuses.value.values()].reduce((sum, each) => sum + each, 0);
+	useKeys({
+		j: down,
+		ArrowDown: down,
+		k: () => focusLine(at - 1),
+		ArrowUp: () => focusLine(at - 1),
+		Enter: open,
+	});
 	return (
 		<main class="sessions">
-			<h1 class="hidden">Sessions</h1>
-			<search class="filters">
-				<input
-					id="search"
-					type="search"
-					aria-label="Search sessions"
-					placeholder="Search by id or first words"
-					value={search.value}
-					onInput={({ currentTarget }) => {
-						search.value = currentTarget.value;
-						setCurrent(0);
-					}}
-				/>
-				<select
-					aria-label="Status"
-					value={status.value}
-					onChange={({ currentTarget }) => {
-						status.value = currentTarget.value;
-						setCurrent(0);
-					}}
-				>
-					{filters.map((each) => (
-						<option key={each} value={each}>
-							{each === "any" ? "any status" : each}
-							{statuses.value.has(each as never) ? ` (${statuses.value.get(each as never)})` : ""}
-						</option>
-					))}
-				</select>
+			<h1 class="hidden">{areThreads() ? "Threads" : "Sessions"}</h1>
+			<FilterBar
+				changed={() => setCurrent(0)}
+				wantAll={() => wantCounts(allSessions(), ending.current.signal)}
+			>
 				<output class="quiet" aria-live="polite">
 					{isListed.value ? `${formatCount(list.length)} of ${formatCount(total)}` : "reading…"}
 					{isCut.value ? `; the first ${formatCount(mostListed)} ids` : ""}
 				</output>
-			</search>
+			</FilterBar>
 			{toCompare.value === undefined ? null : (
 				<p class="notice">
 					Choose the session to compare {toCompare.value} with.
@@ -109,84 +99,93 @@ export function SessionsView(): JSX.Element {
 							toCompare.value = undefined;
 						}}
 					>
-						Never mind
+						Cancel
 					</button>
 				</p>
 			)}
-			{list.length === 0 && isListed.value ? (
-				<p class="empty">
-					{total === 0 ? `No ${areThreads() ? "threads" : "sessions"} yet. Start one below.` : "No matches."}
-				</p>
+			{total === 0 && isListed.value ? (
+				<Nothing />
+			) : list.length === 0 && isListed.value ? (
+				<div class="empty">
+					<p>No matches.</p>
+					<button
+						type="button"
+						onClick={() => setFilters({ q: "", status: "", when: "", agent: "", code: "", tool: "" })}
+					>
+						Clear the filters
+					</button>
+				</div>
 			) : (
-				<VirtualList
-					label="Sessions"
-					count={list.length}
-					lineHeight={64}
-					version={list}
-					keyOf={(index) => list[index]?.sessionId ?? index}
-					current={at}
-					onSeen={(first, last) => {
-						seen.current = [first, last];
-						wantCounts(list.slice(first, last + 1), ending.current.signal);
+				<Box
+					as="table"
+					class="session-table"
+					aria-label="Sessions"
+					aria-rowcount={list.length + 1}
+					onPointerEnter={() => {
+						isHeld.value = true;
 					}}
-					line={(index) => <Line index={index} focused={() => setCurrent(index)} />}
-				/>
+					onPointerLeave={() => {
+						isHeld.value = false;
+					}}
+				>
+					<HeadRow />
+					{fresh === 0 ? null : (
+						<button type="button" class="fresh" onClick={settleLines}>
+							Show {formatCount(fresh)} new
+						</button>
+					)}
+					<VirtualList
+						label="Sessions"
+						as="rows"
+						count={list.length}
+						lineHeight={lineHeight.value}
+						version={list}
+						keyOf={(index) => list[index]?.sessionId ?? index}
+						current={at}
+						onSeen={(first, last) => {
+							seen.current = [first, last];
+							count();
+						}}
+						line={(index) => (
+							<SessionRow
+								of={shown.value[index]}
+								compared={toCompare.value}
+								focused={() => setCurrent(index)}
+							/>
+						)}
+					/>
+				</Box>
 			)}
 			<Begin />
 		</main>
 	);
 }
 
-function Line({
-	index,
-	focused,
-}: {
-	readonly index: number;
-	readonly focused: () => void;
-}): JSX.Element | null {
-	const session = shown.value[index];
-	if (session === undefined) return null;
-	const { sessionId, title = "No messages yet", updatedAt } = session;
-	const of = counts.value.get(sessionId);
-	const compared = toCompare.value;
-	const link =
-		compared === undefined
-			? linkTo({ view: "session", sessionId, tab: "conversation" })
-			: linkTo({ view: "compare", left: compared, right: sessionId });
+/** What to do while there is no session. */
+function Nothing(): JSX.Element {
+	const { origin } = location;
+	const command = areThreads()
+		? `curl ${origin}/api/threads -H 'content-type: application/json' -d '{"agent_id":"AGENT"}'`
+		: `curl -N ${origin}/api/agent/execute -H 'content-type: application/json' -d '{"input":"Hello"}'`;
 	return (
-		<a class="session-line" href={link} onFocus={focused}>
-			<Status of={session.status} />
-			<span class="session-title">{title}</span>
-			<span class="session-id">
-				{session.agent === undefined ? "" : `${session.agent} · `}
-				{sessionId}
-			</span>
-			<span class="session-numbers">{of === undefined ? "" : numbersOf(of)}</span>
-			<time class="session-time" dateTime={new Date(updatedAt).toISOString()}>
-				{formatTime(updatedAt)}
-			</time>
-		</a>
+		<div class="empty">
+			<h2>No {areThreads() ? "threads" : "sessions"} yet.</h2>
+			<p>Write a first message below, or send one from a terminal:</p>
+			<Command text={command} name="Copy the command" />
+			<p>
+				<a href="/openapi.json">All routes of this server</a>
+			</p>
+		</div>
 	);
-}
-
-function numbersOf({ answers, inputTokens, outputTokens, cost, unpriced, errors }: SessionCounts): string {
-	const words: string[] = [];
-	if (answers > 0)
-		words.push(
-			`${formatCount(inputTokens + outputTokens)} tokens`,
-			cost === 0 && unpriced > 0 ? "cost unknown" : formatPrice(cost, unpriced),
-		);
-	if (errors > 0) words.push(errors === 1 ? "1 error" : `${formatCount(errors)} errors`);
-	return words.join(" · ");
 }
 
 /** Starts a session. */
 function Begin(): JSX.Element {
-	const [text, setText] = useState("");
+	const [text, setText] = useDraft("new");
 	const [agents, setAgents] = useState<readonly string[]>([]);
 	const [agent, setAgent] = useState<string | undefined>(undefined);
 	useEffect(() => {
-		if (!areThreads()) return;
+		if (about.value?.kind !== "threads") return;
 		const ending = new AbortController();
 		agentNames(ending.signal).then(setAgents, () => {});
 		return () => ending.abort();
@@ -209,7 +208,7 @@ function Begin(): JSX.Element {
 		>
 			{agents.length < 2 ? null : (
 				<select
-					aria-label="Agent"
+					aria-label="Agent of the new thread"
 					value={agent ?? agents[0] ?? ""}
 					onChange={({ currentTarget }) => setAgent(currentTarget.value)}
 				>

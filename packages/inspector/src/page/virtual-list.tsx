@@ -65,10 +65,16 @@ export interface VirtualListProps {
 	readonly current?: number | undefined;
 	readonly onSeen?: (first: number, last: number) => void;
 	readonly class?: string;
+	/** The lines are rows of a table whose head precedes the list. */
+	readonly as?: "rows";
 }
 
 /** Distance from the end in pixels within which the end counts as in view. */
 const nearEnd = 80;
+
+/** A table of rows that are placed by their offset cannot consist of `<tr>`. */
+const rowTags = ["div", "div", "div"] as unknown as typeof listTags;
+const listTags = ["section", "ul", "li"] as const;
 
 export function VirtualList(props: VirtualListProps): JSX.Element {
 	const {
@@ -82,7 +88,10 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
 		current,
 		version,
 		onSeen,
+		as,
 	} = props;
+	const isRows = as === "rows";
+	const [Scroller, Space, Item] = isRows ? rowTags : listTags;
 	const scroller = useRef<HTMLElement>(null);
 	const staysAtEnd = useRef(isAtEnd);
 	const virtualizer = useVirtualizer({
@@ -108,24 +117,24 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
 		if (current !== undefined && current >= 0) virtualizer.scrollToIndex(current, { align: "auto" });
 	}, [current]);
 	return (
-		<section
+		<Scroller
 			class={`list ${props.class ?? ""}`}
 			ref={scroller}
-			// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys
 			tabIndex={0}
-			aria-label={label}
+			{...(isRows ? { role: "rowgroup" } : { "aria-label": label })}
 			onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
 				staysAtEnd.current = scrollHeight - scrollTop - clientHeight < nearEnd;
 			}}
 		>
-			<ul class="list-space" style={{ height: `${height}px` }}>
+			<Space class="list-space" role={isRows ? "presentation" : undefined} style={{ height: `${height}px` }}>
 				{items.map(({ index, key, start }) => (
-					<li
+					<Item
 						class="list-line"
 						key={key}
 						data-index={index}
-						aria-setsize={count}
-						aria-posinset={index + 1}
+						{...(isRows
+							? { role: "row", "aria-rowindex": index + 2 }
+							: { "aria-setsize": count, "aria-posinset": index + 1 })}
 						ref={(element) => {
 							if (isMeasured) virtualizer.measureElement(element);
 						}}
@@ -135,9 +144,9 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
 						}}
 					>
 						<Line index={index} version={version} line={line} />
-					</li>
+					</Item>
 				))}
-			</ul>
-		</section>
+			</Space>
+		</Scroller>
 	);
 }

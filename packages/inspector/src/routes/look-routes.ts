@@ -71,9 +71,11 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		method: "GET",
 		path: "/api/inspect/counts",
 		name: "inspectCounts",
-		summary: "Totals of the given sessions: tokens, cost, errors.",
+		summary: "Totals of the given sessions: tokens, cost, errors, tools.",
 		parameters: [query("ids", `Ids of sessions, with commas between; ${mostIds} at most.`, "string")],
-		answers: jsonAnswer("`{ counts: [{ sessionId, counts }] }`; sessions that are not there are left out."),
+		answers: jsonAnswer(
+			"`{ counts: [{ sessionId, counts, tools, codes }] }`; sessions that are not there are left out.",
+		),
 		errors: ["inspector_closed", "invalid_input"],
 		async handle(exchange) {
 			const inspection = inspectionOf(exchange, parts);
@@ -81,7 +83,8 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			for (const sessionId of idsOf(exchange)) {
 				const head = await inspection.head(exchange.caller, sessionId);
 				if (head === undefined) continue;
-				found.push({ sessionId, counts: (await looks.counted(inspection, exchange.caller, head)).counts });
+				const { counts, tools, codes } = await looks.counted(inspection, exchange.caller, head);
+				found.push({ sessionId, counts, tools: [...tools], codes: [...codes] });
 			}
 			return answerJson({ counts: found });
 		},

@@ -94,14 +94,16 @@ describe("what is shown", () => {
 			sessionId: "s",
 			status: "completed",
 			title: "1 + 2?",
-			counts: { runs: 1, answers: 2, toolCalls: 1, errors: 0, unpriced: 0 },
+			counts: { runs: 1, steps: 2, answers: 2, toolCalls: 1, errors: 0, unpriced: 0 },
 			agent: { model: "clever-1", system: "Be brief.", tools: [{ name: "add" }] },
 			children: [],
 			forks: [],
 		});
 		expect(body.counts.cost).toBeGreaterThan(0);
 		expect((await get("sessions")).body.sessions).toMatchObject([{ sessionId: "s", status: "completed" }]);
-		expect((await get("counts?ids=s,none")).body.counts).toEqual([{ sessionId: "s", counts: body.counts }]);
+		expect((await get("counts?ids=s,none")).body.counts).toEqual([
+			{ sessionId: "s", counts: body.counts, tools: ["add"], codes: [] },
+		]);
 		expect((await get("session/none")).body.code).toBe("session_not_found");
 	});
 

@@ -42,8 +42,10 @@ export interface InspectedSession {
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;
 	readonly updatedAt: number;
-	/** Name of the agent that works on it; absent if all have the same. */
+	/** Name of the agent that works on it; absent if it has none. */
 	readonly agent?: string;
+	/** Why its last run failed; absent if it did not. */
+	readonly failure?: { readonly code: string; readonly message: string };
 }
 
 /** The actions that a server allows its inspector. */
@@ -72,6 +74,7 @@ export interface ShownPrompt {
 /** The totals of a session. */
 export interface SessionCounts {
 	readonly runs: number;
+	readonly steps: number;
 	/** Answers of models. */
 	readonly answers: number;
 	readonly toolCalls: number;
@@ -87,16 +90,21 @@ export interface SessionCounts {
 	readonly errors: number;
 	/** Milliseconds spent in models. */
 	readonly modelMs: number;
+	/** Milliseconds from the start to the end of its ended runs, including waits. */
+	readonly runMs: number;
 }
 
 /** Counts of a session, by its id. */
 export interface InspectedCounts {
 	readonly sessionId: string;
 	readonly counts: SessionCounts;
+	/** Names of the tools that it called, and codes of its errors: the first fifty of each. */
+	readonly tools: readonly string[];
+	readonly codes: readonly string[];
 }
 
 /** The activity of all examined sessions in one interval. */
-export interface UsageBucket extends Omit<SessionCounts, "runs"> {
+export interface UsageBucket extends Omit<SessionCounts, "runs" | "steps" | "runMs"> {
 	/** Its start, in milliseconds since the epoch. */
 	readonly at: number;
 	/** Milliseconds of the slowest answer. */
@@ -133,7 +141,7 @@ export interface ShownWaitingCall {
 
 /** The details of a session. */
 export interface ShownSession extends Omit<InspectedSession, "agent"> {
-	/** Name of the agent that works on it; absent if all have the same. */
+	/** Name of the agent that works on it; absent if it has none. */
 	readonly agentName?: string;
 	readonly counts: SessionCounts;
 	/** The session and entry that it was forked from. */
