@@ -3,6 +3,7 @@ import { a2aServer, remoteAgent } from "@holdfast/a2a";
 import { createClient } from "@holdfast/client";
 import { HoldfastChatTransport } from "@holdfast/client/ai-sdk";
 import { edgeService, objectHost } from "@holdfast/cloudflare";
+import { largeResults, parseSkill } from "@holdfast/context";
 import { inspector } from "@holdfast/inspector";
 import { connectMcp } from "@holdfast/mcp";
 import { mcpServer } from "@holdfast/mcp/server";
@@ -86,6 +87,8 @@ export const places: Readonly<Record<string, Call>> = {
 	"client/ai-sdk new HoldfastChatTransport(options)": (more) => new HoldfastChatTransport({ url, ...more }),
 	"cloudflare edgeService(options)": (more) => edgeService(more as never),
 	"cloudflare objectHost(options)": (more) => objectHost({} as never, more),
+	"context largeResults(options)": (more) => largeResults(more),
+	"context parseSkill(options)": (more) => parseSkill("", more),
 	"holdfast new Agent(options)": (more) => new Agent({ model, ...more }),
 	"holdfast Agent.create(options)": (more) => Agent.create({ model, ...more }),
 	"holdfast agent(options)": (more) => agent({ model, ...more }),

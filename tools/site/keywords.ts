@@ -32,6 +32,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"guide/context",
 		"prompt caching, cache control, cached tokens, cache hit rate, context window, token usage, cost, cache breakpoints",
 	],
+	[
+		"guide/large-results",
+		"tool output too long, truncate, spill, offload, context overflow, token limit, big files, logs",
+	],
 	["guide/connectors", "integrations, SQL, HTTP, shell, database access, API tools"],
 	[
 		"guide/crash-safety",
@@ -178,6 +182,7 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"cookbook/long-term-memory",
 		"remember users, user preferences, memory across conversations, persistent memory, facts",
 	],
+	["cookbook/large-tool-results", "truncate tool output, long results, context overflow, tokens"],
 	["cookbook/mcp-tools", "Model Context Protocol, MCP server, MCP client"],
 	["cookbook/migrate-database", "SQLite to Postgres, move sessions, import, export, switch database"],
 	["cookbook/multi-agent", "multi agent, orchestrator, supervisor, swarm, handoff, team, subagent"],

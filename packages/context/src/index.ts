@@ -1,3 +1,4 @@
 // Entry point `@holdfast/context`: what fills a model's context.
 
+export * from "./large-results/index.ts";
 export * from "./skills/index.ts";

@@ -44,7 +44,11 @@ export interface CallSetup {
 	/** Like `engine`, for calls with their own output schema. */
 	engineWith(output: unknown): EngineAgent;
 	/** The agent's policy, complete once its plugins are set up. Undefined if it has none. */
-	readonly policed: { readonly policy: AgentPolicy | undefined; readonly setup: AgentSetup | undefined };
+	readonly policed: {
+		readonly policy: AgentPolicy | undefined;
+		readonly setup: AgentSetup | undefined;
+		readonly engineOfCalls?: (output: unknown) => EngineAgent;
+	};
 	readonly checkpoints: Checkpoints | undefined;
 	/** Set if the agent has a custom strategy, which the engine does not drive. */
 	readonly opaque: OpaqueStrategy | undefined;
@@ -84,7 +88,7 @@ export function startCall(
 	checkOptions(options);
 	const { policed, opaque } = setup;
 	if (options.output !== undefined && opaque !== undefined) throw hasNoOutput(opaque.strategy.name);
-	const engine = options.output === undefined ? setup.engine : setup.engineWith(options.output);
+	let engine = options.output === undefined ? setup.engine : setup.engineWith(options.output);
 	let checkpoints = setup.checkpoints?.session(state);
 	const started = checkpoints === undefined ? state : checkpoints.identify(state);
 	const runId = engine.ports.ids.uuid();
@@ -146,7 +150,8 @@ export function startCall(
 
 	const throughPolicy = async (): Promise<GenerateResult> => {
 		await policed.setup?.over();
-		const { policy } = policed;
+		const { policy, engineOfCalls } = policed;
+		if (engineOfCalls !== undefined) engine = engineOfCalls(options.output);
 		const context: RunContext = { agent: setup.agent, input, state: started, metadata: new RunMetadata() };
 		if (policy === undefined) return execute(context, undefined);
 		const frame = new CallFrame(policy, runId, context, stopping().signal);

@@ -4,6 +4,7 @@ import { type EngineAgent, isAwaitedBy, modelWaitDefaults, waitFor, withinCall }
 import type { Mutable } from "../facts/index.ts";
 import type { Journal, MaybePromise, SessionKeys, SessionStore } from "../host/index.ts";
 import { awaitedHost, memoryJournal, memoryValues, systemWarn, type ValueStore } from "../host/index.ts";
+import type { OutputSchema } from "../output/index.ts";
 import {
 	AgentPolicy,
 	admitWaitingOf,
@@ -12,6 +13,8 @@ import {
 	type Interceptor,
 	type PluginSet,
 	type PolicyAgent,
+	type PolicyFiles,
+	policyFiles,
 	setupPlugins,
 	withCallValues,
 } from "../policy/index.ts";
@@ -56,6 +59,10 @@ export interface SessionAgentParts {
 
 const noTools: readonly AnyTool[] = [];
 
+/** What plugins contribute to the agent itself. */
+type PluginParts = Pick<PluginSet, "tools" | "callTools" | "instructions">;
+const noParts: PluginParts = { tools: noTools, callTools: noTools, instructions: [] };
+
 /**
  * Starts setting up the plugins; sessions wait for it before their first turn.
  * @throws HoldfastError `invalid_option` if `plugins` is not a list of plugins.
@@ -81,18 +88,36 @@ export function sessionAgentOf({
 	const { id } = agentItself;
 	const middleware = [...policyOf(options), ...(options.middleware ?? [])];
 	checkPlugins(plugins);
-	let ofPlugins: readonly AnyTool[] = [];
+	let ofPlugins: PluginParts = noParts;
+	const optionsWith = (tools: readonly AnyTool[], given?: TurnOptions): AgentOptions => {
+		const all = { ...options, ...given };
+		const { instructions: sections } = ofPlugins;
+		if (sections.length === 0) return { ...all, tools };
+		const { instructions, system = instructions, ...others } = all;
+		return {
+			...others,
+			system: [...(system === undefined ? [] : [system]), ...sections].join("\n\n"),
+			tools,
+		};
+	};
 	const engineWith = (tools: readonly AnyTool[], given?: TurnOptions, bind?: BindTool): EngineAgent => {
 		const all = { ...options, ...given };
-		const own = [...toolList(all.tools), ...ofPlugins];
+		const own = [...toolList(all.tools), ...ofPlugins.tools];
 		const bound = bind === undefined ? own : own.map((tool) => bind(tool, all));
-		return resolveAgent(id, { ...all, tools: [...bound, ...tools] });
+		return resolveAgent(id, optionsWith([...bound, ...tools], given));
+	};
+	/** Calls have no sub-agents, and only those tools of plugins that need no session. */
+	const engineOfCalls = (output: unknown): EngineAgent => {
+		const all = optionsWith([...toolList(options.tools), ...ofPlugins.callTools]);
+		if (output === undefined) return resolveAgent(id, all);
+		const { structure: _, ...own } = all;
+		return resolveAgent(id, { ...own, output: output as OutputSchema });
 	};
 	const tools = hasOwnTools(options.model) ? "own-tools" : "engine-tools";
 	const valuesOf = (store: unknown): ValueStore =>
 		withCallValues(valuesBeside(options, keys, store as SessionStore | undefined));
-	const policyWith = (values: ValueStore, set?: PluginSet): AgentPolicy =>
-		new AgentPolicy({ agent: agentItself, middleware, plugins: set, tools, values });
+	const policyWith = (values: ValueStore, set?: PluginSet, files?: PolicyFiles): AgentPolicy =>
+		new AgentPolicy({ agent: agentItself, middleware, plugins: set, tools, values, files });
 	const agent: Mutable<SessionAgent> = {
 		engine,
 		policy: middleware.length === 0 || plugins.length > 0 ? undefined : policyWith(valuesOf(undefined)),
@@ -114,19 +139,28 @@ export function sessionAgentOf({
 			delegatingAgent(agent, subagents, table, (more, bind) => engineWith(more, undefined, bind));
 	if (plugins.length === 0) return agent;
 	let values: ValueStore | undefined;
+	let files: PolicyFiles | undefined;
 	let begun: { readonly set: Promise<PluginSet>; readonly ready: Promise<void> } | undefined;
 	// Starts when the agent is first used: an agent that only lends its options to others sets nothing up.
 	const setUp = (): NonNullable<typeof begun> => {
 		if (begun !== undefined) return begun;
 		// A call started during setup belongs to the setup. The agent waits for it, so it must not wait for the agent.
 		const set = withinCall(agent, () =>
-			setupPlugins(plugins, { ask: askModel(engine), values: (store) => (values = valuesOf(store)) }),
+			setupPlugins(plugins, {
+				ask: askModel(engine),
+				values: (store) => (values = valuesOf(store)),
+				files: (store) => (files = filesBeside(options, keys, store)),
+			}),
 		);
 		const ready = set.then((made) => {
 			checkTogether(made, options);
-			agent.policy = policyWith(values ?? memoryValues(), made);
-			ofPlugins = made.tools;
-			if (ofPlugins.length > 0) agent.engine = engineWith([]);
+			agent.policy = policyWith(values ?? memoryValues(), made, files);
+			ofPlugins = made;
+			if (made.tools.length > 0 || made.instructions.length > 0) agent.engine = engineWith([]);
+			if (made.callTools.length > 0 || made.instructions.length > 0) {
+				const ofCalls = engineOfCalls(undefined);
+				agent.engineOfCalls = (output) => (output === undefined ? ofCalls : engineOfCalls(output));
+			}
 			agent.setup = undefined;
 		});
 		begun = { set, ready };
@@ -173,17 +207,20 @@ function resolved(
 }
 
 /** @throws HoldfastError `invalid_option` if plugins contribute what the options exclude. */
-function checkTogether({ sessionStore, tools }: PluginSet, { host, model }: AgentOptions): void {
+function checkTogether(
+	{ sessionStore, tools, instructions }: PluginSet,
+	{ host, model }: AgentOptions,
+): void {
 	if (sessionStore !== undefined && host !== undefined) {
 		throw new HoldfastTypeError(
 			"invalid_option",
 			"A plugin gives a session store, and the option `host` is given too: `host.sessionStore` or the plugin, not both.",
 		);
 	}
-	if (tools.length > 0 && hasOwnTools(model)) {
+	if ((tools.length > 0 || instructions.length > 0) && hasOwnTools(model)) {
 		throw new HoldfastTypeError(
 			"invalid_option",
-			"A plugin gives tools, and the option `model` is a function or an instance, which has tools of its own.",
+			"A plugin gives tools or instructions, and the option `model` is a function or an instance, which has instructions and tools of its own.",
 		);
 	}
 }
@@ -202,6 +239,13 @@ function valuesBeside(
 		deleteSession: (key) =>
 			values.goWithSession === true ? undefined : values.deleteSession(storeKeyOf(key)),
 	};
+}
+
+/** Returns the files of plugins, which are stored with the sessions. */
+function filesBeside({ host }: AgentOptions, { storeKeyOf }: SessionKeys, store: unknown): PolicyFiles {
+	const files = host !== undefined && "files" in host ? host.files : undefined;
+	if (files !== undefined) return policyFiles({ of: (key, owner) => files.of(storeKeyOf(key), owner) });
+	return policyFiles(host === undefined && store === undefined ? "memory" : "none");
 }
 
 /** Returns the tools as a list that others can be added to. Tools from a record get its names. */

@@ -1,11 +1,13 @@
 // The policy of one agent, as one list: first the entries of `middleware` in their order, then the hooks of `plugins` in
 // the order of registration.
+import type { Message } from "@holdfast/upp";
 import type { RunOutcome } from "../facts/index.ts";
 import { memoryValues, type SessionValues, type ValueStore } from "../host/index.ts";
 import { mayAnswersWait, withWaitingAdmitted } from "./admit-waiting.ts";
 import type { NamedStages } from "./join-stages.ts";
 import { type MiddlewareEntry, middlewareStages } from "./middleware/middleware-face.ts";
 import type { PluginSet } from "./plugins/plugin-set.ts";
+import type { PolicyFiles } from "./policy-files.ts";
 import { isCallKey, type PluginTurn, type PolicyAgent, type PolicyRun } from "./policy-run.ts";
 
 /** Who runs the tools: the engine, or the model itself, in which case no interceptor is asked about them. */
@@ -20,6 +22,8 @@ export interface PolicyOptions {
 	readonly tools: WhoseTools;
 	/** The storage for interceptors' values of sessions. */
 	readonly values: ValueStore;
+	/** The storage for plugins' files of sessions and calls. Absent if the agent has no plugins. */
+	readonly files?: PolicyFiles | undefined;
 }
 
 export class AgentPolicy {
@@ -58,7 +62,9 @@ export class AgentPolicy {
 
 	/** Drops the values of a call that has ended. */
 	callOver({ sessionKey }: PluginTurn): void {
-		void this.#options.values.deleteSession(sessionKey); // in memory
+		const { values, files } = this.#options;
+		void values.deleteSession(sessionKey); // in memory
+		files?.forget(sessionKey);
 	}
 
 	/** Whether any plugin observes events. */
@@ -76,9 +82,19 @@ export class AgentPolicy {
 
 	/** Deletes what plugins stored for a session. */
 	async deleted(sessionKey: string): Promise<void> {
-		const { plugins, values } = this.#options;
+		const { plugins, values, files } = this.#options;
+		files?.forget(sessionKey);
 		if (plugins === undefined) await values.deleteSession(sessionKey);
 		else await plugins.deleted(sessionKey);
+	}
+
+	/** Copies what plugins stored for a session to its fork. */
+	async forked(
+		sessionKey: string,
+		forkKey: string,
+		history: () => Promise<readonly Message[]>,
+	): Promise<void> {
+		await this.#options.plugins?.forked(sessionKey, forkKey, history);
 	}
 }
 

@@ -11,6 +11,7 @@ export { askModel } from "./plugins/ask-model.ts";
 export { checkPlugins, type Plugin } from "./plugins/plugin.ts";
 export type { PluginSet } from "./plugins/plugin-set.ts";
 export { setupPlugins } from "./plugins/setup-plugins.ts";
+export { type PolicyFiles, policyFiles } from "./policy-files.ts";
 export { callKey, type PolicyAgent, type PolicyRun, type RunContext } from "./policy-run.ts";
 export { RunMetadata } from "./run-metadata.ts";
 export { RunPolicy } from "./run-policy.ts";

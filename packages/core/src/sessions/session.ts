@@ -229,7 +229,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/**
 	 * Creates a session under a new key that begins with this session's settled entries, up to the end of the last run
 	 * that ended or up to `at`. Both continue independently; the fork remains if you delete this session. Waiting inputs,
-	 * child sessions and data that plugins keep for the session are not copied.
+	 * and child sessions are not copied. Of the data that plugins keep for the session, only what their `session.fork`
+	 * copies is.
 	 *
 	 * Rejects with `session_exists` if the key is taken, `fork_unsettled` if a run is open at that entry or no run has
 	 * ended yet, `run_not_found`, or `invalid_argument` for a key that is not a non-empty string.
@@ -243,7 +244,10 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		const from = table.storeKeyOf(this.key);
 		const seq = await table.queue(this.key).ask("fork", () => forkPoint(table.journal, from, options));
 		await table.journal.fork(from, table.storeKeyOf(key), seq);
-		return new Session<Event, Output, Watched>(table, key);
+		await table.agent.setup?.over();
+		const fork = new Session<Event, Output, Watched>(table, key);
+		await table.agent.policy?.forked(this.key, key, async () => (await fork.state()).messages);
+		return fork;
 	}
 
 	/** Kills the session and removes it and its child sessions from the store. Unknown keys are ignored. */

@@ -100,6 +100,11 @@ export interface SessionAgent {
 	/** The agent unless a turn specifies another one; its ports are those of all turns. */
 	readonly engine: EngineAgent;
 	/**
+	 * Returns the agent of calls, with the tools and instructions that plugins add to them, and an output schema if one is
+	 * given. Absent if plugins add none.
+	 */
+	readonly engineOfCalls?: (output: unknown) => EngineAgent;
+	/**
 	 * Returns the agent of a turn. Called before each turn and each resume; the result applies only to that turn. A
 	 * rejection refuses the turn. `tools` are added to the agent's own tools, which all pass through `bind`. Undefined,
 	 * or absent: `engine`.

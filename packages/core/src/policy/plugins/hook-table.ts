@@ -20,8 +20,10 @@ export const hookNames: readonly HookName[] = [
 	"turn.after",
 	"tool.call",
 	"tool.result",
+	"result.record",
 	"assemble",
 	"session.delete",
+	"session.fork",
 ];
 
 /** Whether a hook with this name exists. */

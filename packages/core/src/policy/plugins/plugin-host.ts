@@ -1,20 +1,27 @@
 // The host that a plugin's `setup` receives, and the registry that collects its registrations.
 
-import { HoldfastTypeError } from "@holdfast/upp";
-import type { ValueStore } from "../../host/index.ts";
+import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import type { FileStore, ValueStore } from "../../host/index.ts";
 import type { AnyTool } from "../../tools/index.ts";
 import type { AskModel } from "./ask-model.ts";
 import { type HookTable, hookNames, isHookName, type Listener } from "./hook-table.ts";
-import type { Plugin, PluginHost } from "./plugin.ts";
+import type { Plugin, PluginHost, PluginToolOptions } from "./plugin.ts";
+
+const toolOptionNames = optionNames<PluginToolOptions>({ in: true });
 
 /** The registrations of one agent's plugins. */
 export interface Registry {
 	readonly hooks: HookTable;
 	readonly tools: AnyTool[];
+	/** Those of `tools` that are offered in calls too. */
+	readonly callTools: AnyTool[];
+	readonly instructions: string[];
 	readonly onlookers: Listener<NonNullable<Plugin["events"]>["on"]>[];
 	store?: { readonly plugin: string; readonly store: unknown };
 	/** Set after the last plugin is set up, because a plugin may determine where sessions are stored. */
 	values?: ValueStore;
+	/** Set at the same time. */
+	files?: FileStore;
 	readonly ask: AskModel;
 	/** The TypeErrors thrown by plugin hosts, which already name their plugin. */
 	readonly refusals: WeakSet<object>;
@@ -22,7 +29,7 @@ export interface Registry {
 
 /** Creates a host for the plugin with that name, and a function that closes it when its setup has ended. */
 export function pluginHost(registry: Registry, plugin: string): { host: PluginHost; close(): void } {
-	const { hooks, tools, refusals } = registry;
+	const { hooks, tools, callTools, instructions, refusals } = registry;
 	let open = true;
 	const refuse = (message: string): never => {
 		const error = new HoldfastTypeError("invalid_option", `The plugin "${plugin}" ${message}`);
@@ -42,9 +49,19 @@ export function pluginHost(registry: Registry, plugin: string): { host: PluginHo
 			listeners.push({ plugin, handler });
 			Object.assign(hooks, { [hook]: listeners });
 		},
-		tool(tool) {
+		tool(tool, options = {}) {
 			whileOpen("tool");
+			checkOptionNames(options, toolOptionNames, { of: "host.tool()" });
+			const { in: where = "sessions" } = options;
+			if (where !== "sessions" && where !== "sessions-and-calls")
+				refuse('gives a tool with an `in` that is neither "sessions" nor "sessions-and-calls".');
 			tools.push(tool);
+			if (where === "sessions-and-calls") callTools.push(tool);
+		},
+		instructions(text) {
+			whileOpen("instructions");
+			if (typeof text !== "string" || text === "") refuse("gives instructions that are no text.");
+			instructions.push(text);
 		},
 		sessionStore(store) {
 			whileOpen("sessionStore");
@@ -57,6 +74,9 @@ export function pluginHost(registry: Registry, plugin: string): { host: PluginHo
 		values: (sessionKey) =>
 			registry.values?.values(sessionKey, plugin) ??
 			refuse("called host.values() before the setup of all plugins was over. Call it in hooks and tools."),
+		files: (sessionKey) =>
+			registry.files?.of(sessionKey, plugin) ??
+			refuse("called host.files() before the setup of all plugins was over. Call it in hooks and tools."),
 		ask: registry.ask,
 	};
 	return {

@@ -1,7 +1,7 @@
 // The plugins of one agent after setup: their contributions, and their hooks as stages of the policy list.
 import { HoldfastError, isMessage, type Message } from "@holdfast/upp";
 import type { AgentEvent, SendInput } from "../../facts/index.ts";
-import { memoryValues, type ValueStore } from "../../host/index.ts";
+import { type FileStore, memoryHost, memoryValues, type ValueStore } from "../../host/index.ts";
 import type { AnyTool } from "../../tools/index.ts";
 import type { Stages } from "../interceptor.ts";
 import type { NamedStages } from "../join-stages.ts";
@@ -10,7 +10,7 @@ import type { AskModel } from "./ask-model.ts";
 import { guarded, hookContext, type Listener, pluginFailed } from "./hook-table.ts";
 import type { Overlay, Plugin, PluginHooks, TurnResult } from "./plugin.ts";
 import { pluginHost, type Registry } from "./plugin-host.ts";
-import { decideCall, replaceResult } from "./tool-hooks.ts";
+import { decideCall, recordStages, replaceResult } from "./tool-hooks.ts";
 
 /** A turn in the form that its plugins see. One object per turn. */
 export type TurnFrame = PluginTurn;
@@ -19,6 +19,10 @@ export type TurnFrame = PluginTurn;
 export interface PluginSet {
 	/** In the order of registration. */
 	readonly tools: readonly AnyTool[];
+	/** Those of `tools` that are offered in calls too. */
+	readonly callTools: readonly AnyTool[];
+	/** Sections to add to the agent's instructions, in the order of registration. */
+	readonly instructions: readonly string[];
 	/** Where to store sessions; undefined if no plugin specified it. */
 	readonly sessionStore: unknown | undefined;
 	/** Returns the stages of each hook. With `own-tools`, the model runs its tools itself, and no tool hook is called. */
@@ -36,6 +40,8 @@ export interface PluginSet {
 	 * Deletes what plugins store for a session. Rejects with `plugin_failed`, or with an error of the store of values.
 	 */
 	deleted(sessionKey: string): Promise<void>;
+	/** Copies what plugins store for a session to its fork. Rejects with `plugin_failed`. */
+	forked(sessionKey: string, forkKey: string, history: () => Promise<readonly Message[]>): Promise<void>;
 }
 
 /** Options of `setupPlugins`, in addition to the plugins. */
@@ -44,6 +50,8 @@ export interface SetupOptions {
 	 * Returns where plugins store values, once it is known whether a plugin provides a session store. Default: in memory.
 	 */
 	values?(sessionStore: unknown): ValueStore;
+	/** Returns where plugins store files, at the same time. Default: in memory. */
+	files?(sessionStore: unknown): FileStore;
 	/** Asks the agent's own model. Default: a function that rejects. */
 	readonly ask?: AskModel;
 	/**
@@ -64,6 +72,8 @@ export async function setupPlugins(
 	const registry: Registry = {
 		hooks: {},
 		tools: [],
+		callTools: [],
+		instructions: [],
 		onlookers: [],
 		ask: options.ask ?? (() => Promise.reject(new Error("There is no model to ask."))),
 		refusals: new WeakSet(),
@@ -83,11 +93,12 @@ export async function setupPlugins(
 		}
 	}
 	registry.values = options.values?.(registry.store?.store) ?? memoryValues();
+	registry.files = options.files?.(registry.store?.store) ?? memoryHost().files;
 	return pluginSet(registry, options.onIgnoredError ?? ((error) => console.warn(error.message)));
 }
 
 function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) => void): PluginSet {
-	const { hooks, tools, onlookers } = registry;
+	const { hooks, tools, callTools, instructions, onlookers } = registry;
 	/** Ended turns: they accept no further overlays. */
 	const over = new WeakSet<TurnFrame>();
 	const overlayOf =
@@ -97,6 +108,8 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 	const after = hooks["turn.after"];
 	return {
 		tools,
+		callTools,
+		instructions,
 		sessionStore: registry.store?.store,
 		looksOn: onlookers.length > 0,
 		stages(turn, whoseTools = "engine-tools") {
@@ -136,6 +149,7 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 				...named(hooks["tool.result"], (listener) => ({
 					toolResult: (given) => replaceResult(listener, turn, given),
 				})),
+				...named(hooks["result.record"], (listener) => recordStages(listener, turn)),
 			];
 		},
 		async turnAfter(turn, result) {
@@ -164,6 +178,13 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 			await registry.values?.deleteSession(sessionKey);
 			for (const { plugin, handler } of hooks["session.delete"] ?? [])
 				await guarded(plugin, "session.delete", () => handler({ sessionKey }));
+		},
+		async forked(sessionKey, forkKey, historyOf) {
+			const listeners = hooks["session.fork"];
+			if (listeners === undefined) return;
+			const history = await historyOf();
+			for (const { plugin, handler } of listeners)
+				await guarded(plugin, "session.fork", () => handler({ sessionKey, forkKey, history }));
 		},
 	};
 }

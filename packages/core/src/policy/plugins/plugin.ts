@@ -4,8 +4,8 @@
 import type { Message } from "@holdfast/upp";
 import { HoldfastTypeError } from "@holdfast/upp";
 import type { Caller } from "../../caller/index.ts";
-import type { AgentEvent, SendInput } from "../../facts/index.ts";
-import type { MaybePromise, SessionValues } from "../../host/index.ts";
+import type { AgentEvent, SendInput, ToolCallOutcome } from "../../facts/index.ts";
+import type { MaybePromise, SessionFiles, SessionValues } from "../../host/index.ts";
 import type { AnyTool } from "../../tools/index.ts";
 import type { ToolCallDecision } from "../interceptor.ts";
 import type { AskModel } from "./ask-model.ts";
@@ -86,6 +86,25 @@ export type ToolResultReplacement =
 	| { readonly status: "done"; readonly output: unknown }
 	| { readonly status: "error" | "cancelled"; readonly error: unknown; readonly output?: unknown };
 
+/** The argument of `result.record` handlers. */
+export interface ResultRecordContext extends HookContext {
+	readonly toolCallId: string;
+	/** How the call ended. */
+	readonly outcome: ToolCallOutcome;
+	/** The result as it will be recorded, after all middleware and the handlers before this one. */
+	// biome-ignore lint/suspicious/noExplicitAny: what a tool gives is known to its author
+	readonly output: any;
+}
+
+/** The argument of `session.fork` handlers. */
+export interface SessionForkContext {
+	readonly sessionKey: string;
+	/** The key of the fork. */
+	readonly forkKey: string;
+	/** The history that the fork begins with. */
+	readonly history: readonly Message[];
+}
+
 /** The argument of `assemble` handlers. */
 export interface AssembleContext {
 	readonly sessionKey: string;
@@ -115,6 +134,11 @@ export interface PluginHooks {
 	"tool.call"(context: ToolCallContext): MaybePromise<ToolCallDecision | Nothing>;
 	/** Called before a result is recorded. If it throws, the run fails. */
 	"tool.result"(context: ToolResultContext): MaybePromise<ToolResultReplacement | Nothing>;
+	/**
+	 * Called with each result as it will be recorded: of a tool, of a sub-agent, or answered from outside, after every
+	 * `admit` of the middleware. Returns the output to record instead. If it throws, the run fails with that error.
+	 */
+	"result.record"(context: ResultRecordContext): MaybePromise<{ readonly output: unknown } | Nothing>;
 	/** Called before the model. Returns the messages the model sees instead of these. If it throws, the run fails. */
 	assemble(context: AssembleContext): MaybePromise<readonly Message[] | Nothing>;
 	/**
@@ -122,10 +146,24 @@ export interface PluginHooks {
 	 * fails.
 	 */
 	"session.delete"(context: { readonly sessionKey: string }): unknown;
+	/**
+	 * Called after a session was forked, to copy what the plugin stores for it. If it throws, `fork()` rejects; the fork
+	 * exists.
+	 */
+	"session.fork"(context: SessionForkContext): unknown;
 }
 
 /** The name of a plugin's hook. */
 export type HookName = keyof PluginHooks;
+
+/** Options of `host.tool`. */
+export interface PluginToolOptions {
+	/**
+	 * Where the model is offered the tool. In a call, the tool's context has no `sessionKey`; the key of the hooks is
+	 * `call:` followed by its `runId`. Default `sessions`.
+	 */
+	readonly in?: "sessions" | "sessions-and-calls";
+}
 
 /** The argument of `setup`. Usable while `setup` runs. */
 export interface PluginHost {
@@ -134,8 +172,10 @@ export interface PluginHost {
 	 * @throws HoldfastError `invalid_option` naming the plugin, for an unknown hook or a handler that is not a function.
 	 */
 	on<Name extends HookName>(name: Name, handler: PluginHooks[Name]): void;
-	/** Adds a tool to every session of the agent. */
-	tool(tool: AnyTool): void;
+	/** Adds a tool to every session of the agent, and with `in: "sessions-and-calls"` to every call. */
+	tool(tool: AnyTool, options?: PluginToolOptions): void;
+	/** Adds a section to the instructions of the agent, after its own, in sessions and calls. */
+	instructions(text: string): void;
 	/**
 	 * Sets where sessions are stored.
 	 * @throws HoldfastError `invalid_option` if an earlier plugin has already set it.
@@ -143,6 +183,12 @@ export interface PluginHost {
 	sessionStore(store: unknown): void;
 	/** Returns this plugin's values for a session, invisible to other plugins. For hooks and tools, after `setup`. */
 	values(sessionKey: string): SessionValues;
+	/**
+	 * Returns this plugin's files for a session, invisible to other plugins and deleted with the session. For hooks and
+	 * tools, after `setup`. Files of a call are in memory until its end.
+	 * @throws HoldfastError `files_unavailable` if the host of the sessions stores no files.
+	 */
+	files(sessionKey: string): SessionFiles;
 	/** Asks the agent's own model, apart from any conversation. For hooks and tools, after `setup`. */
 	ask: AskModel;
 }

@@ -1,7 +1,13 @@
 // The hooks around a tool call: each handler sees the call or its result as the earlier handlers changed it.
 
 import { plainJson } from "../../tools/index.ts";
-import type { InterceptedCall, InterceptedResult, ReplacedResult, ToolCallDecision } from "../interceptor.ts";
+import type {
+	InterceptedCall,
+	InterceptedResult,
+	ReplacedResult,
+	Stages,
+	ToolCallDecision,
+} from "../interceptor.ts";
 import type { PluginTurn } from "../policy-run.ts";
 import { guarded, hookContext, type Listener, pluginFailed, textOf } from "./hook-table.ts";
 import type { PluginHooks, ToolResultReplacement } from "./plugin.ts";
@@ -61,6 +67,24 @@ export async function replaceResult(
 	if (replacement === undefined || replacement === null) return result;
 	const replaced = resultOf(plugin, replacement);
 	return { ...replaced, output: await plain(plugin, "tool.result", replaced.output) };
+}
+
+/** Returns the stages that pass each result, in the form in which it will be recorded, to a handler. */
+export function recordStages(
+	{ plugin, handler }: Listener<PluginHooks["result.record"]>,
+	turn: PluginTurn,
+): Stages {
+	return {
+		admits: ["tool.settled"],
+		deltas: "as-is",
+		async admit(fact) {
+			if (fact.kind !== "tool.settled") return;
+			const { callId: toolCallId, outcome, result: output } = fact;
+			const replacement = await handler(Object.assign(hookContext(turn), { toolCallId, outcome, output }));
+			if (replacement === undefined || replacement === null) return;
+			return { fact: { ...fact, result: await plain(plugin, "result.record", replacement.output) } };
+		},
+	};
 }
 
 function resultOf(plugin: string, replacement: ToolResultReplacement): ReplacedResult {

@@ -1,0 +1,1 @@
+export { type LargeResultsOptions, largeResults } from "./large-results.ts";
