@@ -1,6 +1,7 @@
 // A server with an inspector in a process of its own, over a database file, to be looked at and killed. What its agent does is in
 // the message: "story" streams twelve words and waits in the middle for a word of its parent, "erase" asks for approval, "where"
-// is answered from outside, "add" calls a tool, "broken" calls one that fails, "fail" ends with an error, "helper" has a
+// is answered from outside, "pay" asks for approval of arguments that may be changed, "page" answers with Markdown and
+// markup that must stay text, "add" calls a tool, "broken" calls one that fails, "fail" ends with an error, "helper" has a
 // sub-agent work, "secret" says what nobody must see, "park" kills the process in a tool that must not run twice.
 import { type ChildProcess, fork } from "node:child_process";
 import { listen } from "@holdfast/server";
@@ -60,6 +61,25 @@ export async function startInspected(options: InspectedOptions): Promise<Inspect
 	};
 }
 
+/** An answer in Markdown, with markup that must stay text. */
+export const page = [
+	"# Refunds",
+	"All of **order 7**, see [the policy](https://example.com/policy) or [a trap](javascript:hacked=1).",
+	"| item | paid |\n|---|---:|\n| lamp | 49 |",
+	"```ts\nconst total = 49; // dollars\n```",
+	"- [x] told the customer",
+	'<img src="x" onerror="window.hacked=1"><script>window.hacked=1</script>',
+	"![a picture](https://example.com/picture.png)",
+].join("\n\n");
+const payment = {
+	type: "object",
+	required: ["order", "amount"],
+	properties: {
+		order: { type: "string" },
+		amount: { type: "number", description: "US dollars" },
+		reason: { type: "string", enum: ["late", "broken"] },
+	},
+};
 const parameters = { type: "object", properties: { of: { type: "string" } } };
 
 function replyTo(said: string, last: string, wait: () => Promise<void>, waits: boolean): ScriptedReply {
@@ -67,6 +87,9 @@ function replyTo(said: string, last: string, wait: () => Promise<void>, waits: b
 	for (const name of ["where", "erase", "add", "broken", "park"])
 		if (said.includes(name))
 			return { reasoning: "A tool will know.", toolCalls: [{ name, arguments: { of: "this page" } }] };
+	if (said.includes("pay"))
+		return { toolCalls: [{ name: "pay", arguments: { order: "A-7", amount: 49, reason: "late" } }] };
+	if (said.includes("page")) return { text: page };
 	if (said.includes("helper"))
 		return { toolCalls: [{ name: "delegate_to_helper", arguments: { prompt: "Look it up." } }] };
 	if (said.includes("fail")) return { error: new Error("The provider is on fire.") };
@@ -120,6 +143,14 @@ async function main(given: string): Promise<void> {
 					parameters,
 					needsApproval: true,
 					run: () => ({ erased: true }),
+				}),
+				tool({
+					name: "pay",
+					description: "Pays money back.",
+					parameters: payment,
+					needsApproval: true,
+					editableApproval: true,
+					run: ({ amount }: { amount: number }) => ({ paid: amount }),
 				}),
 				tool({ name: "add", description: "Adds.", parameters, run: () => ({ sum: 3 }) }),
 				tool({

@@ -85,5 +85,5 @@ test("the page weighs less than 150 KB compressed, and asks nobody but its serve
 	const html = new TextDecoder().decode(files.get("index.html"));
 	const addresses = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address);
 	expect(addresses.every((address) => address?.startsWith("/inspector/"))).toBe(true);
-	expect([...files.keys()].sort()).toEqual(["app.css", "app.js", "icon.svg", "index.html"]);
+	expect([...files.keys()].sort()).toEqual(["app.css", "app.js", "highlight.js", "icon.svg", "index.html"]);
 });

@@ -148,7 +148,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 	test("a call waits above the message until somebody lets it run, refuses it, or answers it", async () => {
 		await stage.say("approved", "erase all");
 		await show("approved");
-		await page.getByRole("group", { name: /erase asks whether it may run/ }).waitFor();
+		await page.getByRole("group", { name: /erase requires approval/ }).waitFor();
 		await picture(page, "approval");
 		await page.getByRole("button", { name: "Approve" }).click();
 		await status("completed");
@@ -164,6 +164,82 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.getByRole("button", { name: "Answer", exact: true }).click();
 		await page.locator(".message-assistant .text", { hasText: "In Rome." }).first().waitFor();
 		await page.locator(".pending").waitFor({ state: "detached" });
+	});
+
+	test("approves a call with a changed argument, and refuses what does not fit the schema", async () => {
+		await stage.say("edited", "pay it back");
+		await show("edited");
+		await page.getByLabel("amount").fill("twelve");
+		await page.getByText("amount must be a number.").waitFor();
+		expect(await page.getByRole("button", { name: "Approve with changes" }).isDisabled()).toBe(true);
+		await page.getByLabel("amount").fill("12.5");
+		await page.reload();
+		await expect.poll(() => page.getByLabel("amount").inputValue()).toBe("12.5");
+		await page.getByLabel("reason optional").selectOption("broken");
+		await picture(page, "approve-with-changes");
+		expect(await violationsOf(page)).toEqual([]);
+		await page.getByRole("button", { name: "Approve with changes" }).click();
+		await status("completed");
+		await page.locator(".message-assistant .text", { hasText: /paid\W+12.5/ }).waitFor();
+	});
+
+	test("answers a remote tool with JSON, which is checked first", async () => {
+		await stage.say("typed", "where am I?");
+		await show("typed");
+		await page.getByLabel("Format for where").selectOption("json");
+		await page.getByLabel("Result of where").fill("{city");
+		await page.getByText(/This is not valid JSON/).waitFor();
+		expect(await page.getByRole("button", { name: "Answer", exact: true }).isDisabled()).toBe(true);
+		await page.getByLabel("Result of where").fill('{"city":"Rome"}');
+		await page.getByRole("button", { name: "Answer", exact: true }).click();
+		await page.locator(".message-assistant .text", { hasText: "Rome" }).first().waitFor();
+	});
+
+	test("draws Markdown, and leaves what could run or load something as text", async () => {
+		const asked: string[] = [];
+		page.on("request", (request) => asked.push(request.url()));
+		await stage.say("marked", "Show the page");
+		await show("marked");
+		await page.getByRole("cell", { name: "lamp" }).waitFor();
+		await page.locator(".hljs-keyword", { hasText: "const" }).waitFor();
+		await page.getByRole("link", { name: "the policy" }).waitFor();
+		await page.getByText('<img src="x" onerror="window.hacked=1">').waitFor();
+		await page.getByText("[a trap](javascript:hacked=1)").waitFor();
+		expect(await page.getByRole("link", { name: "a trap" }).count()).toBe(0);
+		expect(await page.evaluate(() => "hacked" in globalThis)).toBe(false);
+		expect(asked.filter((url) => !url.startsWith(stage.url))).toEqual([]);
+		await picture(page, "markdown");
+		expect(await violationsOf(page)).toEqual([]);
+		await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+		await page.getByRole("button", { name: "Copy: Code" }).click();
+		await page.getByText("Copied").waitFor();
+		expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("const total = 49; // dollars");
+	});
+
+	test("repeats a failed run, and forks from the turn that failed", async () => {
+		await stage.say("retried", "Hello");
+		await stage.say("retried", "fail now");
+		await show("retried");
+		await page.getByRole("button", { name: "Retry", exact: true }).click();
+		await expect.poll(() => page.locator(".message-error").count()).toBe(2);
+		await page.getByRole("button", { name: "Retry in a fork…" }).click();
+		await page.getByRole("dialog", { name: "Fork the session" }).waitFor();
+		expect(await page.getByLabel(/Repeat turn 3: fail now/).isChecked()).toBe(true);
+		await page.getByLabel("Instructions").fill("Never fail.");
+		await page.getByRole("button", { name: "Fork", exact: true }).click();
+		await page.getByText("forked from").waitFor();
+		await expect.poll(() => page.locator(".message-user").count()).toBe(3);
+	});
+
+	test("shows what a sub-agent did inside the call that asked it, linked both ways", async () => {
+		await stage.say("inside", "ask the helper");
+		await show("inside");
+		await page.locator(".call summary", { hasText: "delegate_to_helper" }).click();
+		const inner = page.getByRole("region", { name: "What helper did" });
+		await inner.locator(".message-assistant", { hasText: "It is on page 7." }).waitFor();
+		await inner.getByRole("link", { name: "Open the session of helper" }).click();
+		await page.getByRole("link", { name: "back to the session" }).click();
+		await page.locator(".call summary", { hasText: "delegate_to_helper" }).waitFor();
 	});
 
 	test("sends, steers into the run under way, and interrupts it", async () => {

@@ -19,7 +19,7 @@ export async function pageFiles(): Promise<ReadonlyMap<string, Uint8Array>> {
 			modulePreload: false,
 			rolldownOptions: {
 				input: `${folder}main.tsx`,
-				output: { entryFileNames: "app.js", assetFileNames: "app[extname]" },
+				output: { entryFileNames: "app.js", chunkFileNames: "[name].js", assetFileNames: "app[extname]" },
 			},
 		},
 	});

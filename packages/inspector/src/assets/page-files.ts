@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
 /** Name of a file of the page. */
-export type PageFile = "index.html" | "app.js" | "app.css" | "icon.svg";
+export type PageFile = "index.html" | "app.js" | "app.css" | "highlight.js" | "icon.svg";
 
 /** A file as it is sent. */
 export interface SentFile {

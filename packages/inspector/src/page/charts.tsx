@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import type { ShownEntry, UsageBucket } from "../wire/index.ts";
 import { formatCost, formatCount, formatDuration, formatTime } from "./format.ts";
-import { Scrolls } from "./parts.tsx";
+import { Scrolls } from "./scrolls.tsx";
 import type { SessionStore } from "./session-store.ts";
 
 /** A bar. */

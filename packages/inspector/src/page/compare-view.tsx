@@ -4,8 +4,8 @@ import { useState } from "preact/hooks";
 import type { SessionCounts } from "../wire/index.ts";
 import { ConversationList } from "./conversation.tsx";
 import { formatCost, formatCount, formatDuration, formatPrice } from "./format.ts";
-import { Scrolls } from "./parts.tsx";
 import { linkTo } from "./route.ts";
+import { Scrolls } from "./scrolls.tsx";
 import type { SessionStore } from "./session-store.ts";
 import { useSession } from "./session-view.tsx";
 import { TimelineList } from "./timeline.tsx";
@@ -57,6 +57,7 @@ function Side({
 					of={store.conversation}
 					live={store.live.value}
 					version={version}
+					store={store}
 					label={`Conversation of ${sessionId}`}
 				/>
 			) : (

@@ -24,6 +24,8 @@ export interface Said {
 	readonly messageId?: string;
 	text: string;
 	readonly thinking?: string;
+	/** Images and files in the message. */
+	readonly files?: readonly SaidFile[];
 	readonly calls: readonly Call[];
 	/** Pages and documents that the answer cites. */
 	readonly sources?: readonly { readonly title: string; readonly url?: string }[];
@@ -33,6 +35,17 @@ export interface Said {
 	readonly duration?: number;
 	/** Why the model stopped, if the answer did not end normally. */
 	stopped?: string;
+}
+
+/** An image or a file of a message. */
+export interface SaidFile {
+	/** Its position in the content of the message. */
+	readonly index: number;
+	readonly type: string;
+	readonly mimeType: string;
+	readonly title?: string;
+	/** Its address, if the message contains no bytes. */
+	readonly url?: string;
 }
 
 /** A call that waits for an outside answer. */
@@ -47,6 +60,8 @@ export interface Pending {
 	readonly agents?: readonly string[];
 	/** Set if a background task waits for it, not the run. */
 	readonly taskId?: string;
+	/** Set if an approval may change its input. */
+	readonly mayEdit?: true;
 }
 
 /** A sub-agent that the run waits for. */
@@ -71,9 +86,16 @@ type Body = Readonly<Record<string, unknown>>;
 interface MessageBody {
 	readonly id?: string;
 	readonly type?: string;
-	readonly content?: readonly { readonly type: string; readonly text?: string }[];
+	readonly content?: readonly BlockBody[];
 	readonly toolCalls?: readonly CallBody[];
 	readonly metadata?: { readonly upp?: Carried };
+}
+interface BlockBody {
+	readonly type: string;
+	readonly text?: string;
+	readonly mimeType?: string;
+	readonly title?: string;
+	readonly source?: { readonly type: string; readonly url?: string };
 }
 /** What a message carries in addition to its content: mostly work that the provider did itself. */
 interface Carried {
@@ -132,6 +154,7 @@ export class Conversation {
 				put({
 					who: "user",
 					text: textOf(message),
+					...filesOf(message),
 					...(message.id === undefined ? {} : { messageId: message.id }),
 				});
 				break;
@@ -220,6 +243,7 @@ export class Conversation {
 			text: textOf(message),
 			calls: [...providerCalls(message), ...this.#called(message.toolCalls ?? [])],
 			...sourcesOf(message),
+			...filesOf(message),
 			model: String(body.modelId),
 			tokens: inputTokens + outputTokens,
 			duration: Number(body.duration),
@@ -258,18 +282,20 @@ export class Conversation {
 			awaits: Pending["awaits"];
 			deadline?: number;
 			input?: unknown;
+			mayEdit?: true;
 		}[];
 		const children = (body.children ?? []) as readonly WaitingChild[];
-		const own = calls.map(({ callId, awaits, deadline, input: shown }): Pending => {
+		const own = calls.map(({ callId, awaits, deadline, input: shown, mayEdit }): Pending => {
 			const { name = callId, input: asked } = this.#calls.get(callId) ?? {};
 			// Hooks and defaults may have changed the model's input: show what runs.
 			const input = shown ?? asked;
-			return { callId, name, input, awaits, runId, ...(deadline === undefined ? {} : { deadline }) };
+			const due = deadline === undefined ? {} : { deadline };
+			return { callId, name, input, awaits, runId, ...due, ...(mayEdit === undefined ? {} : { mayEdit }) };
 		});
 		const nested = children
 			.flatMap((child) => child.calls)
 			.map((call): Pending => {
-				const { id, toolName, arguments: input, awaits, deadline, path } = call;
+				const { id, toolName, arguments: input, awaits, deadline, path, mayEdit } = call;
 				const due = deadline === undefined ? {} : { deadline };
 				return {
 					callId: id,
@@ -278,6 +304,7 @@ export class Conversation {
 					awaits,
 					runId,
 					...due,
+					...(mayEdit === undefined ? {} : { mayEdit }),
 					agents: path.map(({ agent }) => agent),
 				};
 			});
@@ -318,11 +345,19 @@ function sourcesOf({ metadata }: MessageBody): Pick<Said, "sources"> {
 	};
 }
 
+function filesOf({ content = [] }: MessageBody): Pick<Said, "files"> {
+	const files = content.flatMap((block, index): readonly SaidFile[] => {
+		const { type, mimeType = type, title, source } = block;
+		if (type === "text" || type === "reasoning") return [];
+		const named = title === undefined ? {} : { title };
+		return [{ index, type, mimeType, ...named, ...(source?.url === undefined ? {} : { url: source.url }) }];
+	});
+	return files.length === 0 ? {} : { files };
+}
+
 /** Returns the text of a message. */
 function textOf({ content = [] }: MessageBody): string {
-	return content
-		.map(({ type, text = "" }) => (type === "text" ? text : type === "reasoning" ? "" : `[${type}]`))
-		.join("");
+	return content.map(({ type, text = "" }) => (type === "text" ? text : "")).join("");
 }
 
 function messagesOf(body: Body): readonly MessageBody[] {

@@ -1,14 +1,20 @@
 // A session as a conversation, with the streaming answer at its end.
 import type { JSX } from "preact";
+import { areThreads } from "./about.ts";
+import { send } from "./acts.ts";
+import { ChildRuns, childrenFor } from "./child-runs.tsx";
 import type { Call, Conversation, Said } from "./conversation-model.ts";
+import { toFork } from "./fork-dialog.tsx";
 import { formatCost, formatCount, formatDuration, formatTime, summary } from "./format.ts";
-import { Value } from "./parts.tsx";
-import type { Live, SessionStore } from "./session-store.ts";
+import { Markdown } from "./markdown.tsx";
+import { Act, Value } from "./parts.tsx";
+import { SaidFileView } from "./said-file.tsx";
+import type { Live, MessageSession, SessionStore } from "./session-store.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
 export function ConversationTab({ store }: { readonly store: SessionStore }): JSX.Element {
 	const version = store.version.value;
-	return <ConversationList of={store.conversation} live={store.live.value} version={version} />;
+	return <ConversationList of={store.conversation} live={store.live.value} version={version} store={store} />;
 }
 
 /** Draws a conversation, and its streaming answer. */
@@ -17,12 +23,16 @@ export function ConversationList(props: {
 	readonly live?: Live;
 	/** Version of the conversation, which is mutated. */
 	readonly version: number;
+	/** The session, for files, sub-agents and actions. */
+	readonly store: MessageSession;
 	readonly label?: string;
 }): JSX.Element {
 	const { said, wait } = props.of;
-	const { live, version, label = "Conversation" } = props;
+	const { live, version, store, label = "Conversation" } = props;
 	const isLive = live !== undefined && (live.text !== "" || live.thinking !== "" || live.calls.length > 0);
 	const count = said.length + (isLive ? 1 : 0) + (wait === undefined ? 0 : 1);
+	// Sub-agents and the last failure are drawn with what is known of the session.
+	const { children = [], status } = store.info.value ?? {};
 	if (count === 0) return <p class="empty">No messages yet.</p>;
 	return (
 		<VirtualList
@@ -30,17 +40,16 @@ export function ConversationList(props: {
 			class="conversation"
 			count={count}
 			lineHeight={96}
-			version={
-				live === undefined
-					? version
-					: `${version} ${live.text.length} ${live.thinking.length} ${live.calls.length} ${count}`
-			}
+			version={`${version} ${children.length} ${status} ${
+				live === undefined ? "" : `${live.text.length} ${live.thinking.length} ${live.calls.length} ${count}`
+			}`}
 			isMeasured
 			isAtEnd
 			keyOf={(index) => (index < said.length ? `${said[index]?.seq} ${index}` : index)}
 			line={(index) => {
 				const each = said[index];
-				if (each !== undefined) return <Message of={each} />;
+				if (each !== undefined)
+					return <Message of={each} store={store} {...(index === said.length - 1 ? { retry: said } : {})} />;
 				if (isLive && index === said.length) return <LiveMessage of={live} />;
 				return <p class="message message-note">{wait}</p>;
 			}}
@@ -55,8 +64,29 @@ const speakers: Readonly<Record<Said["who"], string>> = {
 	note: "Note",
 };
 
-function Message({ of }: { readonly of: Said }): JSX.Element {
-	const { who, text, thinking, calls, sources = [], at, model, tokens, cost, duration, stopped } = of;
+/** Draws a message with its calls. */
+export function Message(props: {
+	readonly of: Said;
+	readonly store: MessageSession;
+	/** For the last message: all messages, so that a failed run can be repeated. */
+	readonly retry?: readonly Said[];
+}): JSX.Element {
+	const { of, store, retry } = props;
+	const {
+		who,
+		text,
+		thinking,
+		calls,
+		sources = [],
+		files = [],
+		at,
+		model,
+		tokens,
+		cost,
+		duration,
+		stopped,
+	} = of;
+	const canFork = who === "user" && store.child === undefined && !areThreads();
 	return (
 		<article class={`message message-${who}`}>
 			<header>
@@ -67,19 +97,62 @@ function Message({ of }: { readonly of: Said }): JSX.Element {
 				{cost === undefined ? null : <span>{formatCost(cost)}</span>}
 				{stopped === undefined ? null : <span>{stopped}</span>}
 				<time dateTime={new Date(at).toISOString()}>{formatTime(at)}</time>
+				{canFork ? (
+					<button
+						type="button"
+						class="small"
+						onClick={() => {
+							toFork.value = { sessionId: store.sessionId, runId: of.runId };
+						}}
+					>
+						Fork from here…
+					</button>
+				) : null}
 			</header>
 			{thinking === undefined ? null : (
 				<details class="thinking">
 					<summary>Thinking</summary>
-					<p class="text">{thinking}</p>
+					<Markdown text={thinking} />
 				</details>
 			)}
-			{text === "" ? null : <p class="text">{text}</p>}
+			{text === "" ? null : who === "assistant" ? <Markdown text={text} /> : <p class="text">{text}</p>}
+			{files.map((file) => (
+				<SaidFileView key={file.index} of={file} seq={of.seq} store={store} />
+			))}
 			{calls.map((call) => (
-				<CallDetails key={call.callId} of={call} />
+				<CallDetails key={call.callId} of={call} store={store} />
 			))}
 			{sources.length === 0 ? null : <Sources of={sources} />}
+			{who === "error" && retry !== undefined ? <Retry of={of} said={retry} store={store} /> : null}
 		</article>
+	);
+}
+
+/** Repeats a failed run: here, or in a fork that leaves this session as it is. */
+function Retry(props: {
+	readonly of: Said;
+	readonly said: readonly Said[];
+	readonly store: MessageSession;
+}): JSX.Element | null {
+	const { of, said, store } = props;
+	const input = said.findLast(({ who, runId }) => who === "user" && runId === of.runId)?.text ?? "";
+	if (input === "" || store.child !== undefined) return null;
+	return (
+		<p class="acts">
+			<Act does={() => send(store.sessionId, input)} title="Sends the last message of this run again">
+				Retry
+			</Act>
+			{areThreads() ? null : (
+				<button
+					type="button"
+					onClick={() => {
+						toFork.value = { sessionId: store.sessionId, runId: of.runId };
+					}}
+				>
+					Retry in a fork…
+				</button>
+			)}
+		</p>
 	);
 }
 
@@ -101,7 +174,8 @@ function Sources({ of }: { readonly of: NonNullable<Said["sources"]> }): JSX.Ele
 	);
 }
 
-function CallDetails({ of }: { readonly of: Call }): JSX.Element {
+function CallDetails({ of, store }: { readonly of: Call; readonly store: MessageSession }): JSX.Element {
+	const children = childrenFor(of.name, store);
 	const { name, input, outcome, result, duration, attempts } = of;
 	const failed = outcome !== undefined && outcome !== "done";
 	return (
@@ -122,6 +196,7 @@ function CallDetails({ of }: { readonly of: Call }): JSX.Element {
 					<Value of={result} label={`Result of ${name}`} />
 				</>
 			)}
+			{children.length === 0 ? null : <ChildRuns of={children} callId={of.callId} store={store} />}
 		</details>
 	);
 }
@@ -134,7 +209,7 @@ function LiveMessage({ of: { text, thinking, calls } }: { readonly of: Live }): 
 				<span>{text === "" && thinking !== "" ? "thinks…" : "speaks…"}</span>
 			</header>
 			{thinking === "" || text !== "" ? null : <p class="text thinking">{thinking}</p>}
-			<p class="text">{text}</p>
+			<Markdown text={text} />
 			{calls.length === 0 ? null : <p class="quiet">calls {calls.join(", ")}…</p>}
 		</article>
 	);

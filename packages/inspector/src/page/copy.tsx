@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-function Copy(props: {
+export function Copy(props: {
 	readonly text: string | (() => string | Promise<string>);
 	readonly label?: string;
 	readonly name?: string;

@@ -5,7 +5,8 @@ import { publicPath } from "./acts.ts";
 import { post } from "./api.ts";
 import { useAnswer } from "./entry-details.tsx";
 import { formatTime, summary } from "./format.ts";
-import { Act, Scrolls } from "./parts.tsx";
+import { Act } from "./parts.tsx";
+import { Scrolls } from "./scrolls.tsx";
 import type { SessionStore } from "./session-store.ts";
 
 interface ShownEffect {

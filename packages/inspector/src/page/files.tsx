@@ -5,7 +5,8 @@ import { publicPath } from "./acts.ts";
 import { bytesOf, isOver, remove } from "./api.ts";
 import { useAnswer } from "./entry-details.tsx";
 import { formatBytes } from "./format.ts";
-import { Act, Scrolls } from "./parts.tsx";
+import { Act } from "./parts.tsx";
+import { Scrolls } from "./scrolls.tsx";
 import type { SessionStore } from "./session-store.ts";
 
 interface ShownFile {

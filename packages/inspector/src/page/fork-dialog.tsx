@@ -1,4 +1,5 @@
 // Forks a session after a completed turn, and repeats the following turn with another model or other instructions.
+import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { about } from "./about.ts";
@@ -9,16 +10,31 @@ import { go } from "./route.ts";
 import type { SessionStore } from "./session-store.ts";
 import { type Turn, turnsOf } from "./turns.ts";
 
-export function ForkDialog(props: { readonly store: SessionStore; readonly close: () => void }): JSX.Element {
-	const { store, close } = props;
+/** The session to fork, and the run to repeat in the fork. */
+export const toFork = signal<{ readonly sessionId: string; readonly runId?: string } | undefined>(undefined);
+
+export function ForkDialog({ store }: { readonly store: SessionStore }): JSX.Element {
+	const again = toFork.value?.runId;
+	const close = (): void => {
+		toFork.value = undefined;
+	};
 	const { info } = store;
 	const turns = turnsOf(store.entries);
 	const dialog = useRef<HTMLDialogElement>(null);
-	const [at, setAt] = useState(String(turns.findLast(({ end }) => end !== undefined)?.end ?? 0));
+	const [at, setAt] = useState(() => {
+		const before =
+			again === undefined
+				? turns
+				: turns.slice(
+						0,
+						turns.findIndex(({ runId }) => runId === again),
+					);
+		return String(before.findLast(({ end }) => end !== undefined)?.end ?? 0);
+	});
 	const [model, setModel] = useState("");
 	const [prompt, setPrompt] = useState(info.value?.agent?.system ?? "");
 	const next = nextOf(turns, Number(at));
-	const [isAgain, setAgain] = useState(false);
+	const [isAgain, setAgain] = useState(again !== undefined);
 	useEffect(() => dialog.current?.showModal(), []);
 	const fork = (): Promise<boolean> =>
 		attempt(async () => {

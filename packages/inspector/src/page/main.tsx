@@ -3,5 +3,6 @@ import { render } from "preact";
 import { App } from "./app.tsx";
 import "./page.css";
 import "./sessions.css";
+import "./markdown.css";
 
 render(<App />, document.querySelector("#root") as HTMLElement);

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { about, areThreads } from "./about.ts";
 import { useAnswer } from "./entry-details.tsx";
-import { Scrolls } from "./parts.tsx";
+import { Scrolls } from "./scrolls.tsx";
 
 /** A model as the list of a project shows it. */
 export interface ListedModel {

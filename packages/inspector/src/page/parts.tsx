@@ -4,7 +4,10 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ShownStatus } from "../wire/index.ts";
 import { isOver } from "./api.ts";
+import { Highlighted } from "./code.tsx";
+import { Copy } from "./copy.tsx";
 import { formatValue } from "./format.ts";
+import { Scrolls } from "./scrolls.tsx";
 
 /** The name of each status. */
 export const statusNames: Readonly<Record<ShownStatus, string>> = {
@@ -30,26 +33,16 @@ export function Box({ as, ...rest }: { readonly as: string } & JSX.IntrinsicElem
 	return <div role={as as "table"} {...rest} />;
 }
 
-/** A scrollable area with a name, reachable by keyboard. */
-export function Scrolls(props: {
-	readonly label: string;
-	readonly class: string;
-	readonly children: ComponentChildren;
-}): JSX.Element {
-	return (
-		// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys
-		<section class={props.class} tabIndex={0} aria-label={props.label}>
-			{props.children}
-		</section>
-	);
-}
-
 /** Shows JSON or text that may be long. */
 export function Value({ of, label }: { readonly of: unknown; readonly label: string }): JSX.Element {
+	const text = formatValue(of);
 	return (
-		<Scrolls class="value" label={label}>
-			<pre>{formatValue(of)}</pre>
-		</Scrolls>
+		<div class="value-box">
+			<Scrolls class="value" label={label}>
+				<pre>{typeof of === "string" ? text : <Highlighted code={text} language="json" />}</pre>
+			</Scrolls>
+			<Copy text={text} name={`Copy: ${label}`} />
+		</div>
 	);
 }
 
@@ -90,6 +83,7 @@ export function Act(props: {
 	readonly done?: string;
 	readonly class?: string;
 	readonly title?: string;
+	readonly isDisabled?: boolean;
 	readonly children: ComponentChildren;
 }): JSX.Element {
 	const [isBusy, setBusy] = useState(false);
@@ -98,7 +92,7 @@ export function Act(props: {
 			type="button"
 			class={props.class}
 			title={props.title}
-			disabled={isBusy}
+			disabled={isBusy || props.isDisabled === true}
 			onClick={async () => {
 				setBusy(true);
 				await attempt(props.does, props.done);

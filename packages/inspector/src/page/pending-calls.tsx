@@ -1,10 +1,13 @@
-// Calls that wait for an outside answer: an approval or a result.
+// Calls that wait for an outside answer: an approval, with changed arguments if the tool allows it, or a result.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { client } from "./api.ts";
 import type { Pending } from "./conversation-model.ts";
+import { useDraft } from "./draft.ts";
 import { formatTime, formatValue } from "./format.ts";
 import { Act } from "./parts.tsx";
+import { type Field, fieldsOf, valueOfFields } from "./schema-fields.ts";
+import { Fields } from "./schema-form.tsx";
 import type { SessionStore } from "./session-store.ts";
 
 export function PendingCalls({ store }: { readonly store: SessionStore }): JSX.Element | null {
@@ -23,55 +26,155 @@ export function PendingCalls({ store }: { readonly store: SessionStore }): JSX.E
 	);
 }
 
+type Texts = Readonly<Record<string, string>>;
+
+function textsOf(draft: string): Texts {
+	try {
+		const found: unknown = JSON.parse(draft);
+		return typeof found === "object" && found !== null ? (found as Texts) : {};
+	} catch {
+		return {};
+	}
+}
+
 function PendingCall({ of, store }: { readonly of: Pending; readonly store: SessionStore }): JSX.Element {
-	const { callId, name, input, awaits, runId, deadline, agents, taskId } = of;
-	const about = { toolCallId: callId, ...(runId === undefined ? {} : { runId }) };
-	const [text, setText] = useState("");
+	const { name, input, awaits, deadline, agents, taskId, mayEdit } = of;
 	const { sessionId } = store;
-	const look = async (done: Promise<void>): Promise<void> => {
-		await done;
-		store.look();
-	};
-	const decide = (approved: boolean): Promise<void> =>
-		look(
-			client.answer(sessionId, [
-				{ role: "approval", ...about, approved, ...(text === "" ? {} : { reason: text }) },
-			]),
-		);
-	const answer = (isError: boolean): Promise<void> =>
-		look(
-			client.answer(sessionId, [{ role: "tool", ...about, output: text, ...(isError ? { isError } : {}) }]),
-		);
+	// A sub-agent's tools are its own: their schemas are not known here.
+	const tools = agents === undefined ? (store.info.value?.agent?.tools ?? []) : [];
+	const fields = fieldsOf(tools.find((tool) => tool.name === name)?.parameters, input);
+	const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
 	return (
 		<fieldset>
 			<legend>
-				<code>{name}</code> {awaits === "approval" ? "asks whether it may run" : "waits for its result"}
+				<code>{name}</code> {awaits === "approval" ? "requires approval" : "waits for its result"}
 				{agents === undefined ? "" : ` for ${agents.join(" › ")}`}
 				{taskId === undefined ? "" : " in the background"}
 				{deadline === undefined ? "" : ` until ${formatTime(deadline)}`}
 			</legend>
-			<pre class="value">{formatValue(input)}</pre>
+			{awaits === "approval" ? (
+				<Approval of={of} store={store} fields={fields} isEditable={mayEdit === true && isObject} />
+			) : (
+				<Result of={of} sessionId={sessionId} fields={fields} look={() => store.look()} />
+			)}
+			{isObject ? null : <pre class="value">{formatValue(input)}</pre>}
+		</fieldset>
+	);
+}
+
+function Approval(props: {
+	readonly of: Pending;
+	readonly store: SessionStore;
+	readonly fields: readonly Field[];
+	readonly isEditable: boolean;
+}): JSX.Element {
+	const { of, store, fields, isEditable } = props;
+	const { callId, name, runId } = of;
+	const { sessionId } = store;
+	const about = { toolCallId: callId, ...(runId === undefined ? {} : { runId }) };
+	const [reason, setReason] = useDraft(`reason ${sessionId} ${callId}`);
+	const [draft, setDraft] = useDraft(`input ${sessionId} ${callId}`);
+	const texts = textsOf(draft);
+	const isChanged = isEditable && fields.some((field) => (texts[field.name] ?? field.text) !== field.text);
+	const typed = valueOfFields(fields, texts);
+	const problem = isChanged && "problem" in typed ? typed.problem : undefined;
+	const decide = async (approved: boolean): Promise<void> => {
+		const input = approved && isChanged && "value" in typed ? { input: typed.value } : {};
+		const why = reason === "" ? {} : { reason };
+		await client.answer(sessionId, [{ role: "approval", ...about, approved, ...why, ...input }]);
+		setReason("");
+		setDraft("");
+		store.look();
+	};
+	return (
+		<>
+			<Fields
+				of={fields}
+				name={name}
+				texts={texts}
+				{...(isEditable ? { change: (next: Texts) => setDraft(JSON.stringify(next)) } : {})}
+			/>
+			{problem === undefined ? null : (
+				<p class="problem" role="status">
+					{problem}
+				</p>
+			)}
 			<input
-				aria-label={awaits === "approval" ? `Reason for ${name}` : `Result of ${name}`}
-				placeholder={awaits === "approval" ? "Reason, if any" : "Result"}
+				aria-label={`Reason for ${name}`}
+				placeholder="Reason, which the model receives if you deny"
+				value={reason}
+				onInput={({ currentTarget }) => setReason(currentTarget.value)}
+			/>
+			<Act class="primary" does={() => decide(true)} isDisabled={problem !== undefined}>
+				{isChanged ? "Approve with changes" : "Approve"}
+			</Act>
+			{isChanged ? (
+				<button type="button" onClick={() => setDraft("")}>
+					Undo changes
+				</button>
+			) : null}
+			<Act does={() => decide(false)}>Deny</Act>
+		</>
+	);
+}
+
+function Result(props: {
+	readonly of: Pending;
+	readonly sessionId: string;
+	readonly fields: readonly Field[];
+	readonly look: () => void;
+}): JSX.Element {
+	const { of, sessionId, fields, look } = props;
+	const { callId, name, runId } = of;
+	const about = { toolCallId: callId, ...(runId === undefined ? {} : { runId }) };
+	const [text, setText] = useDraft(`result ${sessionId} ${callId}`);
+	const [format, setFormat] = useState<"text" | "json">("text");
+	const problem = format === "json" && text !== "" ? jsonProblem(text) : undefined;
+	const answer = async (isError: boolean): Promise<void> => {
+		// The server accepts any JSON as a result; only the type of the client is narrower.
+		const output = (format === "json" ? JSON.parse(text) : text) as string;
+		await client.answer(sessionId, [{ role: "tool", ...about, output, ...(isError ? { isError } : {}) }]);
+		setText("");
+		look();
+	};
+	return (
+		<>
+			<Fields of={fields} name={name} texts={{}} />
+			<select
+				aria-label={`Format for ${name}`}
+				value={format}
+				onChange={({ currentTarget }) => setFormat(currentTarget.value === "json" ? "json" : "text")}
+			>
+				<option value="text">text</option>
+				<option value="json">JSON</option>
+			</select>
+			<textarea
+				aria-label={`Result of ${name}`}
+				placeholder={format === "json" ? '{"city": "Rome"}' : "Result"}
+				rows={1}
 				value={text}
 				onInput={({ currentTarget }) => setText(currentTarget.value)}
 			/>
-			{awaits === "approval" ? (
-				<>
-					<Act class="primary" does={() => decide(true)}>
-						Approve
-					</Act>
-					<Act does={() => decide(false)}>Deny</Act>
-				</>
-			) : (
-				<>
-					<Act class="primary" does={() => answer(false)}>
-						Answer
-					</Act>
-					<Act does={() => answer(true)}>Answer as failed</Act>
-				</>
+			{problem === undefined ? null : (
+				<p class="problem" role="status">
+					{problem}
+				</p>
 			)}
-		</fieldset>
+			<Act class="primary" does={() => answer(false)} isDisabled={problem !== undefined}>
+				Answer
+			</Act>
+			<Act does={() => answer(true)} isDisabled={problem !== undefined}>
+				Answer as failed
+			</Act>
+		</>
 	);
+}
+
+function jsonProblem(text: string): string | undefined {
+	try {
+		JSON.parse(text);
+		return undefined;
+	} catch (error) {
+		return `This is not valid JSON: ${(error as Error).message}`;
+	}
 }

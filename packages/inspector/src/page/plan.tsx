@@ -1,8 +1,8 @@
 // The plans of a session with their states, the interventions of policy, and whether their records are consistent.
 import type { JSX } from "preact";
 import { formatTime, summary } from "./format.ts";
-import { Scrolls } from "./parts.tsx";
 import { planAndAudit } from "./plan-model.ts";
+import { Scrolls } from "./scrolls.tsx";
 import type { SessionStore } from "./session-store.ts";
 
 export function PlanTab({ store }: { readonly store: SessionStore }): JSX.Element {

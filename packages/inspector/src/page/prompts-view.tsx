@@ -7,8 +7,9 @@ import { changedLines } from "./changed-lines.ts";
 import { useAnswer } from "./entry-details.tsx";
 import { formatTime } from "./format.ts";
 import { useKeys } from "./keyboard.ts";
-import { attempt, Scrolls } from "./parts.tsx";
+import { attempt } from "./parts.tsx";
 import { go, linkTo } from "./route.ts";
+import { Scrolls } from "./scrolls.tsx";
 
 export function PromptsView({ chosen }: { readonly chosen: string | undefined }): JSX.Element {
 	const [look, setLook] = useState(0);

@@ -45,7 +45,7 @@ export function ReplayTab({ store }: { readonly store: SessionStore }): JSX.Elem
 				</output>
 			</div>
 			<div class="split">
-				<ConversationList of={conversation} version={position} label="Conversation so far" />
+				<ConversationList of={conversation} version={position} store={store} label="Conversation so far" />
 				<EntryDetails store={store} seq={entry.seq} />
 			</div>
 		</div>

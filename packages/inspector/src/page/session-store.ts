@@ -33,6 +33,9 @@ const nothing: Live = { text: "", thinking: "", calls: [] };
 /** Milliseconds between two requests for a busy session. */
 const looksApartMs = 120;
 
+/** What the messages of a session are drawn with. */
+export type MessageSession = Pick<SessionStore, "sessionId" | "child" | "info">;
+
 export class SessionStore {
 	readonly sessionId: string;
 	readonly child: string | undefined;

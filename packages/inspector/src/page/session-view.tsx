@@ -9,7 +9,7 @@ import { Composer } from "./composer.tsx";
 import { ConversationTab } from "./conversation.tsx";
 import { EffectsTab } from "./effects.tsx";
 import { FilesTab } from "./files.tsx";
-import { ForkDialog } from "./fork-dialog.tsx";
+import { ForkDialog, toFork } from "./fork-dialog.tsx";
 import { formatCount, formatDuration, formatPrice } from "./format.ts";
 import { useKeys } from "./keyboard.ts";
 import { Act, attempt, Figure, Status } from "./parts.tsx";
@@ -62,7 +62,6 @@ const isUnderWay: ReadonlySet<string> = new Set(["running", "waiting", "parked",
 export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element {
 	const { sessionId, child, tab } = of;
 	const store = useSession(sessionId, child);
-	const [isForking, setForking] = useState(false);
 	const info = store.info.value;
 	const interrupt = (): Promise<void> => interruptRun(sessionId);
 	useKeys({
@@ -90,7 +89,14 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 				</h1>
 				<p class="quiet session-id">
 					{sessionId}
-					{ofChild === undefined ? "" : ` › ${ofChild.subagent}`}
+					{ofChild === undefined ? null : (
+						<>
+							{" › "}
+							{ofChild.subagent}
+							{" · "}
+							<a href={linkTo({ view: "session", sessionId, tab: "conversation" })}>back to the session</a>
+						</>
+					)}
 					{info?.agentName === undefined ? "" : ` · ${info.agentName}`}
 					{info?.agent?.model === undefined || child !== undefined ? "" : ` · ${info.agent.model}`}
 					{info?.origin === undefined ? null : (
@@ -131,7 +137,12 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 							</Act>
 						) : null}
 						{areThreads() ? null : (
-							<button type="button" onClick={() => setForking(true)}>
+							<button
+								type="button"
+								onClick={() => {
+									toFork.value = { sessionId };
+								}}
+							>
 								Fork…
 							</button>
 						)}
@@ -171,7 +182,7 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 					<Composer store={store} />
 				</footer>
 			)}
-			{isForking ? <ForkDialog store={store} close={() => setForking(false)} /> : null}
+			{toFork.value?.sessionId === sessionId ? <ForkDialog store={store} /> : null}
 		</main>
 	);
 }

@@ -2,8 +2,9 @@
 import type { JSX } from "preact";
 import type { SessionLook } from "../wire/index.ts";
 import { formatCount, formatTime } from "./format.ts";
-import { Scrolls, Status } from "./parts.tsx";
+import { Status } from "./parts.tsx";
 import { linkTo } from "./route.ts";
+import { Scrolls } from "./scrolls.tsx";
 import type { SessionStore } from "./session-store.ts";
 
 export function TreeTab({ store }: { readonly store: SessionStore }): JSX.Element {

@@ -2,7 +2,8 @@
 import type { JSX } from "preact";
 import { publicPath } from "./acts.ts";
 import { useAnswer } from "./entry-details.tsx";
-import { Scrolls, Value } from "./parts.tsx";
+import { Value } from "./parts.tsx";
+import { Scrolls } from "./scrolls.tsx";
 import type { SessionStore } from "./session-store.ts";
 
 export function ValuesTab({ store }: { readonly store: SessionStore }): JSX.Element {

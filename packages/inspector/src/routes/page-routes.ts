@@ -8,6 +8,11 @@ const files: readonly { readonly path: string; readonly file: PageFile; readonly
 	{ path: "/", file: "index.html", type: "text/html; charset=utf-8" },
 	{ path: "/inspector/app.js", file: "app.js", type: "text/javascript; charset=utf-8" },
 	{ path: "/inspector/app.css", file: "app.css", type: "text/css; charset=utf-8" },
+	{
+		path: "/inspector/highlight.js",
+		file: "highlight.js",
+		type: "text/javascript; charset=utf-8",
+	},
 	{ path: "/inspector/icon.svg", file: "icon.svg", type: "image/svg+xml" },
 ];
 

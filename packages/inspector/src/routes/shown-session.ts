@@ -57,7 +57,17 @@ export async function shownSession(
 }
 
 function waitingCall(call: PendingSessionCall): ShownWaitingCall {
-	const { id: callId, name, arguments: input, approval, runId, deadline, path = [], taskId = "" } = call;
+	const {
+		id: callId,
+		name,
+		arguments: input,
+		approval,
+		runId,
+		deadline,
+		path = [],
+		taskId = "",
+		mayEdit,
+	} = call;
 	return {
 		callId,
 		name,
@@ -67,5 +77,6 @@ function waitingCall(call: PendingSessionCall): ShownWaitingCall {
 		...(deadline === undefined ? {} : { deadline }),
 		agents: path.map(({ agent }) => agent),
 		taskId,
+		...(mayEdit === undefined ? {} : { mayEdit }),
 	};
 }

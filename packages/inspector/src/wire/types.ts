@@ -137,6 +137,8 @@ export interface ShownWaitingCall {
 	/** Names of the sub-agents that lead to it. */
 	readonly agents: readonly string[];
 	readonly taskId: string;
+	/** Set if an approval may change its input. */
+	readonly mayEdit?: true;
 }
 
 /** The details of a session. */
