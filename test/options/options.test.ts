@@ -51,6 +51,8 @@ const leftOut: Readonly<Record<string, string>> = {
 	"holdfast new AgentSession(context)": "createSession() makes it, and checks it.",
 	"holdfast new AgentSession(options)": "createSession() makes it, and checks them.",
 	"holdfast Session.deliver(options)": "It is internal.",
+	"holdfast/workflow new Workflow(options)": "workflow() makes it, and checks them.",
+	"holdfast/workflow new WorkflowSession(about)": "Workflow.session() makes it.",
 	"mcp new McpServers(options)": "connectMcp() makes them, and checks them there.",
 	"runner Agent.registerTool(tool)": "A tool is an object of the user, which may have members of its own.",
 	"server SessionService.submit(request)": ofRoutes,

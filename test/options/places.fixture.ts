@@ -40,6 +40,7 @@ import * as middleware from "holdfast/middleware";
 import { compaction, memory } from "holdfast/plugins";
 import { sqlHost } from "holdfast/sql";
 import { sqliteCheckpoints, sqliteHost, sqliteJournal } from "holdfast/sqlite";
+import { workflow } from "holdfast/workflow";
 
 /** The model of every call here: it must never be asked. */
 export const model: ReturnType<typeof scriptedModel> = scriptedModel(() => "Nothing.");
@@ -135,6 +136,7 @@ export const places: Readonly<Record<string, Call>> = {
 	"holdfast/middleware slidingWindow(max)": (more) => middleware.slidingWindow({ max: 3, ...more }),
 	"holdfast/middleware summarise(options)": (more) => middleware.summarise({ model, ...more } as never),
 	"holdfast/middleware summarize(options)": (more) => middleware.summarize({ model, ...more } as never),
+	"holdfast/workflow workflow(options)": (more) => workflow({ name: "x", ...more }, async () => {}),
 	"holdfast/plugins compaction(options)": (more) => compaction({ model, ...more } as never),
 	"holdfast/plugins memory(options)": (more) => memory(more),
 	"holdfast/sqlite sqliteCheckpoints(options)": (more) => sqliteCheckpoints({ path, ...more } as never),

@@ -112,6 +112,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	["guide/session-order", "concurrency, race condition, parallel requests, queue, deadlock, session_busy"],
 	["guide/session-stores", "custom store, DynamoDB, MongoDB, Firestore, key value, own database"],
 	["guide/workers", "background worker, queue consumer, horizontal scaling, process jobs"],
+	[
+		"guide/workflows",
+		"durable execution, durable functions, saga, compensation, Temporal, Inngest, orchestration, sleep for days, signals",
+	],
 	["guide/state", "immutable state, messages, history, AgentState, serialise"],
 	[
 		"guide/strategies",

@@ -32,6 +32,7 @@ export const outline: readonly Group[] = [
 			"guide/large-results",
 			"guide/strategies",
 			"guide/sub-agents",
+			"guide/workflows",
 			"guide/middleware",
 			"guide/plugins",
 			"guide/state",

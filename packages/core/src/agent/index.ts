@@ -1,4 +1,5 @@
 // The entry point of agent.
+export { Agent, agent } from "./agent.ts";
 export { AgentSessions } from "./agent-sessions.ts";
 export { checkDependencies, checkModel, checkNames, checkOptions } from "./check-options.ts";
 export { type AgentOptions, modelIdOf, toolsAsGiven } from "./options.ts";

@@ -3,6 +3,7 @@ import type { JSONSchema, ModelTool, ToolExecution } from "@holdfast/upp";
 import type { AssistantSaid, Entry, LastFact, RunOutput, ToolSettled } from "../facts/index.ts";
 import type { Interceptor } from "../policy/index.ts";
 import type { AgentState } from "../state/index.ts";
+import type { Run } from "./run.ts";
 
 /** Calls the model. */
 export interface ModelAction {
@@ -180,6 +181,11 @@ export interface Decider<Own = unknown> {
 	 * The strategy's own policy. It comes first in every agent that uses the strategy, before the agent's `middleware`.
 	 */
 	readonly policy?: readonly Interceptor[];
+	/**
+	 * Carries out the whole run instead of `decide`. Resolves when the run is to complete; the run fails if it rejects.
+	 * @internal
+	 */
+	readonly code?: (run: Run) => Promise<void>;
 	/** Returns the state after one more fact, without changing the given one. If it throws, the run fails. */
 	evolve?(own: Own, entry: Entry): Own;
 }

@@ -11,7 +11,7 @@ import {
 } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { invalidAction, toolsStep, waitStep } from "./act-without-model.ts";
-import type { Action, AskAction, ModelAction, NoteAction } from "./action.ts";
+import type { Action, AskAction, Decider, ModelAction, NoteAction } from "./action.ts";
 import { withinCall } from "./call-scope.ts";
 import { carryOutCalls, recordCarriedOut } from "./carry-out-calls.ts";
 import { checkOutput, owesOutput } from "./check-output.ts";
@@ -64,6 +64,8 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 function advance(run: Run): MaybePromise<boolean | "ended"> {
 	const open = run.state.run;
 	if (open !== undefined && open.unsettled > 0) return finishCalls(run, open);
+	const { code } = run.agent.decider;
+	if (code !== undefined) return runCode(run, code);
 	const action = decide(run);
 	switch (action?.kind) {
 		case "model":
@@ -84,6 +86,12 @@ function advance(run: Run): MaybePromise<boolean | "ended"> {
 		default:
 			throw unknownAction(run.agent.decider.name, action);
 	}
+}
+
+async function runCode(run: Run, code: NonNullable<Decider["code"]>): Promise<true> {
+	if (run.state.run?.own instanceof OwnFoldFailed) throw run.state.run.own.error;
+	await code(run);
+	return true;
 }
 
 /** A custom decider may return anything; calling it again would loop forever. */

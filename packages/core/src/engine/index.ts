@@ -1,4 +1,5 @@
 // Entry point of the engine: one loop over facts, its actions and its events.
+export { waitStep } from "./act-without-model.ts";
 export type { Action, Decider, ModelAction, Situation } from "./action.ts";
 export type { AgentStreamResult } from "./agent-stream-result.ts";
 export type { ShownChild } from "./call-context.ts";
@@ -21,6 +22,7 @@ export { EventQueue } from "./event-queue.ts";
 export { fairnessOf } from "./fairness.ts";
 export { agentChange, fingerprintOf, fingerprintWith, toolsPart } from "./fingerprint.ts";
 export { foldOptions } from "./fold-options.ts";
+export { saidAtTheEnd } from "./leave-run.ts";
 export type { CommittedFact, Ledger, Mark } from "./ledger.ts";
 export { type ModelWait, type ModelWaitOptions, modelWaitDefaults } from "./model-wait.ts";
 export type { EngineStep, StepToPrepare } from "./prepared-step.ts";
@@ -28,6 +30,6 @@ export { Run } from "./run.ts";
 export type { FailedModelCall, ObservedRun, ObserveRun, RunObserver } from "./run-observer.ts";
 export type { CommitOptions, OutsideAnswers, Recorder, RunInput } from "./run-options.ts";
 export { outputOf, turnOf } from "./step.ts";
-export { ChildWaits, CommitFailed, stopReasonOf } from "./stopped.ts";
+export { ChildWaits, CommitFailed, Stopped, stopReasonOf } from "./stopped.ts";
 export { executionTrace, isSubagentEvent, TraceCollector } from "./subagent-events.ts";
 export { type AgentStreamEvent, joinDeltas, uapProjection } from "./uap-events.ts";

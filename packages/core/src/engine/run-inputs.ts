@@ -11,6 +11,8 @@ export class RunInputs {
 	/** Inputs in order, by id. */
 	#offered: Map<string, RunInput> | undefined;
 	#taken: Set<string> | undefined;
+	/** Called when an input is offered. */
+	whenOffered: (() => void) | undefined;
 
 	constructor(run: Run, { recorder, readInput }: Pick<RunOptions, "recorder" | "readInput">) {
 		this.#run = run;
@@ -33,6 +35,7 @@ export class RunInputs {
 		if (this.took(inputId) || this.#offered?.has(inputId) === true) return;
 		this.#offered ??= new Map();
 		this.#offered.set(inputId, input);
+		this.whenOffered?.();
 	}
 
 	/** Adds the offered inputs to the conversation. Returns true if there were any. */

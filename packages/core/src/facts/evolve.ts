@@ -13,7 +13,7 @@ import {
 import { AgentState, type AgentStateParts, callIdsOf, withCalls } from "../state/index.ts";
 import { cutHistory, editMessage } from "./edit-message.ts";
 import type { Entry, ToolCallOutcome, ToolSettled } from "./fact.ts";
-import { lastOfNote, note } from "./fold-note.ts";
+import { isProgress, lastOfNote, note } from "./fold-note.ts";
 import { unfold } from "./folded-state.ts";
 import type { Mutable } from "./mutable.ts";
 import { waitingRun, withoutChild, withPending, withSpent } from "./nested-waits.ts";
@@ -198,7 +198,13 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			return {
 				...note(state, fact.topic, fact.value),
 				seq,
-				run: { ...run, wait: undefined, step: fact.step, last: lastOfNote(fact) },
+				run: {
+					...run,
+					wait: undefined,
+					step: fact.step,
+					last: lastOfNote(fact),
+					crashes: isProgress(fact) ? 0 : run.crashes,
+				},
 			};
 		case "tools.pending":
 			return { ...state, seq, run: withPending(run, fact) };

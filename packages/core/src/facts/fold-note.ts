@@ -9,6 +9,14 @@ import type { Noted } from "./fact.ts";
 import type { LastFact } from "./run-state.ts";
 import type { SessionState } from "./session-state.ts";
 
+/** Topic of the notes with the outcome of a workflow's call. */
+export const workflowSettled = "workflow-settled";
+
+/** Whether the note is progress of the run: the crashes before it no longer count. */
+export function isProgress({ topic, endsStep }: Noted): boolean {
+	return endsStep === true || topic === workflowSettled;
+}
+
 /** Returns the note as deciders see it. */
 export function lastOfNote({ topic, value, endsStep }: Noted): LastFact {
 	const last: LastFact = { kind: "note", tag: topic, value };

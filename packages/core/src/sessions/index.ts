@@ -1,5 +1,5 @@
 // Entry point of the sessions: durable conversations under keys.
-export { AgentRun } from "./agent-run.ts";
+export { AgentRun, type RunResult } from "./agent-run.ts";
 export { answeredElsewhere } from "./early-answers.ts";
 export { type DrainOptions, Lifecycle, type Living, type OwnLife } from "./lifecycle.ts";
 export { localStore, processKey } from "./local-store.ts";

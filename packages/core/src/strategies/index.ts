@@ -1,6 +1,11 @@
 // Entry point of the strategies: the built-in deciders, and the parts of custom ones.
 export { boundHooks, hookNames } from "./bound-hooks.ts";
-export type { ExecutionContext, ExecutionStrategy, StrategyAgent } from "./execution-strategy.ts";
+export type {
+	DecidingStrategy,
+	ExecutionContext,
+	ExecutionStrategy,
+	StrategyAgent,
+} from "./execution-strategy.ts";
 export { foreignModel, rememberInstance } from "./instance-model.ts";
 export { limitSteps } from "./limit-steps.ts";
 export { loop } from "./loop.ts";

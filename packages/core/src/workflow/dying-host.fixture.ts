@@ -1,0 +1,80 @@
+// Workers over one store in memory. A worker dies at an append: it stops before or after it, for ever, and the others
+// take it for dead.
+
+import type { Host } from "../host/host-port.ts";
+import { journalHost } from "../host/host-port.ts";
+import type { Append, Journal, Lease } from "../host/journal.ts";
+import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
+
+export interface Death {
+	/** The append at which the worker dies, counted from 1 for each worker. */
+	readonly at: number;
+	readonly when: "before" | "after";
+}
+
+export interface DyingWorker {
+	readonly host: Host;
+	readonly died: Promise<"died">;
+	/** From now on, the others take it for dead. */
+	die(): void;
+}
+
+/** A store, and its workers so far. */
+export class DyingStore {
+	readonly #first: MemoryJournal;
+	#workers = 0;
+	/** How many appends all workers have made. */
+	appends = 0;
+
+	constructor(clock?: { now(): number }) {
+		this.#first = memoryJournal({ workerId: "reader", ...(clock === undefined ? {} : { clock }) });
+	}
+
+	get journal(): MemoryJournal {
+		return this.#first;
+	}
+
+	/** Adds a worker. */
+	worker(death?: Death): DyingWorker {
+		const own = this.#first.worker(`worker ${++this.#workers}`);
+		let dies = (): void => {};
+		const died = new Promise<"died">((resolve) => {
+			dies = () => {
+				own.die();
+				resolve("died");
+			};
+		});
+		let count = 0;
+		const wrapped = (lease: Lease): Lease =>
+			new Proxy(lease, {
+				get: (target, name) => {
+					const value = Reflect.get(target, name, target);
+					if (name !== "append") return typeof value === "function" ? value.bind(target) : value;
+					return (batch: Append) => {
+						count++;
+						const isLast = count === death?.at;
+						if (death !== undefined && count > death.at) return never;
+						if (isLast && death.when === "before") {
+							dies();
+							return never;
+						}
+						this.appends++;
+						const result = target.append(batch);
+						if (!isLast) return result;
+						dies();
+						return never;
+					};
+				},
+			});
+		const journal: Journal = {
+			...own,
+			acquire: (key, options) => {
+				const acquired = own.acquire(key, options) as Awaited<ReturnType<Journal["acquire"]>>;
+				return acquired.ok ? { ...acquired, lease: wrapped(acquired.lease) } : acquired;
+			},
+		};
+		return { host: journalHost(journal), died, die: () => own.die() };
+	}
+}
+
+const never: Promise<never> = new Promise(() => {});

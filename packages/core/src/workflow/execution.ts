@@ -1,0 +1,295 @@
+// Drives the code of a workflow within a run (keeps I1, I2, I3, I8). All commits are made by one loop, one at a time; what
+// happens outside it (a step ends, a time comes, an input is offered) only leaves word and wakes it.
+//
+// In each round, the loop commits what has ended, gives the code what is on record, and starts what the code calls. A
+// call is on record before it is performed. If only waits are open, the run is left: it occupies no process, and the code
+// is run again from its record when the first wait ends.
+import { HoldfastError } from "@holdfast/upp";
+import { commit, type Run, Stopped, waitStep } from "../engine/index.ts";
+import type { Fact } from "../facts/index.ts";
+import { type Branch, type Divergence, type NewCall, Replayer } from "../replayer/index.ts";
+import type { FlowCall, StepCall } from "./flow-call.ts";
+import { OpenWaits } from "./open-waits.ts";
+import { type Attempted, attemptStep, delayAfter, recoverStep } from "./run-step.ts";
+import { codeRecords, noteOf, stateOf } from "./workflow-notes.ts";
+
+/** Milliseconds that running steps have to end when a run is suspended. */
+const suspendGrace = 250;
+/** Milliseconds that the code may await something other than its calls while none of them is open. */
+const foreignGrace = 10_000;
+
+/** An attempt that ended. */
+interface Finished {
+	readonly id: string;
+	readonly attempt: number;
+	readonly step: StepCall;
+	readonly attempted: Attempted | "again";
+}
+
+export type CodeOf = (main: Branch<FlowCall>) => unknown;
+
+export class Execution {
+	readonly #run: Run;
+	readonly #replayer: Replayer<FlowCall>;
+	readonly #waits = new OpenWaits();
+	/** Steps whose function runs in this process, by id. */
+	readonly #steps = new Map<string, Promise<void>>();
+	readonly #finished: Finished[] = [];
+	readonly #controller = new AbortController();
+	/** How many records were taken. */
+	#read = 0;
+	/** Attempts of open steps that earlier processes made, by id; undefined once they are continued. */
+	#attempts: Map<string, number> | undefined = new Map();
+	#wake = (): void => {};
+	#isWoken = false;
+
+	constructor(run: Run, code: CodeOf) {
+		this.#run = run;
+		const { eventLoop } = run.agent.ports;
+		this.#replayer = new Replayer<FlowCall>({ run: code, nextTurn: (passed) => eventLoop.nextTurn(passed) });
+	}
+
+	/** Runs the code to its end and returns its result. Rejects with the error that ends the run, or to leave it. */
+	async carryOut(): Promise<unknown> {
+		const run = this.#run;
+		const abort = (): void => this.#controller.abort(run.signal.reason);
+		run.signal.addEventListener("abort", abort);
+		run.inputs.whenOffered = () => this.#wakeUp();
+		try {
+			for (;;) {
+				await run.agent.fairness.pause();
+				run.checkStopped();
+				const ended = await this.#round();
+				if (ended !== undefined) return ended.value;
+			}
+		} catch (error) {
+			if (error instanceof Stopped && error.reason === "suspend") await this.#recordLast();
+			throw error;
+		} finally {
+			run.inputs.whenOffered = undefined;
+			run.signal.removeEventListener("abort", abort);
+			// Functions that are still running are of no use to a run that is left or has ended.
+			this.#controller.abort(run.signal.reason);
+		}
+	}
+
+	async #round(): Promise<{ readonly value: unknown } | undefined> {
+		const run = this.#run;
+		this.#isWoken = false;
+		if (run.inputs.any) await run.inputs.take("step-end");
+		if (this.#finished.length > 0)
+			await this.#commit(this.#finished.splice(0).map((each) => this.#ended(each)));
+		this.#takeRecords();
+		const due = this.#waits.settled(run.agent.ports.clock.now());
+		if (due.facts.length > 0) await this.#commit(due.facts);
+		if (due.retries.length > 0) await this.#tryAgain(due.retries);
+		this.#takeRecords();
+		const progress = await run.untilStopped(this.#replayer.advance());
+		switch (progress.kind) {
+			case "diverged":
+				throw diverged(progress.divergence);
+			case "ended":
+				return this.#end(progress.outcome);
+			case "calls":
+				this.#continueOpen(new Set(progress.calls.map(({ id }) => id)));
+				await this.#begin(progress.calls);
+				return undefined;
+			case "waits":
+				if (progress.expected === undefined && this.#continueOpen(nothing)) return undefined;
+				await this.#idle(progress.expected === undefined ? progress.open : 0);
+				return undefined;
+			default:
+				progress satisfies never;
+				return undefined;
+		}
+	}
+
+	/** Returns the result of the code. Waits of branches that nothing awaits end with it. */
+	#end(outcome: { readonly ok: boolean; readonly value?: unknown; readonly error?: unknown }): {
+		readonly value: unknown;
+	} {
+		if (!outcome.ok) throw outcome.error;
+		const open = [...this.#steps.keys()];
+		if (open.length > 0) this.#run.agent.warn(leftOpen(this.#run, open));
+		return { value: outcome.value };
+	}
+
+	/** Gives the code, and the open waits, what was committed since the last time, in the form that policy admitted. */
+	#takeRecords(): void {
+		const { records } = stateOf(this.#run);
+		for (const record of records.from(this.#read)) {
+			this.#waits.take(record);
+			if (record.kind === "retried") this.#attempts?.set(record.note.id, record.note.attempt);
+			if (record.kind === "started") this.#attempts?.set(record.note.id, record.note.attempt);
+			this.#replayer.take(codeRecords(record));
+		}
+		this.#read = records.length;
+	}
+
+	/** Records the calls, and then performs them. */
+	async #begin(calls: readonly NewCall<FlowCall>[]): Promise<void> {
+		const { clock, ids } = this.#run.agent.ports;
+		const now = clock.now();
+		const ports = { now: () => now, uuid: () => ids.uuid() };
+		const facts = calls.map(({ id, does, input }): Fact => {
+			if (input.kind === "value") return noteOf.value({ id, does, value: input.value(ports) });
+			if (input.kind === "step") return noteOf.called({ id, does });
+			const until = input.until(now);
+			return noteOf.called({
+				id,
+				does,
+				...(until === undefined ? {} : { until }),
+				...(input.event === undefined ? {} : { event: input.event }),
+			});
+		});
+		await this.#commit(facts);
+		for (const { id, input } of calls) if (input.kind === "step") this.#start(id, input, 1);
+	}
+
+	/**
+	 * Continues the calls that earlier processes left open, once the code has made them again. Returns true if there were
+	 * any.
+	 */
+	#continueOpen(fresh: ReadonlySet<string>): boolean {
+		const attempts = this.#attempts;
+		if (attempts === undefined) return false;
+		this.#attempts = undefined;
+		let any = false;
+		for (const { id, input } of this.#replayer.openCalls()) {
+			if (input.kind !== "step" || fresh.has(id)) continue;
+			any = true;
+			if (this.#waits.retries(id, input)) continue;
+			this.#recover(id, input, attempts.get(id) ?? 1);
+		}
+		return any;
+	}
+
+	#start(id: string, step: StepCall, attempt: number): void {
+		const { signal } = this.#controller;
+		this.#follow({ id, step, attempt }, attemptStep(this.#run, id, step, { attempt, signal }));
+	}
+
+	#recover(id: string, step: StepCall, attempt: number): void {
+		this.#follow({ id, step, attempt }, recoverStep(this.#run, id, step));
+	}
+
+	#follow(about: Omit<Finished, "attempted">, attempt: Promise<Finished["attempted"]>): void {
+		const followed = attempt.then((attempted) => {
+			this.#steps.delete(about.id);
+			this.#finished.push({ ...about, attempted });
+			this.#wakeUp();
+		});
+		this.#steps.set(about.id, followed);
+	}
+
+	/** Starts further attempts of steps, on record. */
+	async #tryAgain(due: readonly Omit<Finished, "attempted">[]): Promise<void> {
+		await this.#commit(due.map(({ id, attempt }) => noteOf.started({ id, attempt })));
+		for (const { id, step, attempt } of due) this.#start(id, step, attempt);
+	}
+
+	/** Returns the fact of an attempt that ended. Another attempt of the step waits for its time. */
+	#ended({ id, step, attempt, attempted }: Finished): Fact {
+		if (attempted === "again") {
+			const until = this.#run.agent.ports.clock.now();
+			this.#waits.awaitRetry(id, step);
+			return noteOf.retried({ id, attempt, until });
+		}
+		const { error } = attempted;
+		if (error === undefined) {
+			const { value } = attempted;
+			return noteOf.settled(value === undefined ? { id } : { id, value });
+		}
+		if (attempted.isFinal || attempt > step.retries) return noteOf.settled({ id, error });
+		this.#waits.awaitRetry(id, step);
+		const until = this.#run.agent.ports.clock.now() + delayAfter(step, attempt);
+		return noteOf.retried({ id, attempt, until, error });
+	}
+
+	/** Waits until something happens, here or outside. */
+	async #idle(open: number): Promise<void> {
+		const run = this.#run;
+		if (this.#isWoken || run.inputs.any || this.#finished.length > 0) return;
+		const next = this.#waits.next();
+		if (this.#steps.size > 0) return this.#woken(next?.until);
+		if (open === 0) return this.#foreign();
+		// Only waits are open. An input, or the first time, ends this one; the code then runs again from its record.
+		if (next === undefined) throw new Error("a call is open that nothing performs");
+		await waitStep(run, { kind: "wait", ...next });
+	}
+
+	/** Waits for a step, an input, the code itself, or a time. */
+	async #woken(until: number | undefined): Promise<void> {
+		const { clock, timers } = this.#run.agent.ports;
+		let callOff = (): void => {};
+		const woken = new Promise<void>((resolve) => {
+			this.#wake = resolve;
+			const left = until === undefined ? undefined : Math.min(Math.max(0, until - clock.now()), longestTimer);
+			if (left !== undefined) callOff = timers.after(left, resolve);
+		});
+		await this.#run.untilStopped(Promise.race([woken, this.#replayer.moved()])).finally(callOff);
+	}
+
+	/** The code awaits something that is not a call. It may be about to continue; if not, it never will. */
+	async #foreign(): Promise<void> {
+		const { timers } = this.#run.agent.ports;
+		let callOff = (): void => {};
+		const never = new Promise<never>((_, reject) => {
+			callOff = timers.after(foreignGrace, () => reject(stuck(this.#run)));
+		});
+		await this.#run.untilStopped(Promise.race([this.#replayer.moved(), never])).finally(callOff);
+	}
+
+	#wakeUp(): void {
+		this.#isWoken = true;
+		this.#wake();
+	}
+
+	/** A run that is suspended keeps the results of steps that end at once. */
+	async #recordLast(): Promise<void> {
+		const { timers } = this.#run.agent.ports;
+		let callOff = (): void => {};
+		const grace = new Promise<void>((resolve) => {
+			callOff = timers.after(suspendGrace, resolve);
+		});
+		await Promise.race([Promise.all(this.#steps.values()), grace]);
+		callOff();
+		const done = this.#finished.filter(
+			({ attempted }) => attempted !== "again" && attempted.error === undefined,
+		);
+		if (done.length > 0) await this.#commit(done.map((each) => this.#ended(each)));
+	}
+
+	async #commit(facts: readonly Fact[]): Promise<void> {
+		await commit(this.#run, facts);
+	}
+}
+
+const longestTimer = 2 ** 31 - 1;
+const nothing: ReadonlySet<string> = new Set();
+
+function diverged({ expected, came }: Divergence): HoldfastError {
+	const named = ({ id, does }: Divergence["expected"]): string => `the ${does} ${JSON.stringify(id)}`;
+	const instead = "end" in came ? "the code ended" : `${named(came)} came`;
+	return new HoldfastError(
+		"code_diverged",
+		`The code of the workflow no longer matches the record of this run: ${named(expected)} was expected, and ${instead}. Deploy the earlier code, or guard the change with \`flow.version()\`. If the code did not change, it depends on something that is not recorded: use \`flow.now()\`, \`flow.random()\` and steps.`,
+		{ data: { expected, came: "end" in came ? { does: "end" } : came } },
+	);
+}
+
+function stuck({ runId }: Run): HoldfastError {
+	return new HoldfastError(
+		"workflow_stuck",
+		"The code of the workflow awaits something that is not one of its calls, and that did not happen within 10 seconds. Await timers, requests and other promises inside of a `flow.step()`.",
+		{ data: { runId } },
+	);
+}
+
+function leftOpen({ runId, sessionKey }: Run, steps: readonly string[]): HoldfastError {
+	return new HoldfastError(
+		"workflow_left_steps",
+		`The workflow in the session ${JSON.stringify(sessionKey)} returned while steps were running: ${steps.join(", ")}. Their signals are aborted and their outcomes are not recorded. Await them.`,
+		{ data: { runId, steps } },
+	);
+}

@@ -1,0 +1,223 @@
+// Workflows that fail, and what they undo, refuse and report.
+import { manualTime } from "@holdfast/testing";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { memoryHost } from "../host/index.ts";
+import { DyingStore } from "./dying-host.fixture.ts";
+import type { Flow } from "./flow.ts";
+import { workflow } from "./workflow.ts";
+
+async function failure(
+	run: (flow: Flow) => unknown,
+): Promise<{ readonly code: string; readonly message: string } | undefined> {
+	const failing = workflow({ name: "failing" }, run);
+	const { error, outcome } = await (await failing.session("s").send(undefined)).result();
+	expect(outcome).toBe("error");
+	return error;
+}
+
+describe("a workflow that fails", () => {
+	test("undoes its completed steps in reverse order, once, and names those that could not be undone", async () => {
+		const undone: string[] = [];
+		const book = (flow: Flow, name: string, fails = false) =>
+			flow.step(name, () => `${name} booked`, {
+				undo: (value) => {
+					undone.push(value);
+					if (fails) throw new Error("no");
+				},
+			});
+		const code = async (flow: Flow, fails: boolean): Promise<void> => {
+			await book(flow, "hotel");
+			await book(flow.branch("travel"), "flight", fails);
+			await flow.step(
+				"pay",
+				() => {
+					throw Object.assign(new Error("The card was declined."), { code: "declined" });
+				},
+				{ undo: () => undone.push("pay") },
+			);
+		};
+		expect(await failure((flow) => code(flow, false))).toMatchObject({ code: "declined" });
+		expect(undone.splice(0)).toEqual(["flight booked", "hotel booked"]);
+		const error = await failure((flow) => code(flow, true));
+		expect(error).toMatchObject({
+			code: "undo_failed",
+			message: expect.stringMatching(/"flight".*declined/),
+		});
+		expect(undone).toEqual(["flight booked", "hotel booked"]);
+	});
+
+	test("rejects inputs that its schema refuses, and results that do not match", async () => {
+		const checked = workflow(
+			{ name: "checked", input: z.object({ n: z.number() }), output: z.object({ n: z.number() }) },
+			async (_, { n }) => ({ n: n === 1 ? n : ("one" as never) }),
+		);
+		await expect(checked.session("s").send({ n: "1" } as never)).rejects.toMatchObject({
+			code: "invalid_input",
+		});
+		expect(await (await checked.session("s").send({ n: 1 })).result()).toMatchObject({ output: { n: 1 } });
+		const invalid = await (await checked.session("s").send({ n: 2 })).result();
+		expect(invalid).toMatchObject({ outcome: "error", error: { code: "workflow_output_invalid" } });
+		// A message from a client that does not use the typed session.
+		const raw = await checked.session("t").session.send("{}");
+		expect(await raw.result()).toMatchObject({ error: { code: "invalid_input" } });
+	});
+
+	test("rejects values that cannot be stored", async () => {
+		const code = (thrown: { code: string }): string => thrown.code;
+		const stored = workflow({ name: "stored" }, async (flow) => [
+			await flow.step("function", () => () => 1).catch(code),
+			await flow.step("bytes", () => new Response() as unknown).catch(code),
+			await flow.step("nothing", () => undefined),
+			await flow.step("date", () => new Date(0)),
+		]);
+		expect((await (await stored.session("s").send(undefined)).result()).output).toEqual([
+			"unserialisable_value",
+			"unserialisable_value",
+			null,
+			"1970-01-01T00:00:00.000Z",
+		]);
+		const cyclic: Record<string, unknown> = {};
+		cyclic.self = cyclic;
+		await expect(stored.session("s").send(cyclic as never)).rejects.toMatchObject({ code: "invalid_input" });
+		expect(await failure(() => () => 1)).toMatchObject({ code: "unserialisable_value" });
+	});
+
+	test("is found to await what is not one of its calls, once nothing else can happen", async () => {
+		const time = manualTime();
+		const stuck = workflow({ name: "stuck", ports: time.ports }, () => new Promise(() => {}));
+		const run = await stuck.session("s").send(undefined);
+		const result = run.result();
+		await expect.poll(() => time.timers.size).toBe(1);
+		time.pass(10_000);
+		expect(await result).toMatchObject({ outcome: "error", error: { code: "workflow_stuck" } });
+		// Promises that do settle only delay it.
+		const patient = workflow({ name: "patient" }, async (flow) => {
+			await new Promise((resolve) => setTimeout(resolve, 5));
+			return flow.step("after", () => 1);
+		});
+		expect((await (await patient.session("s").send(undefined)).result()).output).toBe(1);
+	});
+
+	test("refuses invalid arguments and options where they are given", async () => {
+		const make = (flow: Flow): readonly [string, Promise<unknown>][] => [
+			["name", flow.step("", () => 1)],
+			["function", flow.step("a", 1 as never)],
+			["option", flow.step("a", () => 1, { retry: 3 } as never)],
+			["policy", flow.step("a", () => 1, { retryPolicy: "never" as never })],
+			["retries", flow.step("a", () => 1, { retries: -1 })],
+			["no retries", flow.step("a", () => 1, { retryDelay: 5 })],
+			["reconcile", flow.step("a", () => 1, { retryPolicy: "pure", reconcile: () => undefined })],
+			["undo", flow.step("a", () => 1, { undo: "it" as never })],
+			["timeout", flow.step("a", () => 1, { timeout: "soon" })],
+			["sleep", flow.sleep(-1)],
+			["until", flow.until("some day")],
+			["event", flow.event("")],
+			["event timeout", flow.event("a", { timeout: Number.NaN })],
+		];
+		const refused = workflow({ name: "refused" }, async (flow) => {
+			const codes: Record<string, string> = {};
+			for (const [name, made] of make(flow))
+				codes[name] = await made.then(
+					() => "accepted",
+					(error) => error.code,
+				);
+			return codes;
+		});
+		const { output } = await (await refused.session("s").send(undefined)).result();
+		for (const [name, code] of Object.entries(output as Record<string, string>))
+			expect([name, code]).toEqual([name, expect.stringMatching(/^invalid_(argument|option)$/)]);
+		expect(() => workflow({} as never, async () => 1)).toThrow(/`name`/);
+		expect(() => workflow({ name: "a", model: 1 } as never, async () => 1)).toThrow(/model/);
+		expect(() => workflow({ name: "a" }, 1 as never)).toThrow(/function/);
+		await expect(refused.session("s").signal("late")).rejects.toMatchObject({ code: "workflow_not_running" });
+		const late = await refused.session("s").session.steer('{"event":"late"}');
+		expect(await late.result()).toMatchObject({ error: { code: "workflow_not_running" } });
+	});
+
+	test("times out a step, aborts its signal, and retries it only if that is safe", async () => {
+		const aborted: unknown[] = [];
+		const slow = workflow({ name: "slow" }, async (flow) => {
+			const hangs = ({ signal, attempt }: { readonly signal: AbortSignal; readonly attempt: number }) =>
+				attempt === 3
+					? Promise.resolve(attempt)
+					: new Promise<number>(() =>
+							signal.addEventListener("abort", () => aborted.push(signal.reason.code)),
+						);
+			const options = { timeout: 5, retries: 2, retryDelay: 0 };
+			const once = await flow.step("manual", hangs, options).catch((error) => error.code);
+			return [once, await flow.step("idempotent", hangs, { ...options, retryPolicy: "idempotent" })];
+		});
+		expect((await (await slow.session("s").send(undefined)).result()).output).toEqual(["step_timeout", 3]);
+		expect(aborted).toEqual(["step_timeout", "step_timeout", "step_timeout"]);
+	});
+});
+
+describe("code that changed while a run was open", () => {
+	async function changed(before: (flow: Flow) => unknown, after: (flow: Flow) => unknown): Promise<unknown> {
+		const store = new DyingStore();
+		const first = store.worker();
+		const old = workflow({ name: "changing", version: 1, host: first.host }, before);
+		await old.session("s").send(undefined);
+		await expect.poll(async () => store.journal.read("s").at(-1)?.fact.kind).toBe("waiting");
+		first.die();
+		const now = workflow({ name: "changing", version: 2, host: store.worker().host }, after);
+		await now.session("s").signal("go");
+		const run = await now.session("s").session.resume();
+		const result = await run?.result();
+		return result?.output ?? result?.error;
+	}
+
+	test("fails with the call that was expected and the one that came", async () => {
+		const error = await changed(
+			async (flow) => {
+				await flow.step("reserve", () => 1);
+				return flow.event("go");
+			},
+			async (flow) => {
+				await flow.step("check", () => 1);
+				await flow.step("reserve", () => 1);
+				return flow.event("go");
+			},
+		);
+		expect(error).toMatchObject({
+			code: "code_diverged",
+			message: expect.stringMatching(/the step "reserve#1" was expected, and the step "check#1" came/),
+		});
+	});
+
+	test("guards the change with a version: open runs take the old way, new runs the new one", async () => {
+		const code = async (flow: Flow): Promise<string> => {
+			const isNew = await flow.version("check first");
+			if (isNew) await flow.step("check", () => 1);
+			await flow.step("reserve", () => 1);
+			await flow.event("go");
+			return isNew ? "new" : "old";
+		};
+		const old = async (flow: Flow): Promise<string> => {
+			await flow.step("reserve", () => 1);
+			await flow.event("go");
+			return "old";
+		};
+		expect(await changed(old, code)).toBe("old");
+		expect(await changed(code, code)).toBe("new");
+	});
+});
+
+test("a workflow that returns while a step is running warns of it, and aborts the step", async () => {
+	const warnings: string[] = [];
+	let signal: AbortSignal | undefined;
+	const leaving = workflow(
+		{ name: "leaving", host: memoryHost(), onWarning: ({ code }) => void warnings.push(code) },
+		async (flow) => {
+			const hangs = flow.step("hangs", (context) => {
+				signal = context.signal;
+				return new Promise<never>(() => {});
+			});
+			return Promise.race([hangs, flow.sleep(1).then(() => "slept")]);
+		},
+	);
+	expect((await (await leaving.session("s").send(undefined)).result()).output).toBe("slept");
+	expect(warnings).toEqual(["workflow_left_steps"]);
+	expect(signal?.aborted).toBe(true);
+});

@@ -1,0 +1,46 @@
+// The calls that a workflow's code makes, as they reach the code that performs them.
+import type { Reconciliation } from "../tools/index.ts";
+
+/** What a step's function receives. */
+export interface StepContext {
+	/**
+	 * Identifies the step in its run. It is the same in every attempt and after a crash. Pass it to services that
+	 * deduplicate requests.
+	 */
+	readonly idempotencyKey: string;
+	/** Number of the attempt, from 1. */
+	readonly attempt: number;
+	/** Aborted when the step times out, and when the run is stopped. */
+	readonly signal: AbortSignal;
+}
+
+/** A step with its resolved options. */
+export interface StepCall {
+	readonly kind: "step";
+	run(context: StepContext): unknown;
+	readonly retryPolicy: "pure" | "idempotent" | "manual-recovery";
+	readonly retries: number;
+	/** Milliseconds before the first retry. The delay doubles with each further one, up to `maxRetryDelayMs`. */
+	readonly retryDelayMs: number;
+	readonly maxRetryDelayMs: number;
+	readonly timeoutMs: number | undefined;
+	reconcile:
+		| ((call: { readonly idempotencyKey: string }) => Reconciliation | Promise<Reconciliation>)
+		| undefined;
+}
+
+/** A call whose value is known at once. */
+export interface ValueCall {
+	readonly kind: "value";
+	value(ports: { now(): number; uuid(): string }): unknown;
+}
+
+/** A wait for a time, or for an event. */
+export interface WaitCall {
+	readonly kind: "wait";
+	/** Returns the end of the wait in milliseconds since the epoch; undefined if it has none. */
+	until(now: number): number | undefined;
+	readonly event: string | undefined;
+}
+
+export type FlowCall = StepCall | ValueCall | WaitCall;

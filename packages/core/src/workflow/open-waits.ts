@@ -1,0 +1,123 @@
+// The open waits of a workflow: for times, for events, and for the next attempts of steps; and the events that were
+// received before the code waited for them (keeps I7).
+import { HoldfastError } from "@holdfast/upp";
+import type { Fact } from "../facts/index.ts";
+import type { StepCall } from "./flow-call.ts";
+import { noteOf, type ReceivedEvent, type WorkflowRecord } from "./workflow-notes.ts";
+
+/** How many events are kept for code that does not wait for them yet. */
+const keptEvents = 1_000;
+
+interface OpenWait {
+	readonly id: string;
+	readonly until: number | undefined;
+	readonly event: string | undefined;
+}
+
+/** The next attempt of a step. */
+interface Retry {
+	readonly id: string;
+	/** Undefined until its step is known. */
+	step: StepCall | undefined;
+	/** Number of the next attempt; undefined until the failure is on record. */
+	readonly attempt: number | undefined;
+	readonly until: number;
+}
+
+export class OpenWaits {
+	/** In the order of the calls. */
+	readonly #waits = new Map<string, OpenWait>();
+	readonly #retries = new Map<string, Retry>();
+	readonly #events = new Map<string, ReceivedEvent>();
+
+	/** Follows the record. */
+	take(record: WorkflowRecord): void {
+		switch (record.kind) {
+			case "called": {
+				const { id, does, until, event } = record.note;
+				if (does !== "step") this.#waits.set(id, { id, until, event });
+				return;
+			}
+			case "settled": {
+				const { id, inputId } = record.note;
+				this.#waits.delete(id);
+				this.#retries.delete(id);
+				if (inputId !== undefined) this.#events.delete(inputId);
+				return;
+			}
+			case "retried": {
+				const { id, attempt, until } = record.note;
+				this.#retries.set(id, { id, step: this.#retries.get(id)?.step, attempt: attempt + 1, until });
+				return;
+			}
+			case "started":
+				this.#retries.delete(record.note.id);
+				return;
+			case "event":
+				this.#events.set(record.event.inputId, record.event);
+				if (this.#events.size > keptEvents) throw tooManyEvents(record.event.name);
+				return;
+			case "value":
+				return;
+			default:
+				record satisfies never;
+		}
+	}
+
+	/** The next attempt of the step waits for its time, once that is on record. */
+	awaitRetry(id: string, step: StepCall): void {
+		this.#retries.set(id, { id, step, attempt: undefined, until: 0 });
+	}
+
+	/** Whether the record has the step wait for its next attempt. It is then given the step. */
+	retries(id: string, step: StepCall): boolean {
+		const retry = this.#retries.get(id);
+		if (retry === undefined) return false;
+		retry.step = step;
+		return true;
+	}
+
+	/** Returns the outcomes of waits that have ended, and the attempts that are due. */
+	settled(now: number): {
+		readonly facts: readonly Fact[];
+		readonly retries: readonly { readonly id: string; readonly step: StepCall; readonly attempt: number }[];
+	} {
+		const facts: Fact[] = [];
+		const used = new Set<string>();
+		for (const { id, until, event } of this.#waits.values()) {
+			const received = event === undefined ? undefined : this.#first(event, used);
+			if (received !== undefined) {
+				const { inputId, payload } = received;
+				used.add(inputId);
+				facts.push(noteOf.settled(payload === undefined ? { id, inputId } : { id, value: payload, inputId }));
+			} else if (until !== undefined && until <= now) facts.push(noteOf.settled({ id }));
+		}
+		const retries = [...this.#retries.values()].flatMap(({ id, step, attempt, until }) =>
+			step === undefined || attempt === undefined || until > now ? [] : [{ id, step, attempt }],
+		);
+		return { facts, retries };
+	}
+
+	#first(name: string, used: ReadonlySet<string>): ReceivedEvent | undefined {
+		for (const event of this.#events.values())
+			if (event.name === name && !used.has(event.inputId)) return event;
+		return undefined;
+	}
+
+	/** Returns the wait that ends first; undefined if none is open. */
+	next(): { readonly tag: string; readonly until?: number } | undefined {
+		let first: { readonly tag: string; readonly until?: number } | undefined;
+		for (const { id, until } of [...this.#waits.values(), ...this.#retries.values()]) {
+			const isSooner = until !== undefined && until < (first?.until ?? Number.POSITIVE_INFINITY);
+			if (first === undefined || isSooner) first = until === undefined ? { tag: id } : { tag: id, until };
+		}
+		return first;
+	}
+}
+
+function tooManyEvents(name: string): HoldfastError {
+	return new HoldfastError(
+		"workflow_events_full",
+		`The workflow has ${keptEvents} events that its code has not waited for, and received another one: ${JSON.stringify(name)}. Wait for them with \`flow.event()\`, or send fewer.`,
+	);
+}

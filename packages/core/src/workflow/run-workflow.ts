@@ -1,0 +1,121 @@
+// The decider of workflows: reads the input, runs the code, undoes steps after a failure, and records the result.
+import { HoldfastError } from "@holdfast/upp";
+import { commit, type Run, saidAtTheEnd } from "../engine/index.ts";
+import { type Fact, finalOutputTag, outputTopic } from "../facts/index.ts";
+import { formatIssues } from "../schema/index.ts";
+import type { DecidingStrategy } from "../strategies/index.ts";
+import { plainJson, type ValidatedInput } from "../tools/index.ts";
+import { messageEvent, readEvent, readInput } from "./event-message.ts";
+import { Execution } from "./execution.ts";
+import { Flow } from "./flow.ts";
+import { evolveWorkflow, newState, stateOf, type WorkflowState } from "./workflow-notes.ts";
+
+/** Validates a value; undefined if any value is valid. */
+export type Check = ((value: unknown) => ValidatedInput | Promise<ValidatedInput>) | undefined;
+
+/** The parts of a workflow that its runs use. */
+export interface WorkflowCode {
+	readonly name: string;
+	run(flow: Flow, input: unknown): unknown;
+	readonly input: Check;
+	readonly output: Check;
+}
+
+/** Returns the strategy of an agent whose runs are runs of the workflow. */
+export function workflowStrategy(workflow: WorkflowCode): Partial<DecidingStrategy> {
+	return {
+		name: workflow.name,
+		decide: () => ({ kind: "finish" }),
+		initial: () => newState,
+		evolve: (own, entry) => evolveWorkflow(own as WorkflowState, entry),
+		code: (run) => runCode(run, workflow),
+	};
+}
+
+async function runCode(run: Run, workflow: WorkflowCode): Promise<void> {
+	const { runId, sessionKey, caller } = run;
+	const input = await inputOf(run, workflow);
+	const execution = new Execution(run, async (main) => {
+		const flow = new Flow(main, { runId, sessionKey, caller });
+		try {
+			return await workflow.run(flow, input);
+		} catch (error) {
+			const failed = await flow.undo();
+			throw failed.length === 0 ? error : undoFailed(error, failed);
+		}
+	});
+	const result = await execution.carryOut();
+	// The process may have died between the result and the end of the run.
+	if (stateOf(run).hasEnded) return;
+	const value = await outputOf(result, workflow);
+	const answer = value === undefined ? { ok: true } : { ok: true, value };
+	const decided: Fact = { kind: "decision", step: 0, topic: outputTopic, answer };
+	const text = typeof value === "string" ? value : JSON.stringify(value);
+	await commit(
+		run,
+		value === undefined ? [decided] : [saidAtTheEnd(run, text as string, finalOutputTag), decided],
+	);
+}
+
+async function inputOf(run: Run, { name, input: check }: WorkflowCode): Promise<unknown> {
+	const { input: text = "" } = stateOf(run);
+	const { name: event } = readEvent(text);
+	if (event !== messageEvent) throw notRunning(event);
+	const given = readInput(text);
+	const found = await checkInput(name, check, given);
+	if (found.ok) return found.value;
+	// Text that is also JSON, such as a number, may be meant as text.
+	const asText = typeof given === "string" ? found : await checkInput(name, check, text);
+	if (asText.ok) return asText.value;
+	throw invalidInput(name, found.message);
+}
+
+/** Checks an input. Never rejects. */
+export async function checkInput(name: string, check: Check, input: unknown): Promise<ValidatedInput> {
+	if (check === undefined) return { ok: true, value: input };
+	const found = await check(input);
+	return found.ok ? found : { ...found, message: `${name}: ${formatIssues(found.issues)}` };
+}
+
+/** Creates the error for an input that the schema refuses. */
+export function invalidInput(name: string, issues: string): HoldfastError {
+	return new HoldfastError(
+		"invalid_input",
+		`The workflow ${JSON.stringify(name)} was given an input that its schema \`input\` refuses. ${issues}`,
+	);
+}
+
+async function outputOf(result: unknown, { name, output: check }: WorkflowCode): Promise<unknown> {
+	const found = await check?.(result);
+	if (found?.ok === false)
+		throw new HoldfastError(
+			"workflow_output_invalid",
+			`The workflow ${JSON.stringify(name)} returned a value that its schema \`output\` refuses. ${formatIssues(found.issues)}`,
+		);
+	const value = found === undefined ? result : found.value;
+	try {
+		return value === undefined ? undefined : plainJson(value);
+	} catch (error) {
+		throw new HoldfastError(
+			"unserialisable_value",
+			`The result of the workflow ${JSON.stringify(name)} cannot be stored as JSON: ${(error as Error).message} Return plain data.`,
+		);
+	}
+}
+
+/** Creates the error for an event that no run can receive. */
+export function notRunning(event: string): HoldfastError {
+	return new HoldfastError(
+		"workflow_not_running",
+		`The event ${JSON.stringify(event)} was sent to a session in which no run of the workflow is open. Start one with \`send(input)\`.`,
+	);
+}
+
+function undoFailed(error: unknown, steps: readonly string[]): HoldfastError {
+	const { message } = error as { message?: unknown };
+	return new HoldfastError(
+		"undo_failed",
+		`The workflow failed, and ${steps.map((name) => JSON.stringify(name)).join(", ")} could not be undone. The workflow failed because of: ${String(message ?? error)}`,
+		{ cause: error, data: { steps } },
+	);
+}

@@ -1,0 +1,185 @@
+// The record of a workflow in the journal: one note per call and per outcome (keeps I2, I3), and their fold.
+import { HoldfastError } from "@holdfast/upp";
+import type { Entry, Fact, SessionState } from "../facts/index.ts";
+import { outputTopic, workflowSettled } from "../facts/index.ts";
+import type { CodeOutcome, CodeRecord } from "../replayer/index.ts";
+import { List } from "../state/index.ts";
+import { readEvent } from "./event-message.ts";
+
+/** Topics of the notes. */
+const topics = {
+	/** The code made a call. */
+	called: "workflow-called",
+	/** A call has its outcome. */
+	settled: workflowSettled,
+	/** The code made a call whose outcome is known at once. */
+	value: "workflow-value",
+	/** An attempt of a step failed, and it is tried again later. */
+	retried: "workflow-retried",
+	/** Another attempt of a step begins. */
+	started: "workflow-started",
+} as const;
+
+/** An error in the record. The code receives it as a `HoldfastError`. */
+export interface RecordedError {
+	readonly code: string;
+	readonly message: string;
+	readonly retryable: boolean;
+}
+
+/** What the record contains about a call, in addition to its id and kind. */
+export interface CallTerms {
+	/** For waits: when they end, in milliseconds since the epoch. */
+	readonly until?: number;
+	/** For a wait for an event: its name. */
+	readonly event?: string;
+}
+
+interface CalledNote extends CallTerms {
+	readonly id: string;
+	readonly does: string;
+}
+
+interface SettledNote {
+	readonly id: string;
+	readonly value?: unknown;
+	readonly error?: RecordedError;
+	/** The input that ended a wait for an event. */
+	readonly inputId?: string;
+}
+
+interface ValueNote {
+	readonly id: string;
+	readonly does: string;
+	readonly value?: unknown;
+}
+
+interface StartedNote {
+	readonly id: string;
+	/** Number of the attempt, from 2. */
+	readonly attempt: number;
+}
+
+/** An attempt of a step that ended without an outcome. */
+interface RetriedNote {
+	readonly id: string;
+	/** Number of that attempt, from 1. */
+	readonly attempt: number;
+	/** When the next attempt begins, in milliseconds since the epoch. */
+	readonly until: number;
+	/** Absent if the process died during the attempt. */
+	readonly error?: RecordedError;
+}
+
+/** An event that was sent to the workflow. */
+export interface ReceivedEvent {
+	readonly inputId: string;
+	readonly name: string;
+	readonly payload: unknown;
+}
+
+/** An entry of the record in the order of the commits. */
+export type WorkflowRecord =
+	| { readonly kind: "called"; readonly note: CalledNote }
+	| { readonly kind: "settled"; readonly note: SettledNote }
+	| { readonly kind: "value"; readonly note: ValueNote }
+	| { readonly kind: "retried"; readonly note: RetriedNote }
+	| { readonly kind: "started"; readonly note: StartedNote }
+	| { readonly kind: "event"; readonly event: ReceivedEvent };
+
+/** The fold of a workflow's run. */
+export interface WorkflowState {
+	/** Text of the message that started the run; undefined until it is taken. */
+	readonly input: string | undefined;
+	readonly records: List<WorkflowRecord>;
+	/** Whether the code has returned. */
+	readonly hasEnded: boolean;
+}
+
+export const newState: WorkflowState = { input: undefined, records: List.empty(), hasEnded: false };
+
+/** Returns the fold of a run that has been started. */
+export function stateOf({ state }: { readonly state: SessionState }): WorkflowState {
+	return state.run?.own as WorkflowState;
+}
+
+/** Returns the fold after one more entry. Pure, at constant cost (keeps I5). */
+export function evolveWorkflow(state: WorkflowState, { fact }: Entry): WorkflowState {
+	switch (fact.kind) {
+		case "input": {
+			const { text } = fact.message;
+			if (state.input === undefined) return { ...state, input: text };
+			return withRecord(state, { kind: "event", event: { inputId: fact.inputId, ...readEvent(text) } });
+		}
+		case "note": {
+			const record = recordOf(fact.topic, fact.value);
+			return record === undefined ? state : withRecord(state, record);
+		}
+		case "decision":
+			return fact.topic === outputTopic ? { ...state, hasEnded: true } : state;
+		default:
+			return state;
+	}
+}
+
+function withRecord(state: WorkflowState, record: WorkflowRecord): WorkflowState {
+	return { ...state, records: state.records.append(record) };
+}
+
+function recordOf(topic: string, value: unknown): WorkflowRecord | undefined {
+	switch (topic) {
+		case topics.called:
+			return { kind: "called", note: value as CalledNote };
+		case topics.settled:
+			return { kind: "settled", note: value as SettledNote };
+		case topics.value:
+			return { kind: "value", note: value as ValueNote };
+		case topics.retried:
+			return { kind: "retried", note: value as RetriedNote };
+		case topics.started:
+			return { kind: "started", note: value as StartedNote };
+		default:
+			return undefined;
+	}
+}
+
+/** Returns what the code's replayer takes of a record. */
+export function codeRecords(record: WorkflowRecord): readonly CodeRecord[] {
+	switch (record.kind) {
+		case "called":
+			return [{ kind: "called", id: record.note.id, does: record.note.does }];
+		case "settled":
+			return [{ kind: "settled", id: record.note.id, outcome: outcomeOf(record.note) }];
+		case "value": {
+			const { id, does, value } = record.note;
+			return [
+				{ kind: "called", id, does },
+				{ kind: "settled", id, outcome: { ok: true, value } },
+			];
+		}
+		default:
+			return [];
+	}
+}
+
+function outcomeOf({ value, error }: SettledNote): CodeOutcome {
+	return error === undefined ? { ok: true, value } : { ok: false, error: errorOf(error) };
+}
+
+/** The same error in the process where it occurred and in every other one. */
+function errorOf({ code, message, retryable }: RecordedError): HoldfastError {
+	return Object.assign(new HoldfastError("step_failed", message, { retryable }), { code });
+}
+
+/** Creates the facts of the record. */
+export const noteOf = {
+	called: (note: CalledNote): Fact => fact(topics.called, note),
+	settled: (note: SettledNote): Fact => fact(topics.settled, note),
+	value: (note: ValueNote): Fact => fact(topics.value, note),
+	retried: (note: RetriedNote): Fact => fact(topics.retried, note),
+	started: (note: StartedNote): Fact => fact(topics.started, note),
+};
+
+function fact(topic: string, value: unknown): Fact {
+	return { kind: "note", step: 0, topic, value };
+}

@@ -1,0 +1,140 @@
+// A session of a workflow, and its runs.
+import { HoldfastError, HoldfastTypeError, isThenable } from "@holdfast/upp";
+import type { ErrorData, RunEndEvent } from "../facts/index.ts";
+import type { AgentRun, RunResult, Session } from "../sessions/index.ts";
+import { plainJson } from "../tools/index.ts";
+import { eventText, inputText } from "./event-message.ts";
+import { type Check, checkInput, invalidInput, notRunning } from "./run-workflow.ts";
+
+/** How a run of a workflow ended. */
+export interface WorkflowResult<Output = unknown> {
+	readonly runId: string;
+	/** `suspended`: this process no longer works on the run, and the workflow was closed here. */
+	readonly outcome: "completed" | "error" | "aborted" | "killed" | "suspended";
+	/** The result of the function; present if the run completed and the function returned one. */
+	readonly output?: Output;
+	readonly error?: ErrorData;
+}
+
+/** A run of a workflow. */
+export class WorkflowRun<Output = unknown> {
+	readonly runId: string;
+	readonly sessionKey: string;
+	/** The run as an agent's run, for its events. */
+	readonly run: AgentRun;
+	readonly #session: Session;
+
+	/** @internal */
+	constructor(run: AgentRun, session: Session) {
+		this.run = run;
+		this.runId = run.runId;
+		this.sessionKey = run.sessionKey;
+		this.#session = session;
+	}
+
+	/**
+	 * Resolves when the run has ended, in this process or in another one, however long it waits in between. A failed run
+	 * resolves with its error. Waits continue in this process only while it lives; `supervise()` of any process continues
+	 * those of dead ones.
+	 */
+	async result(): Promise<WorkflowResult<Output>> {
+		const result = await this.run.result();
+		const isOpen = result.outcome === "waiting" || result.error?.code === "lease_lost";
+		return (isOpen ? resultOf(await this.#end()) : resultOf(result)) as WorkflowResult<Output>;
+	}
+
+	async #end(): Promise<RunEndEvent> {
+		for await (const { event } of this.#session.follow({ until: "never" })) {
+			const { type, runId } = event as RunEndEvent;
+			if (type === "run_end" && runId === this.runId) return event as RunEndEvent;
+		}
+		throw new HoldfastError(
+			"session_not_found",
+			`The session ${JSON.stringify(this.sessionKey)} was deleted before its run ended.`,
+		);
+	}
+}
+
+function resultOf({
+	runId,
+	outcome,
+	output,
+	error,
+}: Pick<RunResult, "runId"> &
+	Partial<Pick<RunResult, "error" | "output">> & { readonly outcome: string }): WorkflowResult {
+	return {
+		runId,
+		outcome: outcome as WorkflowResult["outcome"],
+		...(output === undefined ? {} : { output }),
+		...(error === undefined ? {} : { error }),
+	};
+}
+
+/** Options of an input or event of a workflow. */
+export interface WorkflowSendOptions
+	extends Pick<NonNullable<Parameters<Session["steer"]>[1]>, "caller" | "dedupeKey"> {}
+
+/** A session of a workflow. It has one open run at a time. */
+export class WorkflowSession<Input = unknown, Output = unknown> {
+	readonly key: string;
+	/** The session as an agent's session: its events, its history, answers, `stop`, `kill`, `delete`. */
+	readonly session: Session;
+	readonly #about: { readonly name: string; readonly input: Check };
+
+	/** @internal */
+	constructor(session: Session, about: { readonly name: string; readonly input: Check }) {
+		this.session = session;
+		this.key = session.key;
+		this.#about = about;
+	}
+
+	/**
+	 * Starts a run. Resolves once the input is durable. If a run is open, the new one starts when that one has ended.
+	 *
+	 * Rejects with `invalid_input` if the schema refuses the input or it is not JSON, and like `Session.send`.
+	 */
+	async send(input: Input, options: WorkflowSendOptions = {}): Promise<WorkflowRun<Output>> {
+		const { name, input: check } = this.#about;
+		const found = await checkInput(name, check, input);
+		if (!found.ok) throw invalidInput(name, found.message);
+		const run = await this.session.send(inputText(storable(input)), options);
+		run.detach();
+		return new WorkflowRun(run as AgentRun, this.session);
+	}
+
+	/**
+	 * Sends an event to the open run: see `flow.event`. Resolves once it is durable.
+	 *
+	 * Rejects with `workflow_not_running` if no run is open, `invalid_input` if the payload is not JSON, and like
+	 * `Session.steer`.
+	 */
+	async signal(
+		event: string,
+		payload?: unknown,
+		options: Pick<WorkflowSendOptions, "dedupeKey"> = {},
+	): Promise<void> {
+		if (typeof event !== "string" || event === "")
+			throw new HoldfastTypeError("invalid_argument", "signal(event) takes a non-empty string.");
+		const text = eventText(event, storable(payload));
+		if (!(await this.session.hasOpenRun())) throw notRunning(event);
+		const run = await this.session.steer(text, options);
+		run.detach();
+	}
+
+	/** Ends the open run: its steps are aborted, and nothing is undone. Resolves with false without an open run. */
+	stop(): Promise<boolean> {
+		return this.session.stop();
+	}
+}
+
+function storable(value: unknown): unknown {
+	if (isThenable(value)) throw new HoldfastError("invalid_input", "The input is a promise: await it first.");
+	try {
+		return value === undefined ? undefined : plainJson(value);
+	} catch (error) {
+		throw new HoldfastError(
+			"invalid_input",
+			`The input cannot be stored as JSON: ${(error as Error).message}`,
+		);
+	}
+}

@@ -1,0 +1,169 @@
+// workflow(): a function of the user's as an agent whose sessions survive crashes (keeps I1).
+import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { type Agent, type AgentOptions, agent } from "../agent/index.ts";
+import type { OutputOf, OutputSchema } from "../output/index.ts";
+import type { AgentRun, RecoverOptions, SuperviseOptions } from "../sessions/index.ts";
+import { readToolInput } from "../tools/index.ts";
+import type { Flow } from "./flow.ts";
+import { noModel } from "./no-model.ts";
+import { type Check, workflowStrategy } from "./run-workflow.ts";
+import { WorkflowSession } from "./workflow-session.ts";
+
+/** Options of a workflow. Those that are not described here are those of an agent. */
+export interface WorkflowOptions<
+	Input extends OutputSchema = OutputSchema,
+	Output extends OutputSchema = OutputSchema,
+> extends Pick<
+		AgentOptions,
+		| "description"
+		| "host"
+		| "namespace"
+		| "middleware"
+		| "maxRestarts"
+		| "onAgentChange"
+		| "onWarning"
+		| "ports"
+	> {
+	/** Names the workflow in the journal, in events and in errors. */
+	readonly name: string;
+	/**
+	 * Version of the code. If it differs from the one that an open run last worked with, the change is on record, and
+	 * `onAgentChange` applies. Default: none.
+	 */
+	readonly version?: string | number;
+	/** Schema of the input. Default: any JSON value. */
+	readonly input?: Input;
+	/** Schema of the result. Default: any JSON value. */
+	readonly output?: Output;
+}
+
+const names = optionNames<WorkflowOptions>({
+	name: true,
+	version: true,
+	input: true,
+	output: true,
+	description: true,
+	host: true,
+	namespace: true,
+	middleware: true,
+	maxRestarts: true,
+	onAgentChange: true,
+	onWarning: true,
+	ports: true,
+});
+
+/**
+ * A durable function. Its runs work in sessions like those of an agent: they survive the death of their process at any
+ * instant, and any process with the same host and code continues them.
+ */
+export class Workflow<Input = unknown, Output = unknown> {
+	readonly name: string;
+	/** The workflow as an agent, for everything that takes one: servers, execution hosts, the inspector. */
+	readonly agent: Agent;
+	readonly #input: Check;
+
+	/** @internal */
+	constructor(options: WorkflowOptions, run: (flow: Flow, input: never) => unknown) {
+		const { name, version, input, output, ...others } = options;
+		this.name = name;
+		this.#input = checkOf(input);
+		const code = {
+			name,
+			run: run as (flow: Flow, input: unknown) => unknown,
+			input: this.#input,
+			output: checkOf(output),
+		};
+		const execution = workflowStrategy(code) as AgentOptions["execution"];
+		// The fingerprint of a run contains the instructions, so a change of the version is a change of the agent.
+		const instructions = version === undefined ? {} : { instructions: `${name}@${version}` };
+		this.agent = agent({
+			...others,
+			name,
+			model: noModel(),
+			execution,
+			...instructions,
+		} as AgentOptions) as Agent;
+	}
+
+	/**
+	 * Returns a handle of the session with this key. A session has one open run at a time.
+	 * @throws HoldfastError `invalid_argument` if the key is not a non-empty string.
+	 */
+	session(key: string): WorkflowSession<Input, Output> {
+		return new WorkflowSession(this.agent.session(key), { name: this.name, input: this.#input });
+	}
+
+	/** Continues the runs that dead processes left: see `Agent.recover`. Resolves when they have ended or wait. */
+	async recover(options?: RecoverOptions): Promise<void> {
+		for await (const run of this.agent.recover(options)) await (run as AgentRun).result();
+	}
+
+	/**
+	 * Continues runs in the background until the workflow is closed: those that dead processes left, and those whose
+	 * waits have ended.
+	 *
+	 * Rejects with `agent_closed` after `close()`, and with `invalid_option`.
+	 */
+	supervise(options?: SuperviseOptions): Promise<void> {
+		return this.agent.supervise(options);
+	}
+
+	/** Suspends the open runs, so that another process can continue them, and closes the host if it made the host. */
+	close(...options: Parameters<Agent["close"]>): Promise<void> {
+		return this.agent.close(...options);
+	}
+}
+
+/**
+ * Creates a workflow from an asynchronous function. Everything that must happen once is a call of `flow`; the rest is
+ * plain JavaScript: loops, `Promise.all`, `Promise.race`, `try` and `catch`.
+ *
+ * @throws HoldfastError `invalid_option` for a missing name or an unknown option; `invalid_argument` without a function;
+ * `invalid_schema`, `schema_not_convertible` for a schema.
+ * @example
+ * ```ts
+ * import { workflow } from "holdfast/workflow";
+ *
+ * const greet = workflow({ name: "greet" }, async (flow, { name }: { name: string }) => {
+ * 	const greeting = await flow.step("compose", () => `Hello, ${name}!`);
+ * 	await flow.sleep("10 milliseconds");
+ * 	return { greeting };
+ * });
+ * const run = await greet.session("user-42").send({ name: "Ada" });
+ * const { output } = await run.result();
+ * console.log(output?.greeting); // Hello, Ada!
+ * await greet.close();
+ * ```
+ */
+export function workflow<
+	const InputSchema extends OutputSchema = OutputSchema,
+	const ResultSchema extends OutputSchema = OutputSchema,
+	Input = OutputOf<InputSchema>,
+	Result = OutputOf<ResultSchema>,
+>(
+	options: WorkflowOptions<InputSchema, ResultSchema>,
+	run: (flow: Flow, input: Input) => Promise<Result> | Result,
+): Workflow<Input, Result> {
+	if (typeof options !== "object" || options === null)
+		throw new HoldfastTypeError("invalid_option", "workflow() takes an object of options.");
+	checkOptionNames(options, names, { of: "workflow()" });
+	const { name, version } = options;
+	if (typeof name !== "string" || name === "")
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `name` of workflow() must be a non-empty string.",
+		);
+	if (version !== undefined && typeof version !== "string" && typeof version !== "number")
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `version` of workflow() must be text or a number.",
+		);
+	if (typeof run !== "function")
+		throw new HoldfastTypeError("invalid_argument", "workflow(options, run) takes a function as `run`.");
+	return new Workflow<Input, Result>(options, run as never);
+}
+
+function checkOf(schema: OutputSchema | undefined): Check {
+	if (schema === undefined) return undefined;
+	return readToolInput({ inputSchema: schema } as never, "workflow").validate;
+}
