@@ -20,13 +20,14 @@ import { type CommandIo, oneLine, sessionKeyFor } from "../terminal/index.ts";
 import {
 	describeError,
 	isOwnKey,
+	keepSettings,
 	openAgent,
 	prepare,
 	readSettings,
 	refuseServed,
 	type Setup,
+	titleOf,
 	UsageError,
-	writeSettings,
 } from "../work/index.ts";
 import { connectEditorServers } from "./editor-mcp.ts";
 import { EditorSession } from "./editor-session.ts";
@@ -130,7 +131,7 @@ export class EditorSessions {
 			sessions.push({
 				sessionId: head.key,
 				cwd: dir,
-				title: await this.#titleOf(head.key),
+				title: oneLine(await titleOf(host, head.key), 80) || null,
 				updatedAt: new Date(head.updatedAt).toISOString(),
 			});
 			if (sessions.length === pageSize) return { sessions, nextCursor: cursorOf(head) };
@@ -143,12 +144,6 @@ export class EditorSessions {
 		const all = [...this.#open.values()];
 		this.#open.clear();
 		await Promise.all(all.map((session) => session.leave()));
-	}
-
-	async #titleOf(key: string): Promise<string | null> {
-		const first = await this.#parts.host.journal.read(key, { limit: 3 });
-		const text = first.flatMap(({ fact }) => (fact.kind === "input" ? [fact.message.text] : []))[0];
-		return text === undefined ? null : oneLine(text, 80);
 	}
 
 	/** Opens a session of the database, or returns it if it is open. */
@@ -182,7 +177,7 @@ export class EditorSessions {
 				);
 			}
 			const session = new EditorSession({ client, open, setup, servers });
-			this.#keep(setup);
+			keepSettings(this.#parts.command.db, setup);
 			this.#open.set(key, session);
 			return session;
 		});
@@ -192,11 +187,6 @@ export class EditorSessions {
 		const { command, io } = this.#parts;
 		const dir = command.agent === undefined ? (command.dir ?? cwd) : undefined;
 		return prepare({ ...command, dir }, key, { ...io, folder: cwd });
-	}
-
-	#keep({ key, dir, model, allowNetwork, allowWrite, agent }: Setup): void {
-		const settings = { dir, model: model.name, allowNetwork, allowWrite };
-		writeSettings(this.#parts.command.db, key, agent === undefined ? settings : { ...settings, agent });
 	}
 }
 

@@ -2,12 +2,12 @@
 import type { AgentContext, RequestPermissionRequest, ToolCallContent } from "@agentclientprotocol/sdk";
 import type { PendingToolCall, ToolAnswer } from "holdfast";
 import { type Proposal, propose } from "../render/index.ts";
-import { approved, denied } from "../work/index.ts";
+import { type ApprovalRule, approved, denied, ruleFor } from "../work/index.ts";
 
 /** The answers an editor offers. */
-const options: RequestPermissionRequest["options"] = [
+const optionsOf = ({ label }: ApprovalRule): RequestPermissionRequest["options"] => [
 	{ optionId: "allow_once", kind: "allow_once", name: "Allow" },
-	{ optionId: "allow_always", kind: "allow_always", name: "Allow this tool until the session is closed" },
+	{ optionId: "allow_always", kind: "allow_always", name: `Allow ${label}, until the session is closed` },
 	{ optionId: "reject_once", kind: "reject_once", name: "Reject" },
 ];
 
@@ -21,8 +21,8 @@ export interface PermissionParts {
 
 export class Permissions {
 	readonly #parts: PermissionParts;
-	/** Names of tools that may run until the session is closed. */
-	readonly #allowed = new Set<string>();
+	/** What may run until the session is closed. */
+	readonly #rules: ApprovalRule[] = [];
 
 	constructor(parts: PermissionParts) {
 		this.#parts = parts;
@@ -32,7 +32,9 @@ export class Permissions {
 	async ask(call: PendingToolCall, signal: AbortSignal): Promise<ToolAnswer | undefined> {
 		const proposal = await propose(this.#parts.dir, call);
 		if (proposal.refusal !== undefined) return denied(call, proposal.refusal);
-		if (this.#allowed.has(call.toolName)) return approved(proposal);
+		if (this.#rules.some((rule) => rule.covers(proposal))) return approved(proposal);
+		const rule = ruleFor(proposal);
+		const options = optionsOf(rule);
 		const { client, sessionId } = this.#parts;
 		const { toolCallId, arguments: rawInput } = call;
 		const toolCall: RequestPermissionRequest["toolCall"] = {
@@ -54,7 +56,7 @@ export class Permissions {
 		if (signal.aborted || outcome.outcome !== "selected") return undefined;
 		switch (outcome.optionId) {
 			case "allow_always":
-				this.#allowed.add(call.toolName);
+				this.#rules.push(rule);
 				return approved(proposal);
 			case "allow_once":
 				return approved(proposal);
@@ -64,7 +66,9 @@ export class Permissions {
 	}
 }
 
-function changeOf({ change }: Proposal): ToolCallContent[] {
+function changeOf({ change, command }: Proposal): ToolCallContent[] {
+	// The title shows only the beginning of a long command.
+	if (command !== undefined) return [{ type: "content", content: { type: "text", text: command } }];
 	if (change === undefined) return [];
 	const { place, before, after } = change;
 	return [{ type: "diff", path: place.absolute, oldText: before ?? null, newText: after }];

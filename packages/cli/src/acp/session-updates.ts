@@ -27,6 +27,7 @@ const kinds: Readonly<Record<string, ToolKind>> = {
 	write_file: "edit",
 	edit_file: "edit",
 	fetch_url: "fetch",
+	shell: "execute",
 };
 
 export class SessionUpdates {

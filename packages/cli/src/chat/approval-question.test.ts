@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { askToApprove } from "./approval-question.ts";
 import type { Question } from "./chat-transcript.ts";
 
-const rule = { label: "every call of shell", scope: "s", within: undefined };
+const rule = { label: "every call of shell", covers: () => false };
 
 function ask(given: object, answers: readonly (string | undefined)[], mayEdit = true) {
 	const call = {
@@ -13,7 +13,14 @@ function ask(given: object, answers: readonly (string | undefined)[], mayEdit = 
 		awaits: "approval",
 		mayEdit,
 	};
-	const proposal = { call, word: "internal-7@1f", title: "t x", change: undefined, refusal: undefined };
+	const proposal = {
+		call,
+		word: "internal-7@1f",
+		title: "t x",
+		change: undefined,
+		command: undefined,
+		refusal: undefined,
+	};
 	const left = [...answers];
 	const asked: Question[] = [];
 	const notes: string[] = [];

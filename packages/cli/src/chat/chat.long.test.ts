@@ -219,6 +219,55 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(read("src/3.txt")).toBe("three!\n");
 	});
 
+	test("runs commands of the model and of the user once they are approved, and Esc ends them", async () => {
+		const folder = temporaryFolder();
+		const shell = (id: string, command: string): Reply => ({
+			calls: [{ id, tool: "shell", arguments: { command } }],
+		});
+		const model = await server(
+			shell("1", "echo the-lamp-is-green; exit 3"),
+			{ text: "It failed." },
+			{ text: "I see." },
+			shell("2", "sleep 600"),
+			{ text: "Here again." },
+		);
+		const terminal = new Terminal(["chat", "--model", model.model, "--allow-shell"], { folder });
+		await terminal.shows("nothing used yet");
+		await terminal.say("Try it.");
+		await terminal.shows("$ echo the-lamp-is-green; exit 3");
+		await terminal.shows("always for the command echo the-lamp-is-green; exit 3");
+		terminal.type("y");
+		terminal.press("Enter");
+		await terminal.shows("It failed.");
+		expect(textOf(model.requests[1]?.messages)).toMatch(/exit code 3 after [\d.]+ s\\nthe-lamp-is-green/);
+		await terminal.say("!echo mine");
+		await terminal.shows("$ echo mine");
+		await terminal.shows("edit the arguments first");
+		terminal.type("y");
+		terminal.press("Enter");
+		await terminal.shows(/✓ \$ echo mine · exit code 0[^\n]*\n +mine/);
+		await terminal.say("And mine?");
+		await terminal.shows("I see.");
+		expect(textOf(model.requests[2]?.messages)).toMatch(
+			/The user ran a command:\\n\$ echo mine\\nexit code 0[^"]*mine/,
+		);
+		await terminal.say("!sleep 600");
+		await terminal.shows("always for the command sleep 600");
+		terminal.type("a");
+		terminal.press("Enter");
+		await terminal.shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] \$ sleep 600/);
+		terminal.press("Escape");
+		await terminal.shows(/✗ \$ sleep 600 · cancelled after/);
+		await terminal.say("Now you.");
+		// The rule covers the same command of the model.
+		await terminal.shows("Approved by your rule: the command sleep 600.");
+		await terminal.shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] shell command=/);
+		terminal.press("Escape");
+		await terminal.shows("Interrupted.");
+		await terminal.say("Are you there?");
+		await terminal.shows("Here again.");
+	});
+
 	test("that is left while it works is continued when its session is opened again", async () => {
 		const folder = temporaryFolder();
 		const model = await server("hang", { text: "Done at last." });

@@ -124,7 +124,14 @@ const commands: readonly ChatCommand[] = [
 			await refuseServed(host, key);
 			if ((await host.journal.head(key)) === undefined)
 				return transcript.note(`Session "${oneLine(key, 60)}" does not exist. See /sessions.`, "warning");
-			const asked = { db, dir: undefined, model: undefined, allowNetwork: undefined, allowWrite: undefined };
+			const asked = {
+				db,
+				dir: undefined,
+				model: undefined,
+				allowNetwork: undefined,
+				allowWrite: undefined,
+				allowShell: undefined,
+			};
 			transcript.note(`Continuing session ${key}.`);
 			await conversation.change(prepare({ ...asked, agent: undefined }, key, io), "another conversation");
 		},
@@ -224,6 +231,7 @@ function helpText(): string {
 		"Esc interrupts the agent. Press Ctrl-C twice to leave.",
 		"Alt-Enter, Ctrl-J or a \\ at the end of the line start a new line. Up and Down recall earlier messages.",
 		"@path reads a file into your message, and #KEY another session. A message of #KEY alone continues that session.",
+		"!COMMAND runs a command in the folder after your approval; the next message tells the agent what it printed.",
 		"/, @ and # open a menu: Up and Down choose, Tab inserts, Esc closes it. Ctrl-R searches earlier messages.",
 	].join("\n");
 }

@@ -22,6 +22,8 @@ async function open(waitMs: number, fixture = "waiting-agent") {
 		model: { name: "", model: undefined },
 		allowNetwork: false,
 		allowWrite: false,
+		allowShell: false,
+		allowedCommands: [],
 		agent,
 	};
 	const parts = { host: memoryHost(), db: join(dir, "chat.db"), transcript, yes: true };

@@ -10,26 +10,23 @@
 
 import type { Agent, AgentRun, Host, RunEvent, RunResult, Session } from "holdfast";
 import { afterEntry } from "holdfast/execute";
-import { effectLines, type Renderer, stopNote } from "../render/index.ts";
 import { oneLine } from "../terminal/index.ts";
 import { agentsFiles } from "../tools/index.ts";
 import {
 	type ApprovalRule,
-	Approvals,
 	assistantsFolder,
-	type Decide,
-	type Decision,
 	describeError,
+	keepSettings,
 	type OpenAgent,
 	openAgent,
 	type Setup,
-	writeSettings,
 } from "../work/index.ts";
-import { askToApprove, decisionNote } from "./approval-question.ts";
-import type { Question, Transcript } from "./chat-transcript.ts";
+import { Asking } from "./asking.ts";
+import type { Transcript } from "./chat-transcript.ts";
 import { withFiles } from "./mentions.ts";
+import { runOwnCommand } from "./own-command.ts";
 import { withSessions } from "./pickers.ts";
-import { RunView } from "./run-view.ts";
+import { noteEnd, RunView } from "./run-view.ts";
 import { Spending, spendingOf } from "./spending.ts";
 
 /** Earlier messages shown when a session is opened. */
@@ -52,12 +49,15 @@ export class Conversation {
 	#open: OpenAgent;
 	#setup: Setup;
 	#session: Session;
-	#approvals: Approvals;
+	#asking: Asking;
+	/** Ends the user's own command. */
+	#command: AbortController | undefined;
+	/** What the user's own commands printed since the last message. */
+	#asides: readonly string[] = [];
 	#spending = new Spending();
 	#run: AgentRun | undefined;
 	/** Runs that started while another one was shown. */
 	#next: AgentRun[] = [];
-	#answer: ((text: string | undefined) => void) | undefined;
 	#isLeft = false;
 	/** The run being followed that waits for its model or a time. */
 	#waiting: string | undefined;
@@ -76,7 +76,7 @@ export class Conversation {
 		this.#open = open;
 		this.#setup = parts.setup;
 		this.#session = open.agent.session(parts.setup.key);
-		this.#approvals = this.#makeApprovals();
+		this.#asking = this.#makeAsking();
 	}
 
 	/** Opens a session with its history. */
@@ -104,12 +104,12 @@ export class Conversation {
 
 	/** The rules by which calls are approved, until another session is opened. */
 	get rules(): readonly ApprovalRule[] {
-		return this.#approvals.rules;
+		return this.#asking.approvals.rules;
 	}
 
 	/** Calls that the rule covers require approval again. */
 	revoke(rule: ApprovalRule): void {
-		this.#approvals.revoke(rule);
+		this.#asking.approvals.revoke(rule);
 	}
 
 	get spending(): Spending {
@@ -130,26 +130,46 @@ export class Conversation {
 
 	/** Sends a text: it starts a turn, steers the current one, or answers the pending question. Never rejects. */
 	async say(text: string): Promise<void> {
-		if (this.#answer !== undefined) {
-			this.#answer(text);
+		if (this.#asking.isOpen) {
+			this.#asking.answer(text);
 			return;
 		}
 		if (this.transcript.live.status === "working") return this.#try(() => this.#steer(text));
 		this.transcript.add({ kind: "user", text });
 		this.transcript.set({ status: "working" });
 		this.#working = this.#try(async () => {
-			this.#keepSettings();
+			keepSettings(this.#parts.db, this.#setup);
 			await this.#follow(await this.#session.send(await this.#withFiles(text)));
 		}).finally(() => this.#rest());
+	}
+
+	/** Runs a command of the user; the next message tells the model about it. The current run must have ended. */
+	async runCommand(command: string): Promise<void> {
+		const { transcript } = this;
+		const ending = new AbortController();
+		this.#command = ending;
+		transcript.set({ status: "working" });
+		this.#working = this.#try(async () => {
+			const parts = { setup: this.#setup, asking: this.#asking, transcript, signal: ending.signal };
+			const aside = await runOwnCommand(command, parts);
+			if (aside !== undefined) this.#asides = [...this.#asides, aside];
+		}).finally(() => {
+			this.#command = undefined;
+			this.#asking.allow();
+			return this.#rest();
+		});
 	}
 
 	/** Ends the current run. */
 	interrupt(): void {
 		if (this.#waiting !== undefined) this.#session.interrupt();
-		else if (this.#answer === undefined) this.#run?.interrupt();
+		else if (this.#command !== undefined) {
+			this.#command.abort();
+			this.#asking.refuse();
+		} else if (!this.#asking.isOpen) this.#run?.interrupt();
 		else {
 			this.#isStopping = true;
-			this.#answer(undefined);
+			this.#asking.refuse();
 			void this.#try(async () => {
 				if (await this.#session.stop()) this.transcript.note("Interrupted.", "warning");
 			});
@@ -166,7 +186,7 @@ export class Conversation {
 		this.#open = open;
 		this.#setup = setup;
 		this.#session = open.agent.session(setup.key);
-		this.#approvals = this.#makeApprovals();
+		this.#asking = this.#makeAsking();
 		await this.#begin(to);
 	}
 
@@ -175,8 +195,8 @@ export class Conversation {
 		if (this.#isLeft) return;
 		this.#isLeft = true;
 		this.#leaving.abort();
-		this.#approvals.interrupt();
-		this.#answer?.(undefined);
+		this.#asking.leave();
+		this.#command?.abort();
 		this.#run?.suspend();
 		await this.settled();
 		await this.#open.agent.close();
@@ -257,7 +277,7 @@ export class Conversation {
 		let calls = pending;
 		let last = result;
 		while (calls.length > 0 && !this.#isLeft) {
-			const answer = await this.#approvals.next(calls);
+			const answer = await this.#asking.approvals.next(calls);
 			if (answer === undefined) break;
 			this.transcript.set({ status: "working" });
 			const run = await this.#session.answer([answer]);
@@ -271,6 +291,7 @@ export class Conversation {
 		}
 		if (this.#isStopping) {
 			this.#isStopping = false;
+			this.#asking.allow();
 			return;
 		}
 		const elsewhere = calls.filter(({ awaits }) => awaits === "result");
@@ -304,19 +325,9 @@ export class Conversation {
 		view.end();
 		this.#waiting = undefined;
 		if (this.#isLeft) return;
-		if (end?.type === "run_end") this.#noteEnd(end);
+		if (end?.type === "run_end") noteEnd(this.transcript, end);
 		const pending = await this.#session.pending();
 		if (pending.length > 0) await this.#settle(pending);
-	}
-
-	#noteEnd({ outcome, error, stopReason }: Pick<RunResult, "outcome" | "error" | "stopReason">): void {
-		const stopped = outcome === "completed" ? stopNote(stopReason) : undefined;
-		if (stopped !== undefined) this.transcript.note(stopped, "warning");
-		if (outcome === "aborted" || outcome === "killed") this.transcript.note("Interrupted.", "warning");
-		if (outcome === "suspended" && !this.#isLeft)
-			this.transcript.note("The run was suspended. You can resume it.", "warning");
-		if (outcome === "error")
-			this.transcript.note(`${error?.message ?? "It failed."} (${error?.code ?? "run_failed"})`, "warning");
 	}
 
 	async #show(run: AgentRun): Promise<RunResult> {
@@ -332,7 +343,7 @@ export class Conversation {
 		const result = await run.result();
 		this.#run = undefined;
 		view.end();
-		this.#noteEnd(result);
+		if (!this.#isLeft) noteEnd(this.transcript, result);
 		return result;
 	}
 
@@ -349,56 +360,25 @@ export class Conversation {
 		this.transcript.set({ status: "idle" });
 	}
 
-	async #withFiles(said: string): Promise<string> {
+	/** Attaches files, other sessions and the output of the user's own commands. */
+	async #withFiles(message: string): Promise<string> {
+		const said = [message, ...this.#asides].join("\n\n");
+		this.#asides = [];
 		if (this.#setup.agent !== undefined) return said;
-		const { text: whole, files, problems } = await withFiles(said, this.#setup.dir);
+		const { text: whole, files, problems } = await withFiles(message, this.#setup.dir);
 		if (files.length > 0)
 			this.transcript.note(`Read ${files.map((path) => oneLine(path, 80)).join(", ")}`, "quiet");
 		for (const problem of problems) this.transcript.note(oneLine(problem, 300), "warning");
-		const { text, keys } = await withSessions(whole, this);
+		const attached = said + whole.slice(message.length);
+		const { text, keys } = await withSessions(message, this);
 		if (keys.length > 0)
 			this.transcript.note(`Read the sessions ${keys.map((key) => oneLine(key, 80)).join(", ")}`, "quiet");
-		return text;
+		return attached + text.slice(message.length);
 	}
 
-	#makeApprovals(): Approvals {
-		const say = (text: string): void => this.transcript.note(text, "warning");
-		const renderer: Renderer = {
-			begin() {},
-			event() {},
-			note: say,
-			end() {},
-			proposed: (proposal) => this.transcript.add({ kind: "change", lines: effectLines(proposal) }),
-		};
-		const options = { yes: this.#parts.yes, approve: [], deny: [], reason: undefined };
-		const dir = assistantsFolder(this.#setup);
-		return new Approvals({ dir, options, renderer, decide: (...call) => this.#decide(...call) });
-	}
-
-	async #decide(...[proposal, rule, signal]: Parameters<Decide>): Promise<Decision | undefined> {
-		const ask = (question: Question): Promise<string | undefined> => this.#ask(question, signal);
-		const say = (text: string): void => this.transcript.note(text, "warning");
-		const decision = await askToApprove(proposal, rule, ask, say);
-		const said = decision === undefined ? undefined : decisionNote(decision, rule);
-		if (said !== undefined) this.transcript.note(`${said}: ${proposal.title}`, "quiet");
-		return decision;
-	}
-
-	async #ask(question: Question, signal: AbortSignal): Promise<string | undefined> {
-		if (signal.aborted || this.#isLeft || this.#isStopping) return undefined;
-		const said = await new Promise<string | undefined>((resolve) => {
-			this.#answer = resolve;
-			this.transcript.set({ status: "asking", question });
-		});
-		this.#answer = undefined;
-		this.transcript.set({ status: "working", question: undefined });
-		return said;
-	}
-
-	#keepSettings(): void {
-		const { key, dir, model, allowNetwork, allowWrite, agent } = this.#setup;
-		const settings = { dir, model: model.name, allowNetwork, allowWrite };
-		writeSettings(this.#parts.db, key, agent === undefined ? settings : { ...settings, agent });
+	#makeAsking(): Asking {
+		const { transcript, yes } = this.#parts;
+		return new Asking({ transcript, dir: assistantsFolder(this.#setup), yes });
 	}
 
 	#showFooter(): void {

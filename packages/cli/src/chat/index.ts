@@ -1,7 +1,7 @@
 /** The command `chat`: a conversation in the terminal. */
 
 import { messageOf } from "@holdfast/upp";
-import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
+import { type CommandIo, printable, quoted, sessionKeyFor } from "../terminal/index.ts";
 import { ending, exitCodes, openDatabase, prepare, refuseServed, type WorkOptions } from "../work/index.ts";
 import { chatInLines } from "./chat-in-lines.ts";
 import { Transcript } from "./chat-transcript.ts";
@@ -43,18 +43,20 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 		const open = await Conversation.open({ host, db: command.db, setup, transcript, yes: command.yes });
 		conversation = open;
 		greet(open, command);
+		const { stdin } = process;
+		const isTyped = stdin.isTTY === true && process.stdout.isTTY === true;
 		const parts: CommandParts = { conversation: open, io, db: command.db, leave: () => left.resolve() };
 		const submit = async (text: string): Promise<void> => {
 			// An answer to a question is never a command.
 			if (transcript.live.status === "asking") return open.say(text);
+			const [, command] = /^!\s*(\S[\s\S]*)$/.exec(text) ?? [];
+			if (command !== undefined) return runOwn(open, command, isTyped);
 			const session = await sessionMentioned(open, text);
 			const asked = session === undefined ? text : `/resume ${session}`;
 			if (!isCommand(asked)) return open.say(text);
 			transcript.note(`> ${text}`, "quiet");
 			await runChatCommand(asked, parts);
 		};
-		const { stdin } = process;
-		const isTyped = stdin.isTTY === true && process.stdout.isTTY === true;
 		const isPlain = command.plain || !isTyped || isForReaders(io.environment);
 		if (isPlain)
 			await chatInLines(
@@ -71,6 +73,17 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 		stopListening();
 		if (conversation !== undefined) farewell(conversation, command, io);
 	}
+}
+
+/** Runs a command of the user. In a pipe, nobody can approve it. */
+async function runOwn(conversation: Conversation, command: string, isTyped: boolean): Promise<void> {
+	const { transcript, isBusy } = conversation;
+	if (!isTyped)
+		return transcript.note("Commands with ! need a terminal, because they require approval.", "warning");
+	if (isBusy)
+		return transcript.note("A command has to wait until the agent is done; Esc interrupts it.", "warning");
+	transcript.note(`! ${printable(command)}`, "quiet");
+	await conversation.runCommand(command);
 }
 
 /** Draws the chat until the user leaves. */

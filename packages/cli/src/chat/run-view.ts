@@ -1,6 +1,6 @@
 /** Adds the events of a run to the transcript. */
-import type { RunEvent } from "holdfast";
-import { nestedLines, replacementNote, toolLine } from "../render/index.ts";
+import type { RunEvent, RunResult } from "holdfast";
+import { nestedLines, replacementNote, stopNote, toolLine } from "../render/index.ts";
 import { formatArguments, formatDuration, oneLine, printable } from "../terminal/index.ts";
 import { BlockStream } from "./block-stream.ts";
 import type { Transcript } from "./chat-transcript.ts";
@@ -135,4 +135,17 @@ export class RunView {
 		this.#transcript.set({ queued: queued.toSpliced(at, 1) });
 		this.#transcript.add({ kind: "user", text: queued[at] as string });
 	}
+}
+
+/** Notes how a run ended, unless it simply completed. */
+export function noteEnd(
+	transcript: Transcript,
+	{ outcome, error, stopReason }: Pick<RunResult, "outcome" | "error" | "stopReason">,
+): void {
+	const stopped = outcome === "completed" ? stopNote(stopReason) : undefined;
+	if (stopped !== undefined) transcript.note(stopped, "warning");
+	if (outcome === "aborted" || outcome === "killed") transcript.note("Interrupted.", "warning");
+	if (outcome === "suspended") transcript.note("The run was suspended. You can resume it.", "warning");
+	if (outcome === "error")
+		transcript.note(`${error?.message ?? "It failed."} (${error?.code ?? "run_failed"})`, "warning");
 }

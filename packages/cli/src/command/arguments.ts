@@ -6,6 +6,7 @@ import type { CommandIo } from "../terminal/index.ts";
 import { type ApprovalOptions, databaseFrom, UsageError, type WorkOptions } from "../work/index.ts";
 import { type DatabaseTask, type DatabaseValues, readDatabaseTask } from "./database-task.ts";
 import { type EvalValues, readEvalOptions } from "./eval-options.ts";
+import { readApprovals, readChanging } from "./permission-options.ts";
 import { type ProjectCommand, type ProjectCommandName, readProjectCommand } from "./project-options.ts";
 import { checkProjectClients, readServeOptions, type ServeOptions } from "./serve-options.ts";
 import { checkNoAgent, givenProject, readWorkerOptions, type WorkerOptions } from "./worker-options.ts";
@@ -55,7 +56,7 @@ export type Command =
 	| ({ readonly name: "db"; readonly task: DatabaseTask } & Common)
 	| ({ readonly name: "release"; readonly session: string } & Common & WorkOptions & ApprovalOptions)
 	| ({ readonly name: "serve"; readonly project: string | undefined } & ServeOptions &
-			Omit<WorkOptions, "allowWrite" | "agent"> &
+			Pick<WorkOptions, "dir" | "model" | "allowNetwork"> &
 			Common)
 	| ({
 			readonly name: "fork";
@@ -91,6 +92,8 @@ const options = {
 	model: { type: "string" },
 	"allow-network": { type: "boolean" },
 	"allow-write": { type: "boolean" },
+	"allow-shell": { type: "boolean" },
+	"allow-command": { type: "string", multiple: true },
 	yes: { type: "boolean" },
 	plain: { type: "boolean" },
 	approve: { type: "string", multiple: true },
@@ -136,13 +139,14 @@ const options = {
 type OptionName = keyof typeof options;
 
 const look: readonly OptionName[] = ["dir", "db", "model", "allow-network", "json"];
-const work: readonly OptionName[] = [...look, "allow-write", "yes", "agent"];
+const changing: readonly OptionName[] = ["allow-write", "allow-shell", "allow-command"];
+const work: readonly OptionName[] = [...look, ...changing, "yes", "agent"];
 
 /** The options of each command. */
 const known: Readonly<Record<string, readonly OptionName[]>> = {
 	run: [...work, "session"],
-	chat: ["dir", "db", "model", "allow-network", "allow-write", "yes", "agent", "session", "plain"],
-	acp: ["dir", "db", "model", "allow-network", "allow-write", "agent"],
+	chat: ["dir", "db", "model", "allow-network", ...changing, "yes", "agent", "session", "plain"],
+	acp: ["dir", "db", "model", "allow-network", ...changing, "agent"],
 	resume: [...work, "approve", "deny", "reason"],
 	worker: ["agent", "models", "project", "db", "json", "once", "drain"],
 	release: work,
@@ -219,13 +223,14 @@ export function parseCommand(
 		json: values.json === true,
 	};
 	const agent = values.agent === undefined ? undefined : resolve(base, values.agent);
-	const how: Omit<WorkOptions, "allowWrite" | "agent"> = {
+	const how: Pick<WorkOptions, "dir" | "model" | "allowNetwork"> = {
 		dir: values.dir === undefined ? undefined : resolve(base, values.dir),
 		model: values.model,
 		allowNetwork: values["allow-network"],
 	};
 	const approvals = readApprovals(values);
-	const mayWrite = { allowWrite: values["allow-write"], agent, ...approvals };
+	const mayChange = readChanging(values);
+	const mayWrite = { ...mayChange, agent, ...approvals };
 	if (name === "run") {
 		const words = rest.filter((word) => word !== "-");
 		const readsInput = words.length < rest.length;
@@ -259,9 +264,9 @@ export function parseCommand(
 		);
 	if (name === "chat") {
 		const { session, plain = false, yes = false } = values;
-		return { name, session, plain, yes, ...common, ...how, allowWrite: values["allow-write"], agent };
+		return { name, session, plain, yes, ...common, ...how, ...mayChange, agent };
 	}
-	if (name === "acp") return { name, ...common, ...how, allowWrite: values["allow-write"], agent };
+	if (name === "acp") return { name, ...common, ...how, ...mayChange, agent };
 	if (name === "resume") return { name, session: rest[0], ...common, ...how, ...mayWrite };
 	if (name === "sessions") return { name, ...common };
 	if (name === "worker") {
@@ -310,11 +315,12 @@ type Values = DatabaseValues &
 	EvalValues &
 	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "at" | "port" | "host", string>> &
 	Partial<Record<"reason" | "peer-header" | "max-streams" | "clients" | "project" | "models", string>> &
-	Partial<Record<"cors" | "api-key" | "clients-may-set" | "approve" | "deny", string[]>> &
+	Partial<Record<"cors" | "api-key" | "clients-may-set" | "approve" | "deny" | "allow-command", string[]>> &
 	Partial<
 		Record<
 			| "allow-network"
 			| "allow-write"
+			| "allow-shell"
 			| "yes"
 			| "plain"
 			| "allow-unauthenticated"
@@ -337,19 +343,6 @@ function parse(argv: readonly string[]): { values: Values; positionals: string[]
 		const help = name === undefined ? "--help" : `${name} --help`;
 		throw new UsageError(`${first.replace(/\.$/, "")}. See: holdfast ${help}.`);
 	}
-}
-
-function readApprovals({ yes = false, approve = [], deny = [], reason }: Values): ApprovalOptions {
-	if (reason !== undefined && deny.length === 0)
-		throw new UsageError("The option --reason explains a denial: give --deny CALL with it.");
-	const both = approve.find((name) => deny.some((other) => callOf(other) === callOf(name)));
-	if (both !== undefined) throw new UsageError(`The call "${both}" is given to --approve and to --deny.`);
-	return { yes, approve, deny, reason };
-}
-
-/** Returns the id of a call, given with or without a version. */
-function callOf(name: string): string {
-	return name.replace(/@[^@]*$/, "");
 }
 
 /** Reads the database of servers and workers, if given, and how long they drain. */

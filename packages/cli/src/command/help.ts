@@ -42,9 +42,14 @@ const readOptions = `  --dir PATH         the folder to work in (default: the cu
   --json             prints one JSON event per line; the last line contains the outcome
 `;
 
+const shellOptions = `  --allow-shell      adds the tool shell, which runs commands with your rights, also outside the folder. Each command
+                     requires your approval
+  --allow-command C  lets commands that begin with these words run without approval, as in "npm test". Can be repeated
+`;
+
 const workOptions = `${readOptions}  --allow-write      adds the tools write_file and edit_file. Each change is shown as a diff and requires your approval.
                      Outside a terminal, the run waits and the command exits with 4
-  --yes              approves every change without asking
+${shellOptions}  --yes              approves every change without asking
 `;
 
 const agentOption = `  --agent FILE       uses your agent instead of the assistant: a module whose default export is new Agent({...}) or its
@@ -76,7 +81,7 @@ approval. Messages that you send while the agent works reach it before its next 
 twice to leave. /help lists the commands. Every step is committed: leave at any time, and continue with --session KEY.
 
 ${readOptions.replace(/ {2}--json[\s\S]*$/, "")}  --allow-write      adds the tools write_file and edit_file; each change requires your approval
-  --yes              approves every change without asking
+${shellOptions}  --yes              approves every change without asking
   --session KEY      continues the conversation with this key (default: a new one)
 ${agentOption}  --plain            prints line by line and never redraws, for screen readers. Also used if TERM is dumb, if
                      INK_SCREEN_READER is true, and in pipes, where each line is a message
@@ -194,7 +199,7 @@ sessions. The editor asks for your permission where a call requires approval, an
                      options
   --dir PATH         the folder that the assistant works in (default: the editor's)
   --db PATH          the database: a file, or postgres://… (default: .holdfast/holdfast.db in the current folder)
-  --model ID, --allow-network, --allow-write   options of the assistant; see holdfast run --help
+  --model ID, --allow-network, --allow-write, --allow-shell, --allow-command CMD   options of the assistant; see holdfast run --help
 
 Example, in the settings of Zed:
   "agent_servers": { "Holdfast": { "type": "custom", "command": "npx", "args": ["holdfast", "acp", "--allow-write"] } }

@@ -100,6 +100,7 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 		model,
 		allowNetwork: command.allowNetwork ?? false,
 		allowWrite: false,
+		allowShell: false,
 	});
 	return { agent, host, of: `the assistant of ${dir} with ${model.name}`, models: given, prompts: undefined };
 }

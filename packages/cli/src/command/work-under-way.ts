@@ -57,7 +57,7 @@ export function startWork(
 		dir: setup.dir,
 		instructions: setup.agent === undefined ? agentsFiles(setup.dir).map(({ path }) => path) : [],
 	};
-	const mayAsk = setup.allowWrite || setup.agent !== undefined;
+	const mayAsk = setup.allowWrite || setup.allowShell || setup.agent !== undefined;
 	// With JSON output no user can answer; without a tool that requires approval there are no questions.
 	const questions = command.json || !mayAsk ? undefined : io.openQuestions();
 	const decide = questions === undefined ? undefined : decideInLines(questions);

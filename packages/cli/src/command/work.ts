@@ -5,6 +5,7 @@ import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
 import {
 	exitCodes,
 	isOwnKey,
+	keepSettings,
 	openAgent,
 	openDatabase,
 	openExisting,
@@ -16,7 +17,6 @@ import {
 	setupOfFile,
 	shownDatabase,
 	UsageError,
-	writeSettings,
 } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 import { readTask } from "./task-input.ts";
@@ -44,13 +44,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 		// The mode of a run in flight cannot be changed.
 		if (head?.openRunId !== undefined && head.holder?.alive === true)
 			throw new Error(`Session ${quoted(key)} is running in another process. Wait until it is done.`);
-		writeSettings(command.db, key, {
-			dir: setup.dir,
-			model: setup.model.name,
-			allowNetwork: setup.allowNetwork,
-			allowWrite: setup.allowWrite,
-			...(setup.agent === undefined ? {} : { agent: setup.agent }),
-		});
+		keepSettings(command.db, setup);
 		if (given === undefined) work.renderer.note(`No task was given, so it is: ${task}`);
 		work.begin();
 		const session = work.agent.session(key);

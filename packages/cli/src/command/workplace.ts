@@ -55,6 +55,7 @@ async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOp
 		model: chooseModel(undefined, io.environment).name,
 		allowNetwork: false,
 		allowWrite: false,
+		allowShell: false,
 	};
 	const host = await openDatabase(command.db);
 	const agents = new Map<string, Agent>();
@@ -64,8 +65,8 @@ async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOp
 
 	/** Returns the assistant with these settings; a new one starts working at once. */
 	function assistantWith({ model, ...may }: SessionSettings): Agent {
-		const { dir, allowNetwork, allowWrite } = may;
-		const settings = JSON.stringify([dir, model, allowNetwork, allowWrite]);
+		const { dir, allowNetwork, allowWrite, allowShell } = may;
+		const settings = JSON.stringify([dir, model, allowNetwork, allowWrite, allowShell]);
 		const known = agents.get(settings);
 		if (known !== undefined) return known;
 		checkFolder(dir);

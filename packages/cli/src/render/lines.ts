@@ -7,6 +7,7 @@ import {
 	formatDuration,
 	oneLine,
 	quoted,
+	spelledOut,
 	summarise,
 } from "../terminal/index.ts";
 import { type ChangeLine, changeLines } from "./change-lines.ts";
@@ -102,9 +103,18 @@ export function proposalLines(proposal: Proposal): ChangeLine[] {
 	];
 }
 
-/** Formats the change that a call would make, or why it is impossible. */
-export function effectLines({ change, refusal }: Proposal): ChangeLine[] {
+/** Formats the command of a call, the change that it would make, or why that is impossible. */
+export function effectLines({ change, command, refusal }: Proposal): ChangeLine[] {
 	return [
+		...(command ?? "")
+			.split("\n")
+			.map(
+				(line, index): ChangeLine => ({
+					kind: "place",
+					text: `${index === 0 ? "$" : ">"} ${spelledOut(line)}`,
+				}),
+			)
+			.slice(0, command === undefined ? 0 : undefined),
 		...(change === undefined ? [] : changeLines(change)),
 		...(refusal === undefined
 			? []

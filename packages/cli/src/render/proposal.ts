@@ -1,7 +1,7 @@
 /** A call that waits for approval: the change it would make, or why the change is no longer possible. */
 import type { PendingToolCall } from "holdfast";
 import { formatArguments, oneLine, spelledOut } from "../terminal/index.ts";
-import { isChangingTool, type PlannedChange, planChange, ToolRefusal } from "../tools/index.ts";
+import { isChangingTool, type PlannedChange, planChange, shellTool, ToolRefusal } from "../tools/index.ts";
 
 /** A call and its effect. */
 export interface Proposal {
@@ -12,6 +12,8 @@ export interface Proposal {
 	readonly title: string;
 	/** Undefined for tools that change no file, and if the change is impossible. */
 	readonly change: PlannedChange | undefined;
+	/** The shell command that the call runs. */
+	readonly command: string | undefined;
 	/** Why the change is impossible. */
 	readonly refusal: string | undefined;
 }
@@ -20,7 +22,17 @@ export interface Proposal {
 export async function propose(dir: string | undefined, call: PendingToolCall): Promise<Proposal> {
 	const { toolCallId, toolName, arguments: given } = call;
 	const titled = (what: string): string => spelledOut(oneLine(`${toolName} ${what}`, 120));
-	const nothing = { call, word: toolCallId, title: titled(formatArguments(given)), change: undefined };
+	const nothing = {
+		call,
+		word: toolCallId,
+		title: titled(formatArguments(given)),
+		change: undefined,
+		command: undefined,
+	};
+	if (dir !== undefined && toolName === shellTool && call.path === undefined) {
+		const command = String(given.command ?? "");
+		return { ...nothing, command, title: titled(command), refusal: undefined };
+	}
 	if (dir === undefined || !isChangingTool(toolName)) return { ...nothing, refusal: undefined };
 	try {
 		const change = await planChange(dir, toolName, given);

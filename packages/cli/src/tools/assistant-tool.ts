@@ -1,7 +1,7 @@
 /**
- * The shape of the built-in assistant's tools, and the error they return to the model. Each call is safe to repeat after
- * a crash: tools that only read are "pure"; tools that change files are "idempotent", because they detect what an earlier
- * attempt did.
+ * The shape of the built-in assistant's tools, and the error they return to the model. Tools that only read are
+ * "pure". Tools that change files are "idempotent", because they detect what an earlier attempt did. Both are safe to
+ * repeat after a crash, unlike a shell command.
  */
 
 /** The part of the engine's tool context that these tools use. */
@@ -24,7 +24,7 @@ export interface AssistantTool {
 		readonly required: string[];
 		readonly additionalProperties: false;
 	};
-	readonly retryPolicy: "pure" | "idempotent";
+	readonly retryPolicy: "pure" | "idempotent" | "manual-recovery";
 	/** Characters of a result that reach the model; the journal contains the whole result. */
 	readonly maxModelCharacters: number;
 	/** Whether an approval may change the arguments. Default: it may not. */

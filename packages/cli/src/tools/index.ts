@@ -5,13 +5,24 @@ import { createFetchUrl } from "./fetch-url.ts";
 import { createListFiles } from "./list-files.ts";
 import { createReadFile } from "./read-file.ts";
 import { createSearchText } from "./search-text.ts";
+import { createShell } from "./shell.ts";
 import { createTextFiles } from "./text-files.ts";
 
 export { agentsFiles, agentsInstructions } from "./agents-md.ts";
 export { ToolRefusal } from "./assistant-tool.ts";
 export { walkFiles } from "./file-walk.ts";
 export { endsWithReturns, isChangingTool, type PlannedChange, planChange } from "./planned-change.ts";
+export { runCommand } from "./run-command.ts";
+export { beginningOf, commandReport, isAllowed, shellTool } from "./shell.ts";
 export { type DiffHunk, diffTexts } from "./text-diff.ts";
+
+/** Options of the tool `shell`. */
+export interface ShellOptions {
+	/** Beginnings of commands that run without approval. */
+	readonly allowed: readonly string[];
+	/** The variables of the commands; credentials are left out. */
+	readonly environment: Readonly<Record<string, string | undefined>>;
+}
 
 /** Options of `createAssistantTools`. */
 export interface AssistantToolsOptions {
@@ -19,6 +30,8 @@ export interface AssistantToolsOptions {
 	readonly root: string;
 	/** Adds `fetch_url`. Default: off. */
 	readonly allowNetwork?: boolean;
+	/** Adds `shell`, whose calls require approval. Default: off. */
+	readonly shell?: ShellOptions | undefined;
 	/** Adds `write_file` and `edit_file`, whose calls require approval. Default: off. */
 	readonly allowWrite?: boolean;
 }
@@ -31,6 +44,9 @@ export function createAssistantTools(options: AssistantToolsOptions): AssistantT
 		createReadFile(options.root, textFiles),
 		createSearchText(options.root, textFiles),
 		...(options.allowWrite === true ? createChangeFiles(options.root, textFiles) : []),
+		...(options.shell === undefined
+			? []
+			: [createShell(options.root, options.shell.allowed, options.shell.environment)]),
 		...(options.allowNetwork === true ? [createFetchUrl()] : []),
 	];
 }

@@ -1,46 +1,57 @@
 /**
- * Rules that approve later calls like one that the user has seen. A rule covers one tool of one agent, and as little as
- * possible: changes in one folder, or the calls of a user's tool. Rules are kept in memory only.
+ * Rules that approve later calls like one that the user has seen. A rule covers as little as possible: changes in one
+ * folder, commands with one beginning, or calls of one tool of one agent. Rules are kept in memory only.
  */
 import { dirname } from "node:path/posix";
 import type { PendingToolCall } from "holdfast";
 import type { Proposal } from "../render/index.ts";
 import { oneLine, spelledOut } from "../terminal/index.ts";
+import { beginningOf, isAllowed } from "../tools/index.ts";
 
 /** A rule. */
 export interface ApprovalRule {
 	/** Describes what it covers. */
 	readonly label: string;
-	/** The agent and the tool; the same for all tools that change files. */
-	readonly scope: string;
-	/** The folder that a changed file must be in, with a slash at its end, or the file itself; undefined for any call. */
-	readonly within: string | undefined;
+	covers(proposal: Proposal): boolean;
 }
 
 /** Returns the rule that covers calls like this one. */
-export function ruleFor({ call, change }: Proposal): ApprovalRule {
-	const scope = scopeOf(call, change !== undefined);
-	if (change === undefined) {
-		const by = (call.path ?? []).map(({ agent }) => ` of ${agent}`).join("");
-		return { label: shown(`every call of ${call.toolName}${by}`), scope, within: undefined };
-	}
-	const { relative } = change.place;
-	const folder = dirname(relative);
-	const within = folder === "." ? relative : `${folder}/`;
-	return { label: shown(folder === "." ? `changes of ${relative}` : `changes in ${within}`), scope, within };
+export function ruleFor({ call, change, command }: Proposal): ApprovalRule {
+	if (command !== undefined) return ruleForCommand(command);
+	if (change !== undefined) return ruleForFile(change.place.relative);
+	const by = (call.path ?? []).map(({ agent }) => ` of ${agent}`).join("");
+	const origin = originOf(call);
+	return {
+		label: shown(`every call of ${call.toolName}${by}`),
+		covers: (other) =>
+			other.change === undefined && other.command === undefined && originOf(other.call) === origin,
+	};
 }
 
-/** Whether a rule covers a call. */
-export function covers({ scope, within }: ApprovalRule, { call, change }: Proposal): boolean {
-	if (scope !== scopeOf(call, change !== undefined)) return false;
-	if (within === undefined) return true;
-	const path = change?.place.relative ?? "";
-	return within.endsWith("/") ? path.startsWith(within) : path === within;
+/** Returns the rule that covers commands with the same beginning; only this command, if it is not simple. */
+function ruleForCommand(command: string): ApprovalRule {
+	const beginning = beginningOf(command);
+	return beginning === undefined
+		? { label: shown(`the command ${command}`), covers: (other) => other.command === command }
+		: {
+				label: shown(`commands that begin with ${beginning}`),
+				covers: (other) => other.command !== undefined && isAllowed(other.command, [beginning]),
+			};
 }
 
-/** A call of a sub-agent has another scope than one of the agent itself, even if the tools have the same name. */
-function scopeOf({ toolName, path = [] }: PendingToolCall, isChange: boolean): string {
-	return JSON.stringify([...path.map(({ agent }) => agent), isChange ? "change" : `tool ${toolName}`]);
+function ruleForFile(path: string): ApprovalRule {
+	const folder = dirname(path);
+	return folder === "."
+		? { label: shown(`changes of ${path}`), covers: ({ change }) => change?.place.relative === path }
+		: {
+				label: shown(`changes in ${folder}/`),
+				covers: ({ change }) => change?.place.relative.startsWith(`${folder}/`) === true,
+			};
+}
+
+/** A call of a sub-agent has another origin than one of the agent itself, even if the tools have the same name. */
+function originOf({ toolName, path = [] }: PendingToolCall): string {
+	return JSON.stringify([...path.map(({ agent }) => agent), toolName]);
 }
 
 function shown(label: string): string {

@@ -5,7 +5,8 @@
 import type { PendingToolCall, ToolAnswer } from "holdfast";
 import { type Proposal, propose, type Renderer } from "../render/index.ts";
 import { oneLine, type Questions } from "../terminal/index.ts";
-import { type ApprovalRule, covers, ruleFor } from "./approval-rules.ts";
+import { shellTool } from "../tools/index.ts";
+import { type ApprovalRule, ruleFor } from "./approval-rules.ts";
 import { approved, denied } from "./tool-answers.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -74,6 +75,8 @@ export class Approvals {
 	readonly #approve: Set<string>;
 	readonly #deny: Set<string>;
 	#all: boolean;
+	/** Counts the commands of the user. */
+	#commands = 0;
 	#rules: readonly ApprovalRule[] = [];
 	readonly #shown = new Set<string>();
 	readonly #left = new AbortController();
@@ -104,10 +107,25 @@ export class Approvals {
 		for (const call of pending) {
 			if (this.#left.signal.aborted) return undefined;
 			if (call.awaits !== "approval") continue;
-			const answer = await this.#decide(await propose(this.#parts.dir, call));
+			const answer = await this.#decide(await propose(this.#parts.dir, call), this.#parts.dir);
 			if (answer !== undefined) return answer;
 		}
 		return undefined;
+	}
+
+	/** Asks about a command of the user, as about one of the model; returns it as it was approved, else undefined. */
+	async command(command: string): Promise<string | undefined> {
+		const call: PendingToolCall = {
+			runId: "",
+			toolCallId: `!${++this.#commands}`,
+			toolName: shellTool,
+			arguments: { command },
+			awaits: "approval",
+			mayEdit: true,
+		};
+		const answer = await this.#decide(await propose("", call), "");
+		if (answer === undefined || !("approved" in answer) || !answer.approved) return undefined;
+		return String(answer.input?.command ?? command);
 	}
 
 	/** Shows the remaining calls unless they were already shown; returns the identifiers that approve them. */
@@ -136,7 +154,7 @@ export class Approvals {
 		this.#rules = this.#rules.filter((each) => each !== rule);
 	}
 
-	async #decide(proposal: Proposal): Promise<ToolAnswer | undefined> {
+	async #decide(proposal: Proposal, dir: string | undefined): Promise<ToolAnswer | undefined> {
 		const { options, renderer, decide } = this.#parts;
 		const { toolCallId } = proposal.call;
 		if (take(this.#deny, proposal.call) !== undefined) return denied(proposal.call, options.reason);
@@ -145,7 +163,7 @@ export class Approvals {
 		if (named !== undefined)
 			renderer.note(`${oneLine(toolCallId, 80)} is not what was approved: its file has changed. Look again.`);
 		const rule =
-			proposal.refusal === undefined ? this.#rules.find((each) => covers(each, proposal)) : undefined;
+			proposal.refusal === undefined ? this.#rules.find((each) => each.covers(proposal)) : undefined;
 		if (rule !== undefined) {
 			this.#show(proposal);
 			renderer.note(`Approved by your rule: ${rule.label}.`);
@@ -154,11 +172,11 @@ export class Approvals {
 		if (decide === undefined) return undefined;
 		if (proposal.refusal !== undefined) return this.#approved(proposal);
 		this.#show(proposal);
-		return this.#ask(proposal, decide);
+		return this.#ask(proposal, decide, dir);
 	}
 
-	async #ask(first: Proposal, decide: Decide): Promise<ToolAnswer | undefined> {
-		const { dir, renderer } = this.#parts;
+	async #ask(first: Proposal, decide: Decide, dir: string | undefined): Promise<ToolAnswer | undefined> {
+		const { renderer } = this.#parts;
 		let proposal = first;
 		for (;;) {
 			const rule = ruleFor(proposal);

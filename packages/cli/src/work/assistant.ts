@@ -18,6 +18,9 @@ Change with edit_file, and with write_file what is new or altogether different; 
 The user sees each change and may refuse it. Take a refusal and its reason for an answer: do not try the same again.
 Paths are relative to the folder. Be brief.`;
 
+const SHELL_INSTRUCTIONS = `
+Run commands with shell, such as tests and builds, where that helps. The user sees each command and may refuse it.`;
+
 /** Options of an assistant. */
 export interface AssistantOptions {
 	readonly host: Host;
@@ -27,6 +30,10 @@ export interface AssistantOptions {
 	readonly allowNetwork: boolean;
 	/** Whether it may change files; each change requires approval. */
 	readonly allowWrite: boolean;
+	/** Whether it may run shell commands; each requires approval unless it is allowed. */
+	readonly allowShell: boolean;
+	/** Beginnings of commands that run without approval. */
+	readonly allowedCommands?: readonly string[];
 }
 
 /** Creates the assistant. */
@@ -36,11 +43,13 @@ export function createAssistant(options: AssistantOptions): Agent {
 
 /** Returns the agent options of the assistant. */
 export function assistantOptions(options: AssistantOptions): AgentOptions {
-	const { dir: root, allowNetwork, allowWrite } = options;
+	const { dir: root, allowNetwork, allowWrite, allowShell, allowedCommands: allowed = [] } = options;
+	const shell = allowShell ? { allowed, environment: process.env } : undefined;
+	const does = allowWrite ? WRITING_INSTRUCTIONS : INSTRUCTIONS;
 	return {
 		model: options.model.reference,
-		instructions: `${allowWrite ? WRITING_INSTRUCTIONS : INSTRUCTIONS}${agentsInstructions(agentsFiles(root))}`,
-		tools: createAssistantTools({ root, allowNetwork, allowWrite }),
+		instructions: `${does}${allowShell ? SHELL_INSTRUCTIONS : ""}${agentsInstructions(agentsFiles(root))}`,
+		tools: createAssistantTools({ root, allowNetwork, allowWrite, shell }),
 		host: options.host,
 		plugins: [chatSummaries()],
 		...(options.model.price === undefined

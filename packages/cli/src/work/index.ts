@@ -1,6 +1,6 @@
 /** Entry point of what the working commands share: the agent of a session, its setup and database, approvals, errors. */
 export { importDefault, loadAgent } from "./agent-file.ts";
-export type { ApprovalRule } from "./approval-rules.ts";
+export { type ApprovalRule, ruleFor } from "./approval-rules.ts";
 export { type ApprovalOptions, Approvals, type Decide, type Decision, decideInLines } from "./approvals.ts";
 export { assistantOptions, checkFolder, createAssistant } from "./assistant.ts";
 export { exportsOfAgentFile, loadModels } from "./beside-agent.ts";
@@ -19,6 +19,13 @@ export { type OpenAgent, openAgent } from "./open-agent.ts";
 export { findSession, isOwnKey, nameOfSession, refuseServed } from "./session-name.ts";
 export { copySettings, readSettings, type SessionSettings, writeSettings } from "./session-settings.ts";
 export { titleOf } from "./session-title.ts";
-export { assistantsFolder, prepare, type Setup, setupOfFile, type WorkOptions } from "./setup.ts";
+export {
+	assistantsFolder,
+	keepSettings,
+	prepare,
+	type Setup,
+	setupOfFile,
+	type WorkOptions,
+} from "./setup.ts";
 export { approved, denied } from "./tool-answers.ts";
 export { ending, exitCodes, UsageError } from "./usage-error.ts";

@@ -17,6 +17,7 @@ export interface SessionSettings {
 	readonly model: string;
 	readonly allowNetwork: boolean;
 	readonly allowWrite: boolean;
+	readonly allowShell: boolean;
 	/** Absolute path of the module of the agent that works on it; absent: the assistant does. */
 	readonly agent?: string;
 }
@@ -31,6 +32,7 @@ export function readSettings(db: string, key: string): SessionSettings | undefin
 			model: read.model,
 			allowNetwork: read.allowNetwork === true,
 			allowWrite: read.allowWrite === true,
+			allowShell: read.allowShell === true,
 			...(typeof read.agent === "string" ? { agent: read.agent } : {}),
 		};
 	} catch {

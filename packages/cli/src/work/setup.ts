@@ -2,7 +2,7 @@
 import type { CommandIo } from "../terminal/index.ts";
 import { checkFolder } from "./assistant.ts";
 import { type ChosenModel, chooseModel, offlineModel } from "./models.ts";
-import { readSettings } from "./session-settings.ts";
+import { readSettings, writeSettings } from "./session-settings.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The settings as given. */
@@ -12,6 +12,9 @@ export interface WorkOptions {
 	readonly model: string | undefined;
 	readonly allowNetwork: boolean | undefined;
 	readonly allowWrite: boolean | undefined;
+	readonly allowShell?: boolean | undefined;
+	/** Beginnings of shell commands that run without approval. */
+	readonly allowedCommands?: readonly string[] | undefined;
 	/** Absolute path of a module that exports an agent; undefined for the built-in assistant. */
 	readonly agent: string | undefined;
 }
@@ -24,6 +27,9 @@ export interface Setup {
 	readonly model: ChosenModel;
 	readonly allowNetwork: boolean;
 	readonly allowWrite: boolean;
+	readonly allowShell: boolean;
+	/** Never stored: each process that works on the session needs them anew. */
+	readonly allowedCommands: readonly string[];
 	/** Absolute path of the module of the user's agent. */
 	readonly agent: string | undefined;
 }
@@ -37,7 +43,7 @@ export function prepare(
 	const before = readSettings(command.db, key);
 	const agent = command.agent ?? before?.agent;
 	if (agent !== undefined) {
-		const theAssistants = (["dir", "model", "allowNetwork", "allowWrite"] as const).find(
+		const theAssistants = (["dir", "model", "allowNetwork", "allowWrite", "allowShell"] as const).find(
 			(option) => command[option] !== undefined,
 		);
 		if (theAssistants !== undefined)
@@ -54,6 +60,8 @@ export function prepare(
 		model: chooseModel(command.model ?? before?.model, io.environment),
 		allowNetwork: command.allowNetwork ?? before?.allowNetwork ?? false,
 		allowWrite: command.allowWrite ?? before?.allowWrite ?? false,
+		allowShell: command.allowShell ?? before?.allowShell ?? false,
+		allowedCommands: command.allowedCommands ?? [],
 		agent: undefined,
 	};
 }
@@ -68,5 +76,13 @@ export function assistantsFolder({ dir, agent }: Setup): string | undefined {
 
 /** Returns the setup of a session whose agent's file defines everything else. */
 export function setupOfFile(key: string, agent: string, dir: string): Setup {
-	return { key, dir, agent, model: offlineModel, allowNetwork: false, allowWrite: false };
+	const may = { allowNetwork: false, allowWrite: false, allowShell: false, allowedCommands: [] };
+	return { key, dir, agent, model: offlineModel, ...may };
+}
+
+/** Stores the settings with which a session is worked on. */
+export function keepSettings(db: string, { key, dir, model, agent, ...may }: Setup): void {
+	const { allowNetwork, allowWrite, allowShell } = may;
+	const settings = { dir, model: model.name, allowNetwork, allowWrite, allowShell };
+	writeSettings(db, key, agent === undefined ? settings : { ...settings, agent });
 }

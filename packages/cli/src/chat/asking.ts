@@ -1,0 +1,84 @@
+/**
+ * The questions of a conversation about calls. One question at a time is shown; `answer` answers it.
+ *
+ * quiet ── ask ──▶ asking ── answer ──▶ quiet
+ *   both ── refuse, leave ──▶ refusing: each question counts as unanswered, and calls keep waiting
+ */
+import { effectLines, type Renderer } from "../render/index.ts";
+import { Approvals, type Decide, type Decision } from "../work/index.ts";
+import { askToApprove, decisionNote } from "./approval-question.ts";
+import type { Question, Transcript } from "./chat-transcript.ts";
+
+/** The parts of the questions. */
+export interface AskingParts {
+	readonly transcript: Transcript;
+	/** Absolute path of the folder that the assistant works in; undefined for a user's agent. */
+	readonly dir: string | undefined;
+	/** Whether every call may run without approval. */
+	readonly yes: boolean;
+}
+
+export class Asking {
+	readonly approvals: Approvals;
+	readonly #transcript: Transcript;
+	#answer: ((text: string | undefined) => void) | undefined;
+	#isRefusing = false;
+
+	constructor({ transcript, dir, yes }: AskingParts) {
+		this.#transcript = transcript;
+		const renderer: Renderer = {
+			begin() {},
+			event() {},
+			note: (text) => transcript.note(text, "warning"),
+			end() {},
+			proposed: (proposal) => transcript.add({ kind: "change", lines: effectLines(proposal) }),
+		};
+		const options = { yes, approve: [], deny: [], reason: undefined };
+		this.approvals = new Approvals({ dir, options, renderer, decide: (...call) => this.#decide(...call) });
+	}
+
+	get isOpen(): boolean {
+		return this.#answer !== undefined;
+	}
+
+	/** Answers the question, if there is one. */
+	answer(text: string): void {
+		this.#answer?.(text);
+	}
+
+	/** Leaves the question, and those that follow, unanswered until `allow`. */
+	refuse(): void {
+		this.#isRefusing = true;
+		this.#answer?.(undefined);
+	}
+
+	allow(): void {
+		this.#isRefusing = false;
+	}
+
+	/** Leaves all questions unanswered. */
+	leave(): void {
+		this.approvals.interrupt();
+		this.#answer?.(undefined);
+	}
+
+	async #decide(...[proposal, rule, signal]: Parameters<Decide>): Promise<Decision | undefined> {
+		const ask = (question: Question): Promise<string | undefined> => this.#ask(question, signal);
+		const note = (text: string): void => this.#transcript.note(text, "warning");
+		const decision = await askToApprove(proposal, rule, ask, note);
+		const said = decision === undefined ? undefined : decisionNote(decision, rule);
+		if (said !== undefined) this.#transcript.note(`${said}: ${proposal.title}`, "quiet");
+		return decision;
+	}
+
+	async #ask(question: Question, signal: AbortSignal): Promise<string | undefined> {
+		if (signal.aborted || this.#isRefusing) return undefined;
+		const said = await new Promise<string | undefined>((resolve) => {
+			this.#answer = resolve;
+			this.#transcript.set({ status: "asking", question });
+		});
+		this.#answer = undefined;
+		this.#transcript.set({ status: "working", question: undefined });
+		return said;
+	}
+}

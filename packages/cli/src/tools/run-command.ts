@@ -1,0 +1,162 @@
+/**
+ * Runs a shell command in a folder, in a process group of its own. However it ends, its group ends: when the command
+ * exits, takes too long or is cancelled, and when this process exits. Only the beginning and the end of long output are
+ * kept, so memory stays bounded.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { StringDecoder } from "node:string_decoder";
+import { stripVTControlCharacters } from "node:util";
+
+/** The most characters kept of the beginning and of the end of the output. */
+const LONGEST_HEAD = 8_000;
+const LONGEST_TAIL = 24_000;
+/** Milliseconds between the request to end and the end by force. */
+const GRACE_MS = 2_000;
+/** Milliseconds to wait for output after the command has exited: its own background processes may keep it open. */
+const LAST_OUTPUT_MS = 300;
+
+/** How a command ended. */
+export interface CommandResult {
+	/** Standard output and standard error, in the order in which they arrived, without control codes. */
+	readonly output: string;
+	/** Undefined if it was ended by a signal, or could not be started. */
+	readonly exitCode: number | undefined;
+	readonly ended: "exited" | "cancelled" | "timed out" | "not started";
+	/** Milliseconds. */
+	readonly duration: number;
+}
+
+/** Options of a command. */
+export interface CommandOptions {
+	/** Absolute path of the folder to run in. */
+	readonly dir: string;
+	/** Milliseconds after which it is ended. */
+	readonly timeoutMs: number;
+	/** Aborted to end it. */
+	readonly signal: AbortSignal | undefined;
+	readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Runs a command to its end. Never rejects. */
+export async function runCommand(command: string, options: CommandOptions): Promise<CommandResult> {
+	const { dir, timeoutMs, signal } = options;
+	const started = performance.now();
+	const output = new KeptOutput();
+	const done = (ended: CommandResult["ended"], exitCode?: number): CommandResult => ({
+		output: output.text,
+		exitCode,
+		ended,
+		duration: performance.now() - started,
+	});
+	if (signal?.aborted) return done("cancelled");
+	const child = spawn(command, {
+		cwd: dir,
+		shell: true,
+		detached: process.platform !== "win32",
+		stdio: ["ignore", "pipe", "pipe"],
+		env: environmentOf(options.environment),
+	});
+	let why: "exited" | "cancelled" | "timed out" = "exited";
+	let force: NodeJS.Timeout | undefined;
+	const end = (reason: "cancelled" | "timed out"): void => {
+		if (why !== "exited") return;
+		why = reason;
+		endGroup(child, "SIGTERM");
+		force = setTimeout(() => endGroup(child, "SIGKILL"), GRACE_MS);
+	};
+	const cancel = (): void => end("cancelled");
+	const leave = (): void => endGroup(child, "SIGKILL");
+	const limit = setTimeout(() => end("timed out"), timeoutMs);
+	signal?.addEventListener("abort", cancel);
+	process.on("exit", leave);
+	try {
+		const closed = new Promise<void>((resolve) => child.on("close", () => resolve()));
+		const exitCode = new Promise<number | undefined>((resolve, reject) => {
+			child.on("error", reject);
+			child.on("exit", (code) => resolve(code ?? undefined));
+		});
+		for (const stream of [child.stdout, child.stderr]) output.take(stream);
+		const code = await exitCode;
+		await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, LAST_OUTPUT_MS).unref())]);
+		return done(why, why === "exited" ? code : undefined);
+	} catch (error) {
+		output.add(error instanceof Error ? error.message : String(error));
+		return done("not started");
+	} finally {
+		clearTimeout(limit);
+		clearTimeout(force);
+		signal?.removeEventListener("abort", cancel);
+		process.off("exit", leave);
+		// What the command left running in the background ends with it.
+		leave();
+		for (const stream of [child.stdout, child.stderr]) stream.destroy();
+	}
+}
+
+function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+	const { pid } = child;
+	if (pid === undefined) return;
+	try {
+		if (process.platform !== "win32") process.kill(-pid, signal);
+		else if (child.exitCode === null)
+			spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore" });
+	} catch {
+		// All of its processes have ended.
+	}
+}
+
+/** Names of variables that commands do not receive, because their output goes to the model. */
+const secret = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:_|$)/i;
+
+/** Commands get no credentials, no terminal, and no program that waits for one. */
+function environmentOf(given: CommandOptions["environment"]): NodeJS.ProcessEnv {
+	const kept = Object.fromEntries(Object.entries(given).filter(([name]) => !secret.test(name)));
+	return { ...kept, TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" };
+}
+
+/** The beginning and the end of an output. */
+class KeptOutput {
+	#head = "";
+	#tail = "";
+	#dropped = 0;
+
+	take(stream: NodeJS.ReadableStream): void {
+		const decoder = new StringDecoder("utf8");
+		stream.on("data", (chunk: Buffer) => this.add(decoder.write(chunk)));
+		stream.on("end", () => this.add(decoder.end()));
+		stream.on("error", () => {});
+	}
+
+	add(text: string): void {
+		const room = LONGEST_HEAD - this.#head.length;
+		if (room > 0) this.#head += text.slice(0, room);
+		this.#tail += text.slice(Math.max(0, room));
+		// Cut rarely, so that small pieces do not copy the whole tail each.
+		if (this.#tail.length > 4 * LONGEST_TAIL) this.#cut();
+	}
+
+	get text(): string {
+		this.#cut();
+		const gap = this.#dropped === 0 ? "" : `\n… ${this.#dropped} characters left out …\n`;
+		return plain(`${this.#head}${gap}${this.#tail}`);
+	}
+
+	#cut(): void {
+		const over = this.#tail.length - LONGEST_TAIL;
+		if (over <= 0) return;
+		this.#dropped += over;
+		this.#tail = this.#tail.slice(over);
+	}
+}
+
+/** Removes control codes, and the text of progress lines that was overwritten. */
+function plain(text: string): string {
+	return (
+		stripVTControlCharacters(text)
+			.toWellFormed()
+			.replace(/\r+\n/g, "\n")
+			.replace(/[^\n]*\r(?=[^\n])/g, "")
+			// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+			.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, "")
+	);
+}
