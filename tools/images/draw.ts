@@ -12,7 +12,7 @@ const width = 360;
 const style = `
 svg{font:13px ui-sans-serif,system-ui,"Segoe UI",Helvetica,Arial,sans-serif}
 .bg{fill:#f7f9fa;stroke:#d5dde1}text{fill:#1c2b33}.dim{fill:#4d6069}.small{font-size:11.5px}.b{font-weight:600}
-.mono{font:11.5px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.mono{font:11.5px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}.mono.b{font-weight:600}
 .plain{fill:#fff;stroke:#8fa1aa}.accent{fill:#dff1f6;stroke:#0b5d74}.store{fill:#ecebf9;stroke:#5a53b0}.warn{fill:#fdeae6;stroke:#b23a1e}
 .line{fill:none;stroke:#4d6069;stroke-width:1.4}.dash{stroke-dasharray:4 3}.bad{stroke:#b23a1e}.head{fill:#4d6069}.headbad{fill:#b23a1e}.t-warn{fill:#a03015}.t-accent{fill:#0b5d74}
 @media (prefers-color-scheme:dark){.bg{fill:#161d21;stroke:#34434b}text{fill:#e3ebee}.dim{fill:#a9bac2}

@@ -1,0 +1,34 @@
+// The recordings of docs/images: the script can still make them, and they show what the programs print today.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { hasTerminal } from "../packages/cli/src/chat/terminal.fixture.ts";
+import { chatFilm, recordChat } from "../tools/images/chat.ts";
+import { chromiumPath, screenshotInspector } from "../tools/images/inspector.ts";
+import { recorded } from "../tools/images/recorded.ts";
+
+const folder = join(import.meta.dirname, "../docs/images");
+
+/** Returns the conversation of a film's last frame, without durations and the path of the agent. */
+const conversation = (svg: string): readonly string[] =>
+	[...svg.matchAll(/^<g(?: style="--k:k\d+")?>(.*)$/gm)]
+		.map(([, line = ""]) =>
+			line
+				.replaceAll(/<[^>]*>/g, "")
+				.replaceAll("\u00a0", " ")
+				.replaceAll(/\d+ ms/g, "… ms"),
+		)
+		.filter((line) => /^(?:&gt; \w|I |It |refund|✓|Done|Your|42 )/.test(line))
+		.sort();
+
+test.skipIf(!hasTerminal)("the recording of the chat ends as the chat ends today (needs tmux)", async () => {
+	const committed = readFileSync(join(folder, "chat.svg"), "utf8");
+	expect(conversation(chatFilm(await recordChat()))).toEqual(conversation(committed));
+});
+
+describe.skipIf(!existsSync(chromiumPath))("the inspector (needs Chromium)", () => {
+	test("npm run images can take its screenshots", async () => {
+		const names = [...(await screenshotInspector()).keys()];
+		expect(names.sort()).toEqual(recorded.filter((name) => name.endsWith(".png")));
+	});
+});
