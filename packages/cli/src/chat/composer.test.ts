@@ -15,11 +15,13 @@ interface Offered {
 	readonly models?: readonly string[];
 }
 
-function compose({ isBusy = false, files = [], commands = [], models = [] }: Offered = {}) {
+function compose(
+	{ isBusy = false, files = [], commands = [], models = [] }: Offered = {},
+	transcript = new Transcript(),
+) {
 	const db = join(temporaryFolder(), "db");
 	const happened: string[] = [];
 	const history = new History(db);
-	const transcript = new Transcript();
 	const composer = new Composer({
 		history,
 		transcript,
@@ -255,6 +257,15 @@ test("a letter selects its answer, other text is a reason, and Esc interrupts", 
 	expect(happened).toEqual(["send not now"]);
 	press("interrupt");
 	expect(happened).toEqual(["send not now", "interrupt"]);
+});
+
+test("a question that was pending before the chat opened has its menu", () => {
+	const transcript = new Transcript();
+	transcript.set({
+		status: "asking",
+		question: { text: "May it?", choices: [choice("y"), choice("n")], draft: "" },
+	});
+	expect(compose({}, transcript).offered()).toEqual(["y", "n"]);
 });
 
 test("a question may begin with a text to edit", () => {

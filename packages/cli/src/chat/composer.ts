@@ -64,6 +64,8 @@ export class Composer {
 	constructor(parts: ComposerParts) {
 		this.#parts = parts;
 		parts.transcript.subscribe(() => this.#turnToQuestion());
+		// A resumed session may already wait for an answer.
+		this.#turnToQuestion();
 	}
 
 	readonly subscribe = (changed: () => void): (() => void) => {
