@@ -18,7 +18,7 @@ const conversation = (svg: string): readonly string[] =>
 				.replaceAll("\u00a0", " ")
 				.replaceAll(/\d+ ms/g, "… ms"),
 		)
-		.filter((line) => /^(?:&gt; \w|I |It |refund|✓|Done|Your|42 )/.test(line))
+		.filter((line) => /^(?:&gt; \w|I |It |refund|Approved|✓|Done|Your|42 )/.test(line))
 		.sort();
 
 test.skipIf(!hasTerminal)("the recording of the chat ends as the chat ends today (needs tmux)", async () => {

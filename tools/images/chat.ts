@@ -23,13 +23,13 @@ export async function recordChat(): Promise<readonly Frame[]> {
 		await terminal.enter("holdfast chat --agent desk.ts --session 42");
 		await terminal.shows(/nothing used yet/, 700);
 		await terminal.enter("Refund order A-7. They crackle.");
-		await terminal.shows(/reason not to/, 2_200);
+		await terminal.shows(/yes, once/, 2_200);
 		terminal.press("C-d");
 		await terminal.shows(/continue:[^$]*\$ *\n*$/, 1_500);
 		await terminal.enter("clear");
 		await terminal.shows(/^\$ *\n*$/, 300);
 		await terminal.enter("holdfast chat --session 42");
-		await terminal.shows(/reason not to/, 1_500);
+		await terminal.shows(/yes, once/, 1_500);
 		await terminal.enter("y");
 		await terminal.shows(/R-A-7\.(?![\s\S]*working)/, 5_000);
 		// The chat shows the folder's path, which differs from run to run.
