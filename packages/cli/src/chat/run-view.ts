@@ -1,6 +1,6 @@
 /** Adds the events of a run to the transcript. */
 import type { RunEvent, RunResult } from "holdfast";
-import { nestedLines, replacementNote, stopNote, toolLine } from "../render/index.ts";
+import { callLines, nestedLines, replacementNote, stopNote } from "../render/index.ts";
 import { formatArguments, formatDuration, oneLine, printable } from "../terminal/index.ts";
 import { BlockStream } from "./block-stream.ts";
 import type { Transcript } from "./chat-transcript.ts";
@@ -17,6 +17,10 @@ export class RunView {
 	readonly #transcript: Transcript;
 	readonly #blocks = new BlockStream();
 	readonly #calls = new Map<string, OpenCall>();
+	readonly #ended = callLines(
+		(text, outcome) => this.#transcript.add({ kind: "tool", text, isDone: outcome === "done" }),
+		() => WIDTH,
+	);
 	/** Whether the current answer was streamed. */
 	#isStreamed = false;
 
@@ -25,6 +29,7 @@ export class RunView {
 	}
 
 	event(event: RunEvent): void {
+		if (event.type !== "tool_start" && event.type !== "tool_end") this.#ended.flush();
 		switch (event.type) {
 			case "run_start":
 				if (event.attempt > 1 && event.reason !== "answered")
@@ -67,8 +72,7 @@ export class RunView {
 				this.#calls.delete(toolCallId);
 				const calls = this.#transcript.live.calls.filter(({ id }) => id !== toolCallId);
 				this.#transcript.set({ calls });
-				const text = toolLine(event, input, attempt, WIDTH);
-				this.#transcript.add({ kind: "tool", text, isDone: event.outcome === "done" });
+				this.#ended.ended({ event, input, attempt });
 				return;
 			}
 			case "nested":
@@ -108,6 +112,7 @@ export class RunView {
 
 	/** Shows the rest of the text, and that the run ended. */
 	end(): void {
+		this.#ended.flush();
 		this.endText();
 		this.#calls.clear();
 		this.#transcript.set({ calls: [], tail: "" });

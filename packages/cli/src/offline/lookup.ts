@@ -3,7 +3,7 @@
  * without a match; then the files that matter, in pages. For other files, the lines found by the searches are used.
  */
 import { type Chunk, kindOf } from "./chunks.ts";
-import { rankChunks, termOf } from "./passages.ts";
+import { isChangelog, rankChunks, termOf } from "./passages.ts";
 import { depthOf, type Question, type Word } from "./question.ts";
 import { number, type Transcript } from "./read-transcript.ts";
 
@@ -82,7 +82,8 @@ function rankedFiles(transcript: Transcript, question: Question): string[] {
 	const paths = [...files.keys()].filter(insideOf(question));
 	const named = question.places.filter((place) => files.has(place));
 	if (question.words.length === 0) {
-		const rank = (path: string): number => depthOf(path) - (/readme[^/]*$/i.test(path) ? 0.5 : 0);
+		const rank = (path: string): number =>
+			depthOf(path) - (/readme[^/]*$/i.test(path) ? 0.5 : 0) + (isChangelog(path) ? 1.5 : 0);
 		const texts = paths.filter((path) => kindOf(path) === "prose");
 		texts.sort((one, other) => rank(one) - rank(other));
 		return named.length > 0 ? named : texts.slice(0, INTRODUCTIONS);

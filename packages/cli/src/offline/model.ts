@@ -17,6 +17,7 @@ import {
 } from "@holdfast/upp";
 import { composeAnswer } from "./answer.ts";
 import { nextCalls } from "./lookup.ts";
+import { answerFromText } from "./pasted.ts";
 import { readQuestion } from "./question.ts";
 import { readTranscript } from "./read-transcript.ts";
 
@@ -52,11 +53,16 @@ function respond({ messages, tools = [], structure, signal }: LLMRequest): LLMRe
 		const message = new AssistantMessage(`${text}\n\n${SELF_DESCRIPTION}`);
 		return { message, usage: emptyUsage(), stopReason: "stop" };
 	};
+	const transcript = readTranscript(messages);
+	if (transcript.pasted !== undefined) {
+		const { question, pasted } = transcript;
+		const answer = answerFromText(pasted, question, readQuestion(question, []));
+		if (answer !== undefined) return say(answer);
+	}
 	if (!NEEDED_TOOLS.every((name) => tools.some((tool) => tool.name === name)))
 		return say(
 			`I can only answer from files, and the tools ${NEEDED_TOOLS.join(", ")} were not given to me.`,
 		);
-	const transcript = readTranscript(messages);
 	const question = readQuestion(transcript.question, [...transcript.files.keys()]);
 	const calls = transcript.rounds < ROUNDS ? nextCalls(transcript, question) : [];
 	if (calls.length === 0) return say(composeAnswer(transcript, question));

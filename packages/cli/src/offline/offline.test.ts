@@ -255,6 +255,59 @@ test("of a text without end the beginning is read as the question", async () => 
 	expect(text).toContain("96");
 });
 
+describe("a text that comes with the question", () => {
+	const log = [
+		"10:00:01 INFO server started, no errors",
+		"10:01:12 WARN pool is nearly full: 18 of 20",
+		...Array.from({ length: 400 }, (_, at) => `10:01:13 ERROR connect ECONNREFUSED 127.0.0.1:${5000 + at}`),
+		"10:01:14 INFO GET /kettle 200",
+	].join("\n");
+
+	test.each(["what is wrong?", "Why does it fail?", "find the cause"])(
+		"answers %j with the lines that look like errors, equal ones once, without a look at the files",
+		async (question) => {
+			const { text, calls } = await ask(`${question}\n\n${log}\n`);
+			expect(calls).toEqual([]);
+			expect(text).toContain(
+				"line 3 (400 lines like it): 10:01:13 ERROR connect ECONNREFUSED 127.0.0.1:5000",
+			);
+			expect(text).toContain("Warnings:\nline 2: 10:01:12 WARN pool");
+			expect(text).not.toContain("started");
+		},
+	);
+
+	test("answers a question about something else with the lines that contain its words", async () => {
+		const { text, calls } = await ask(`Was the kettle asked?\n\n${log}`);
+		expect([calls, text]).toEqual([[], expect.stringContaining("line 403: 10:01:14 INFO GET /kettle 200")]);
+	});
+
+	test("is summarised by its beginning and what is notable in it", async () => {
+		const { text } = await ask(`summarise\n\n${log}`);
+		expect(text).toContain("It begins:\nline 1: 10:00:01 INFO server");
+		expect(text).toContain("line 3 (400 lines like it)");
+	});
+
+	test("that has no error is said to have none", async () => {
+		const { text, calls } = await ask("what is wrong?\n\nall is well\nstill well\n0 errors\n");
+		expect([calls, text]).toEqual([[], expect.stringContaining("no line with an error or a warning")]);
+	});
+
+	test("that says nothing about the question leaves the question to the files", async () => {
+		const { text, calls } = await ask("What is the default of the temperature option?\n\nI want to know.");
+		expect([calls[0], text]).toEqual(["list_files", expect.stringContaining("96")]);
+	});
+});
+
+test("guides come before changelogs and lists of names, unless the question asks what changed", async () => {
+	put("CHANGELOG.md", "# Changelog\n\n- A lever opens the hatch: hatch, lever, hatch.\n");
+	put("docs/names.md", "# Names\n\n| `hatch` | `lever` | hatch lever |\n");
+	put("docs/guide/hatch.md", "# The hatch\n\nTo open the hatch, pull the lever.\n");
+	const places = async (question: string): Promise<string[]> =>
+		[...(await ask(question)).text.matchAll(/\(([\w./]+\.md):\d+\)/g)].map(([, path = ""]) => path);
+	expect((await places("How does the lever open the hatch?"))[0]).toBe("docs/guide/hatch.md");
+	expect(await places("What changed about the hatch and its lever?")).toContain("CHANGELOG.md");
+});
+
 test("a name that is misspelt is found, and the answer says that it is nowhere as it is written", async () => {
 	const { text, calls } = await ask("What does heatWatr do?");
 	expect(calls.slice(0, 3)).toEqual(["list_files", "search_text", "search_text"]);

@@ -25,6 +25,31 @@ const NEAR_BEST = 0.4;
 const ASIDE =
 	/(?:^|\/)(?:tests?|__tests__|spec|fixtures?|examples?|dist|build|vendor|generated|bench(?:marks)?)\/|\.(?:test|spec|fixture|min)\.|\.d\.[cm]?ts$/i;
 
+/** The introduction and the guides, which are written to answer questions. */
+const GUIDES =
+	/^readme[^/]*$|(?:^|\/)(?:docs?|guides?|documentation)\/(?!.*\badrs?\/).*\.(?:mdx?|rst|adoc)$/i;
+const CHANGELOG = /(?:^|\/)(?:changelog|changes|history|news|releases?)(?:\.[^/]*)?$/i;
+/** Lists of names, which contain each word and explain none. */
+const LISTS = /(?:^|\/)(?:names|errors|requirements|glossary|index)\.mdx?$|\.(?:txt|[ct]sv|lock)$/i;
+
+/** Whether a file lists what changed. */
+export function isChangelog(path: string): boolean {
+	return CHANGELOG.test(path);
+}
+
+/** How likely a file explains what it contains, relative to others. */
+function weightOf(path: string, { codeWeight, asksForChanges, places, words }: Question): number {
+	const kind = kindOf(path) === "code" ? codeWeight : 1;
+	const aside = ASIDE.test(path) ? 0.5 : 1;
+	const isNamed = places.some((place) => path.startsWith(place));
+	const list = isNamed || !LISTS.test(path) ? 1 : 0.4;
+	const changelog = isNamed || asksForChanges || !isChangelog(path) ? 1 : 0.2;
+	const depth = GUIDES.test(path) ? 1.2 : 0.9 ** depthOf(path);
+	const about = tokensOf(path.slice(path.lastIndexOf("/") + 1).replace(/\.[^.]*$/, "")).flatMap(termsOf);
+	const isAbout = words.some(({ text }) => about.includes(termOf(text))) && GUIDES.test(path) ? 1.6 : 1;
+	return kind * aside * list * changelog * depth * isAbout;
+}
+
 /** Returns a word in its indexed form: lower case, without its ending. */
 export function termOf(word: string): string {
 	const lower = word.toLowerCase();
@@ -59,14 +84,10 @@ export function rankChunks(chunks: readonly Chunk[], question: Question, misspel
 	const unsure = new Set(misspelt.map(({ text }) => termOf(text)));
 	const results = index.search(words.map(({ term }) => term).join("\n"), {
 		tokenize: (query) => query.split("\n"),
-		boost: { names: question.codeWeight === 1 ? 8 : 3, text: 2, context: 1.5, path: 1 },
+		boost: { names: question.codeWeight === 1 ? 8 : 3, text: 2, context: 1.5, path: 2 },
 		prefix: (term) => term.length > 3,
 		fuzzy: (term) => (unsure.has(term) ? 0.25 : false),
-		boostDocument: (id) => {
-			const { path } = chunks[id] as Chunk;
-			const weight = kindOf(path) === "code" ? question.codeWeight : 1;
-			return weight * (ASIDE.test(path) ? 0.5 : 1) * 0.9 ** depthOf(path);
-		},
+		boostDocument: (id) => weightOf((chunks[id] as Chunk).path, question),
 	});
 	const weights = new Map(
 		words.map(({ term, text }) => {

@@ -18,6 +18,8 @@ export interface Question {
 	readonly missing: readonly string[];
 	/** The weight of a code passage relative to text; 1 for a question about code. */
 	readonly codeWeight: number;
+	/** Whether it asks what changed, which changelogs answer. */
+	readonly asksForChanges: boolean;
 }
 
 /** A word, or a name of several joined by marks: `read-only`, `src/heat.ts`, `2.1.0`, `Pump.start`. */
@@ -34,6 +36,8 @@ const ASKING = new Set(
 );
 /** Words about versions: they have little meaning, and none next to a version number. */
 export const OF_VERSIONS: RegExp = /^(?:versions?|releases?|released|chang(?:e|es|ed)|new|updates?)$/i;
+const CHANGES =
+	/\b(?:versions?|releas\w*|chang\w*|new|updat\w*|upgrad\w*|migrat\w*|breaking|fixed|added|removed|renamed|deprecated)\b/i;
 const VERSION = /^v?\d+(?:\.\d+)+/;
 const FILE_NAME =
 	/\.(?:mdx?|txt|rst|adoc|jsonc?|ya?ml|toml|ini|cfg|conf|lock|[ct]sv|xml|html?|s?css|[cm]?[jt]sx?|py|rb|go|rs|java|kt|swift|[ch](?:pp)?|cs|php|sh|sql|vue|log)$/i;
@@ -71,6 +75,7 @@ export function readQuestion(text: string, paths: readonly string[]): Question {
 		places: [...places],
 		missing,
 		codeWeight: CODE.test(text) ? 1 : hasName ? 0.7 : 0.4,
+		asksForChanges: isVersioned || CHANGES.test(text),
 	};
 }
 

@@ -12,6 +12,8 @@ type Texts = Map<string, FileLines>;
 /** All that is known about the question so far. */
 export interface Transcript {
 	readonly question: string;
+	/** Text after the question, such as piped input: `cat error.log | holdfast run "what is wrong?"`. */
+	readonly pasted: string | undefined;
 	/** How often the user asked for more of the same answer. */
 	readonly page: number;
 	/** Sizes by path, in the order of the listing: "1,234 bytes". */
@@ -36,7 +38,7 @@ export function readTranscript(messages: readonly Message[]): Transcript {
 	const asked = messages.filter(({ type }) => type === "user").map(({ text }) => text);
 	let last = asked.length - 1;
 	while (last > 0 && /^\W*(?:show\s+)?more\W*$/i.test(asked[last] as string)) last--;
-	const question = asked[last] ?? "";
+	const { question, pasted } = splitQuestion(asked[last] ?? "");
 	const calls = new Map<string, { name: string; params: Record<string, unknown> }>();
 	const files = new Map<string, string>();
 	const searches = new Map<string, number>();
@@ -72,7 +74,15 @@ export function readTranscript(messages: readonly Message[]): Transcript {
 	const made = new Set([...calls.values()].map((call) => JSON.stringify(call)));
 	const page = asked.length - 1 - last;
 	const text = question.slice(0, LONGEST_QUESTION);
-	return { question: text, page, files, searches, hits, texts, calls: made, rounds, remarks };
+	return { question: text, pasted, page, files, searches, hits, texts, calls: made, rounds, remarks };
+}
+
+/** Splits a message into the question and the text that it is about: several lines after a short first paragraph. */
+function splitQuestion(message: string): Pick<Transcript, "question" | "pasted"> {
+	const [, question = "", pasted = ""] = /^([^\n]{1,300})\n\n([\s\S]+)$/.exec(message) ?? [];
+	return question === "" || pasted.trim() === ""
+		? { question: message, pasted: undefined }
+		: { question, pasted };
 }
 
 /** Stores the lines that a search found; returns how many files match. */

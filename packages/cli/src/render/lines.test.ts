@@ -43,6 +43,40 @@ test.each<[string, (output: Output) => Renderer]>([
 	expect(written).toMatch(/Hello\nThe answer above was replaced by this one:\n\n?Hello, signed\./);
 });
 
+test.each<[string, (output: Output) => Renderer]>([
+	["plain text", plainRenderer],
+	["a terminal", (output) => terminalRenderer(output)],
+])(
+	"lookups that end one after the other share a line, and failed ones have their own, in %s",
+	(_, rendererOf) => {
+		const pieces: string[] = [];
+		const output = { isTerminal: false, hasColours: false, columns: 120, rows: 24 };
+		const renderer = rendererOf({ ...output, write: (text) => void pieces.push(text) });
+		const end = (toolName: string, input: object, outcome: "done" | "error" = "done"): void => {
+			const call = { toolCallId: JSON.stringify(input), toolName, arguments: { ...input } };
+			const place = { at: 0, seq: 1, sub: 0, step: 1, tag: "act", index: 0, toolName } as const;
+			renderer.event({ ...place, type: "tool_start", call, input, attempt: 1 } as RunEvent);
+			renderer.event({ ...place, type: "tool_end", call, outcome, result: "red", duration: 4 } as RunEvent);
+		};
+		for (const path of ["a.md", "b.md", "c.md", "d.md", "e.md"]) end("read_file", { path });
+		end("search_text", { pattern: "lamp" });
+		end("read_file", { path: "gone.md" }, "error");
+		end("read_file", { path: "f.md" });
+		renderer.note("later");
+		const lines = pieces
+			.join("")
+			.split("\n")
+			.filter((line) => /[✓✗]|later/.test(line));
+		expect(lines.map((line) => line.replace(/^.*(?=[✓✗])/, ""))).toEqual([
+			"✓ 5 × read_file a.md, b.md, c.md and 2 more · 4 ms",
+			"✓ search_text pattern=lamp · 4 ms · red",
+			"✗ read_file path=gone.md · 4 ms · error: red",
+			"✓ read_file path=f.md · 4 ms · red",
+			"later",
+		]);
+	},
+);
+
 test("an answer that replaces the streamed one is marked in JSON", () => {
 	const lines: string[] = [];
 	const output = { isTerminal: false, hasColours: false, columns: 80, rows: 24 };

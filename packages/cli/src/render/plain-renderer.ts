@@ -1,7 +1,8 @@
 /** Renders a run as plain text without control codes, for pipes, files and terminals that do not support them. */
 import type { RunEvent } from "holdfast";
 import { formatDuration, type Output, oneLine, printable } from "../terminal/index.ts";
-import { endLines, headerLine, proposalLines, replacementNote, toolLine } from "./lines.ts";
+import { callLines } from "./call-lines.ts";
+import { endLines, headerLine, proposalLines, replacementNote } from "./lines.ts";
 import { nestedLines } from "./nested-lines.ts";
 import type { Renderer } from "./renderer.ts";
 
@@ -24,9 +25,11 @@ export function plainRenderer(output: Output): Renderer {
 		open = !text.endsWith("\n");
 		lastWasText = true;
 	};
+	const ended = callLines(line, () => WIDTH);
 	return {
 		begin: (header) => line(headerLine(header)),
 		event(event: RunEvent) {
+			if (event.type !== "tool_start" && event.type !== "tool_end") ended.flush();
 			switch (event.type) {
 				case "run_start":
 					if (event.attempt > 1 && event.reason !== "answered") line(`resumed (attempt ${event.attempt})`);
@@ -53,7 +56,11 @@ export function plainRenderer(output: Output): Renderer {
 					break;
 				case "tool_end": {
 					const call = calls.get(event.call.toolCallId);
-					line(toolLine(event, call?.input ?? event.call.arguments, call?.attempt ?? 1, WIDTH));
+					ended.ended({
+						event,
+						input: call?.input ?? event.call.arguments,
+						attempt: call?.attempt ?? 1,
+					});
 					break;
 				}
 				case "run_end":
@@ -65,10 +72,15 @@ export function plainRenderer(output: Output): Renderer {
 			}
 		},
 		proposed(proposal) {
+			ended.flush();
 			for (const { text } of proposalLines(proposal)) line(text);
 		},
-		note: line,
+		note(text) {
+			ended.flush();
+			line(text);
+		},
 		end(summary) {
+			ended.flush();
 			line("");
 			for (const text of endLines(summary)) line(text);
 		},

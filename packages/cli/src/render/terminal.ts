@@ -5,8 +5,9 @@
 import { styleText } from "node:util";
 import type { RunEvent } from "holdfast";
 import { formatArguments, formatDuration, type Output, oneLine, printable } from "../terminal/index.ts";
+import { callLines } from "./call-lines.ts";
 import type { ChangeLine } from "./change-lines.ts";
-import { endLines, headerLine, outcomeMarks, proposalLines, replacementNote, toolLine } from "./lines.ts";
+import { endLines, headerLine, outcomeMarks, proposalLines, replacementNote } from "./lines.ts";
 import { nestedLines } from "./nested-lines.ts";
 import type { Renderer } from "./renderer.ts";
 
@@ -100,9 +101,18 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 		redraw();
 	};
 
+	const ended = callLines(
+		(text, outcome) => {
+			const mark = outcomeMarks[outcome];
+			line(`${colour(outcome === "done" ? "green" : "red", mark)}${text.slice(mark.length)}`);
+		},
+		() => output.columns - 1,
+	);
+
 	return {
 		begin: (header) => line(colour("dim", oneLine(headerLine(header), output.columns - 1))),
 		event(event: RunEvent) {
+			if (event.type !== "tool_start" && event.type !== "tool_end") ended.flush();
 			switch (event.type) {
 				case "run_start":
 					if (event.attempt > 1 && event.reason !== "answered")
@@ -151,14 +161,12 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 				case "tool_end": {
 					const call = calls.get(event.call.toolCallId);
 					calls.delete(event.call.toolCallId);
-					const text = toolLine(
+					ended.ended({
 						event,
-						call?.input ?? event.call.arguments,
-						call?.attempt ?? 1,
-						output.columns - 1,
-					);
-					const mark = outcomeMarks[event.outcome];
-					line(`${colour(event.outcome === "done" ? "green" : "red", mark)}${text.slice(mark.length)}`);
+						input: call?.input ?? event.call.arguments,
+						attempt: call?.attempt ?? 1,
+					});
+					redraw();
 					break;
 				}
 				case "run_end":
@@ -170,13 +178,18 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 			}
 		},
 		proposed(proposal) {
+			ended.flush();
 			for (const { kind, text } of proposalLines(proposal)) {
 				const style = changeColours[kind];
 				line(style === undefined ? text : colour(style, text));
 			}
 		},
-		note: (text) => line(colour("yellow", text)),
+		note(text) {
+			ended.flush();
+			line(colour("yellow", text));
+		},
 		end(summary) {
+			ended.flush();
 			calls.clear();
 			thinkingSince = undefined;
 			line("");

@@ -1,4 +1,5 @@
 /** Chooses the model: the one the user requested, else one for which the environment has a key, else `offline`. */
+import { findPackageJSON } from "node:module";
 import { anthropic, google, type ModelReference, openai, openaiCompatible } from "@holdfast/upp";
 import type { ModelPrice } from "holdfast/types";
 import { offline } from "../offline/index.ts";
@@ -52,42 +53,71 @@ export function modelsByKey(
 	return byKey.filter(([key]) => (environment[key] ?? "") !== "").map(([key, name]) => ({ name, key }));
 }
 
+/** The package that each provider needs. */
+const packages: Readonly<Record<string, string>> = {
+	openai: "@ai-sdk/openai",
+	anthropic: "@ai-sdk/anthropic",
+	google: "@ai-sdk/google",
+	"openai-compatible": "@ai-sdk/openai-compatible",
+};
+
+/** Whether a package is installed where `@holdfast/upp` loads it from. */
+export function isInstalled(packageName: string): boolean {
+	try {
+		return findPackageJSON(packageName, import.meta.resolve("@holdfast/upp")) !== undefined;
+	} catch {
+		return false;
+	}
+}
+
+/** Fails when a model is chosen, and not after the first message. */
+function requirePackage(model: string, provider: string, has: typeof isInstalled): void {
+	const name = packages[provider];
+	if (name === undefined || has(name)) return;
+	throw new UsageError(
+		`The model ${model} needs the package ${name}, which is not installed. Run \`npm install ${name}\` where this command is installed, or use --model offline.`,
+	);
+}
+
 /**
  * Chooses the model.
- * @throws UsageError if the name or HOLDFAST_PRICE is invalid.
+ * @throws UsageError if the name or HOLDFAST_PRICE is invalid, or the provider's package is not installed.
  */
 export function chooseModel(
 	asked: string | undefined,
 	environment: Readonly<Record<string, string | undefined>>,
+	has: typeof isInstalled = isInstalled,
 ): ChosenModel {
 	const price = readPrice(environment);
 	const wanted = asked ?? (environment.HOLDFAST_MODEL || undefined);
 	if (wanted !== undefined)
 		return {
-			reference: readModel(wanted, environment),
+			reference: readModel(wanted, environment, has),
 			name: wanted,
 			reason: asked === undefined ? "HOLDFAST_MODEL" : undefined,
 			price,
 		};
 	for (const [key, name] of byKey)
 		if ((environment[key] ?? "") !== "")
-			return { reference: readModel(name, environment), name, reason: `${key} is set`, price };
+			return { reference: readModel(name, environment, has), name, reason: `${key} is set`, price };
 	return { reference: offline, name: "offline", reason: "no key is set", price };
 }
 
 /**
  * Parses a model such as `openai:gpt-5.2`.
- * @throws UsageError if it is invalid.
+ * @throws UsageError if it is invalid, or the provider's package is not installed.
  */
 export function readModel(
 	name: string,
 	environment: Readonly<Record<string, string | undefined>>,
+	has: typeof isInstalled = isInstalled,
 ): ModelReference {
 	if (name === "offline") return offline;
 	const colon = name.indexOf(":");
 	const provider = name.slice(0, Math.max(0, colon));
 	const model = name.slice(colon + 1);
 	if (colon > 0 && model !== "") {
+		requirePackage(name, provider, has);
 		if (provider === "openai") return openai(model);
 		if (provider === "anthropic") return anthropic(model);
 		if (provider === "google") return google(model);

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { chooseModel } from "./models.ts";
+import { UsageError } from "./usage-error.ts";
+
+const none = (): boolean => false;
+
+test.each([
+	["openai:gpt-5.2", {}, "@ai-sdk/openai"],
+	["openai-compatible:llama@http://127.0.0.1:1/v1", {}, "@ai-sdk/openai-compatible"],
+	[undefined, { ANTHROPIC_API_KEY: "key" }, "@ai-sdk/anthropic"],
+	[undefined, { HOLDFAST_MODEL: "google:gemini-2.5-pro" }, "@ai-sdk/google"],
+])(
+	"the model %s in %j is refused when it is chosen, if its package is missing",
+	(asked, environment, name) => {
+		const choose = (): unknown => chooseModel(asked, environment, none);
+		expect(choose).toThrow(UsageError);
+		expect(choose).toThrow(`needs the package ${name}, which is not installed. Run \`npm install ${name}\``);
+	},
+);
+
+test("the offline model needs no package", () => {
+	expect([chooseModel("offline", {}, none).name, chooseModel(undefined, {}, none).name]).toEqual([
+		"offline",
+		"offline",
+	]);
+});
+
+test("a package that is installed is found", () => {
+	expect(chooseModel("openai:gpt-5.2", {}).name).toBe("openai:gpt-5.2");
+});
