@@ -3,7 +3,7 @@ import { a2aServer, remoteAgent } from "@holdfast/a2a";
 import { createClient } from "@holdfast/client";
 import { HoldfastChatTransport } from "@holdfast/client/ai-sdk";
 import { edgeService, objectHost } from "@holdfast/cloudflare";
-import { largeResults, parseSkill } from "@holdfast/context";
+import { largeResults, loadSkills, parseSkill, skills } from "@holdfast/context";
 import { inspector } from "@holdfast/inspector";
 import { connectMcp } from "@holdfast/mcp";
 import { mcpServer } from "@holdfast/mcp/server";
@@ -89,6 +89,8 @@ export const places: Readonly<Record<string, Call>> = {
 	"cloudflare edgeService(options)": (more) => edgeService(more as never),
 	"cloudflare objectHost(options)": (more) => objectHost({} as never, more),
 	"context largeResults(options)": (more) => largeResults(more),
+	"context loadSkills(options)": (more) => loadSkills({ sources: [async () => []], ...more }),
+	"context skills(options)": (more) => skills({ sources: [async () => []], ...more }),
 	"context parseSkill(options)": (more) => parseSkill("", more),
 	"holdfast new Agent(options)": (more) => new Agent({ model, ...more }),
 	"holdfast Agent.create(options)": (more) => Agent.create({ model, ...more }),

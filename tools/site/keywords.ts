@@ -36,6 +36,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"guide/large-results",
 		"tool output too long, truncate, spill, offload, context overflow, token limit, big files, logs",
 	],
+	[
+		"guide/skills",
+		"SKILL.md, agent skills, progressive disclosure, load instructions on demand, Claude skills, allowed-tools",
+	],
 	["guide/connectors", "integrations, SQL, HTTP, shell, database access, API tools"],
 	[
 		"guide/crash-safety",
@@ -187,6 +191,7 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"remember users, user preferences, memory across conversations, persistent memory, facts",
 	],
 	["cookbook/large-tool-results", "truncate tool output, long results, context overflow, tokens"],
+	["cookbook/skills", "SKILL.md, agent skills, instructions on demand"],
 	["cookbook/mcp-tools", "Model Context Protocol, MCP server, MCP client"],
 	["cookbook/migrate-database", "SQLite to Postgres, move sessions, import, export, switch database"],
 	["cookbook/multi-agent", "multi agent, orchestrator, supervisor, swarm, handoff, team, subagent"],

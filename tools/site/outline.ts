@@ -29,6 +29,7 @@ export const outline: readonly Group[] = [
 			"guide/structured-output",
 			"guide/steps",
 			"guide/context",
+			"guide/skills",
 			"guide/large-results",
 			"guide/strategies",
 			"guide/sub-agents",

@@ -1,0 +1,159 @@
+// The plugin `skills`: names and descriptions are a section of the instructions, and bodies and files come by recorded
+// calls. What a session has loaded is stored with it, by hash.
+import { checkOptionNames, HoldfastTypeError, isToolResultMessage, optionNames } from "@holdfast/upp";
+import { type ToolContext, tool } from "holdfast";
+import { definePlugin, type Plugin, type PluginHost } from "holdfast/plugins";
+import { isAllowed, type ToolNames } from "./allowed-tools.ts";
+import { type LoadSkillsOptions, loadSkillsMembers, readSkills } from "./load-skills.ts";
+import { copyPins, loadPinned, pinOf, readPinned } from "./pinned-skill.ts";
+import type { Skill } from "./skill.ts";
+import { skillNotFound } from "./skill-error.ts";
+
+/** Options of `skills`. */
+export interface SkillsOptions extends LoadSkillsOptions {
+	/**
+	 * `enforce`: once a run has loaded a skill with `allowed-tools`, until its end the model may call only tools that one
+	 * of its loaded skills allows, and the tools of skills. `ignore`: the field has no effect. Default `enforce`.
+	 */
+	readonly allowedTools?: "enforce" | "ignore";
+	/** Your tools by the names that skills use for them, such as `{ Bash: "run_command" }`. Default: the same names. */
+	readonly toolNames?: ToolNames;
+	/** Tools that the model may always call, whatever `allowed-tools` says. Default: `read_result` and `search_tools`. */
+	readonly alwaysAllowed?: readonly string[];
+}
+
+const skillsNames = optionNames<SkillsOptions>({
+	...loadSkillsMembers,
+	allowedTools: true,
+	toolNames: true,
+	alwaysAllowed: true,
+});
+
+const ownTools = ["load_skill", "read_skill_file"];
+const active = "active";
+
+/**
+ * Gives an agent skills in the open Agent Skills format. The model sees their names and descriptions, loads the body of a
+ * skill with `load_skill` when a task needs it, and reads its files with `read_skill_file`. Scripts are files that it can
+ * read; nothing runs them.
+ *
+ * The setup of the agent rejects with the errors of `loadSkills`.
+ * @throws HoldfastError `invalid_option` for options that do not fit together.
+ * @example
+ * import { openai } from "@ai-sdk/openai";
+ * import { skills } from "@holdfast/context";
+ * import { Agent } from "holdfast";
+ *
+ * const text = "---\nname: tidy-up\ndescription: Tidies a folder.\n---\nMove files by kind.\n";
+ * const clerk = new Agent({ model: openai("gpt-5.2"), plugins: [skills({ sources: [{ text }] })] });
+ */
+export function skills(options: SkillsOptions): Plugin {
+	checkOptionNames(options, skillsNames, { of: "skills()" });
+	const { allowedTools = "enforce", toolNames, alwaysAllowed, ...loading } = options;
+	if (allowedTools !== "enforce" && allowedTools !== "ignore")
+		throw new HoldfastTypeError("invalid_option", 'The option `allowedTools` must be "enforce" or "ignore".');
+	if (allowedTools === "ignore" && (toolNames ?? alwaysAllowed) !== undefined)
+		throw new HoldfastTypeError(
+			"invalid_option",
+			'`toolNames` and `alwaysAllowed` have no effect with `allowedTools: "ignore"`. Remove them.',
+		);
+	return definePlugin({
+		name: "skills",
+		async setup(host) {
+			const loaded = await readSkills(loading);
+			if (loaded.length === 0) return;
+			const byName = new Map(loaded.map((skill) => [skill.name, skill]));
+			host.instructions(catalog(loaded));
+			addTools(host, byName);
+			host.on("session.fork", async ({ sessionKey, forkKey, history }) => {
+				const results = history.filter(isToolResultMessage).flatMap((message) => message.results);
+				const calls = new Set(results.map(({ toolCallId }) => toolCallId));
+				await copyPins(host.values(sessionKey), host.values(forkKey), calls);
+			});
+			const limits = loaded.some((skill) => skill.allowedTools !== undefined);
+			if (limits && allowedTools === "enforce")
+				enforce(host, toolNames, [...ownTools, ...(alwaysAllowed ?? ["read_result", "search_tools"])]);
+		},
+	});
+}
+
+function catalog(loaded: readonly Skill[]): string {
+	const lines = loaded.map(({ name, description }) => `- ${name}: ${description.replaceAll(/\s+/g, " ")}`);
+	return [
+		"Skills",
+		"A skill is a set of instructions for a kind of task. If a task matches one of these descriptions, load the skill with load_skill before you begin, and follow it.",
+		...lines,
+	].join("\n");
+}
+
+function keyOf({ sessionKey, runId }: ToolContext): string {
+	return sessionKey ?? `call:${runId}`;
+}
+
+function addTools(host: PluginHost, byName: ReadonlyMap<string, Skill>): void {
+	const find = (name: string): Skill => {
+		const skill = byName.get(name);
+		if (skill === undefined) throw skillNotFound(name, [...byName.keys()]);
+		return skill;
+	};
+	const load = tool<{ name: string }>({
+		name: "load_skill",
+		description: "Returns the instructions of a skill, and the list of its files.",
+		parameters: {
+			type: "object",
+			properties: { name: { type: "string", description: "The name of the skill." } },
+			required: ["name"],
+			additionalProperties: false,
+		},
+		retryPolicy: "idempotent",
+		sequential: true,
+		async run({ name }, context) {
+			const values = host.values(keyOf(context));
+			const pin = await loadPinned(values, find(name), context);
+			if (pin.allowedTools !== undefined) {
+				const before = ((await values.get(active)) ?? []) as readonly string[];
+				await values.set(active, [...new Set([...before, name])]);
+			}
+			return pin.shown;
+		},
+	});
+	const read = tool<{ skill: string; path: string }>({
+		name: "read_skill_file",
+		description: "Returns the text of a file of a skill that you have loaded.",
+		parameters: {
+			type: "object",
+			properties: {
+				skill: { type: "string", description: "The name of the skill." },
+				path: { type: "string", description: "A path from the list of load_skill." },
+			},
+			required: ["skill", "path"],
+			additionalProperties: false,
+		},
+		retryPolicy: "pure",
+		async run({ skill, path }, context) {
+			const found = find(skill);
+			const pin = await pinOf(host.values(keyOf(context)), skill);
+			if (pin === undefined) return `Load the skill "${skill}" with load_skill first.`;
+			return readPinned(pin, found, path);
+		},
+	});
+	host.tool(load, { in: "sessions-and-calls" });
+	host.tool(read, { in: "sessions-and-calls" });
+}
+
+function enforce(host: PluginHost, toolNames: ToolNames | undefined, always: readonly string[]): void {
+	host.on("turn.before", async ({ sessionKey }) => {
+		const values = host.values(sessionKey);
+		if ((await values.get(active)) !== undefined) await values.delete(active);
+	});
+	host.on("tool.call", async ({ sessionKey, tool: called, input }) => {
+		const values = host.values(sessionKey);
+		const names = ((await values.get(active)) ?? []) as readonly string[];
+		if (names.length === 0 || always.includes(called)) return;
+		const pins = await Promise.all(names.map((name) => pinOf(values, name)));
+		const patterns = pins.flatMap((pin) => pin?.allowedTools ?? []);
+		if (isAllowed(patterns, called, input, toolNames)) return;
+		const message = `The loaded skills (${names.join(", ")}) do not allow this call of "${called}". They allow: ${patterns.join(", ") || "no tools"}.`;
+		return { action: "reject-and-continue", message };
+	});
+}
