@@ -9,21 +9,22 @@ export function toolOf(agent: Pick<EngineAgent, "tools">, call: ToolCall): Engin
 	return call.approvalId === undefined ? agent.tools.get(call.toolName) : asking(call.toolName);
 }
 
+let approving: EngineTool | undefined;
+
 /**
  * Running it grants the permission, which the provider receives with the next model call; the provider then runs the tool
- * itself.
+ * itself. Made when first used: checking a tool takes a tenth of the time of loading all modules.
  */
-const yes = normaliseTools([
-	{
-		name: "approve",
-		description: "A tool that the model's provider runs once it is approved.",
-		parameters: { type: "object" },
-		needsApproval: true,
-		retryPolicy: "pure",
-		run: () => "Approved: the provider runs the tool.",
-	},
-]).get("approve") as EngineTool;
-
 function asking(name: string): EngineTool {
-	return { ...yes, name };
+	approving ??= normaliseTools([
+		{
+			name: "approve",
+			description: "A tool that the model's provider runs once it is approved.",
+			parameters: { type: "object" },
+			needsApproval: true,
+			retryPolicy: "pure",
+			run: () => "Approved: the provider runs the tool.",
+		},
+	]).get("approve") as EngineTool;
+	return { ...approving, name };
 }
