@@ -51,7 +51,8 @@ async function bundle({ folder, entries, commands }: Workspace): Promise<readonl
 				},
 			],
 		},
-		comments: false,
+		// Comments that change what a bundler does with an import.
+		comments: { annotation: true, jsdoc: false, legal: false },
 		sourcemap: true,
 		// Readable in stack traces, debuggers and editors: applications minify it when they are bundled.
 		minify: false,

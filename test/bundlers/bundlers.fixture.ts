@@ -158,12 +158,21 @@ export const bundlers: readonly Bundler[] = [
 	vite,
 ];
 
-/** Packs the packages, installs them with the bundlers into a new folder, and returns it. */
-export async function makeApplication(): Promise<string> {
+/** Needs a test runner or a test library. */
+const forTests = ["@holdfast/testing/same-as-memory"];
+
+/** The entries of all packages that applications import. */
+export const specifiers: readonly string[] = readWorkspaces(root)
+	.filter(({ folder }) => folder !== "cli" && folder !== "create-holdfast")
+	.flatMap(({ entries }) => entries.map(({ specifier }) => specifier))
+	.filter((specifier) => !forTests.includes(specifier));
+
+/** Packs the packages, installs them with others into a new folder, and returns it. */
+export async function makeApplication(others: readonly string[] = bundlerPackages): Promise<string> {
 	const app = mkdtempSync(join(process.env.HOLDFAST_DISK ?? tmpdir(), "holdfast-bundled-"));
 	const archives = await packPackages(root, readWorkspaces(root), join(app, "packed"));
 	writeFileSync(join(app, "package.json"), JSON.stringify({ private: true }));
-	const packages = [...archives.values(), ...bundlerPackages, "pg@8", "react@19"];
+	const packages = [...archives.values(), ...others, "pg@8", "react@19"];
 	const { code, output } = await run(
 		["npm", "install", "--silent", "--no-audit", "--no-fund", ...packages],
 		app,

@@ -4,16 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readWorkspaces } from "../../tools/workspaces.ts";
-import { bundlers, makeApplication, run, writeSources } from "./bundlers.fixture.ts";
-
-const root = join(import.meta.dirname, "../..");
-/** Needs a test runner or a test library. */
-const forTests = ["@holdfast/testing/same-as-memory"];
-const specifiers = readWorkspaces(root)
-	.filter(({ folder }) => folder !== "cli" && folder !== "create-holdfast")
-	.flatMap(({ entries }) => entries.map(({ specifier }) => specifier))
-	.filter((specifier) => !forTests.includes(specifier));
+import { bundlers, makeApplication, run, specifiers, writeSources } from "./bundlers.fixture.ts";
 
 /** An application that queries SQLite, as it is deployed: it would notice being started twice. */
 const sqliteApp = `

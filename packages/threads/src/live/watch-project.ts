@@ -148,7 +148,10 @@ export async function watchProject(
 		// An earlier failure may have been caused by a missing file.
 		modules.bump([...files, ...failed]);
 		try {
-			const project = await loadProjectWith(root, (url) => import(modules.versioned(url)));
+			const project = await loadProjectWith(
+				root,
+				(url) => import(/* webpackIgnore: true */ /* turbopackIgnore: true */ modules.versioned(url)),
+			);
 			failed = [];
 			if (isClosed) return;
 			current = project;

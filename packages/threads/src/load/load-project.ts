@@ -21,7 +21,10 @@ import { readSource, type Source } from "./read-source.ts";
  * `project_invalid` with all problems in `data.problems`
  */
 export async function loadProject(directory: string): Promise<Project> {
-	return await loadProjectWith(directory, (url) => import(url));
+	return await loadProjectWith(
+		directory,
+		(url) => import(/* webpackIgnore: true */ /* turbopackIgnore: true */ url),
+	);
 }
 
 /** The same, but loads modules with the given function. */

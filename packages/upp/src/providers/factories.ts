@@ -144,9 +144,13 @@ async function makeProvider(
 	return make(settings) as AISDKProvider;
 }
 
+/** Webpack and Turbopack must leave the import as it is, or it would fail in what they build. */
 async function loadPackage(packageName: string): Promise<Record<string, unknown>> {
 	try {
-		return (await import(packageName)) as Record<string, unknown>;
+		return (await import(/* webpackIgnore: true */ /* turbopackIgnore: true */ packageName)) as Record<
+			string,
+			unknown
+		>;
 	} catch (cause) {
 		throw new HoldfastError(
 			"provider_not_installed",
