@@ -1,6 +1,7 @@
 /** The content of a chat: finished entries and the current activity. All screens share this store. */
 import type { ChangeLine } from "../render/index.ts";
 import type { Choice } from "./menu.ts";
+import type { PlanStep } from "./plan.ts";
 
 /** A permanent entry. */
 export type ChatEntry = { readonly id: number } & (
@@ -11,6 +12,24 @@ export type ChatEntry = { readonly id: number } & (
 	| { readonly kind: "change"; readonly lines: readonly ChangeLine[] }
 	| { readonly kind: "note"; readonly text: string; readonly tone: "plain" | "warning" | "quiet" }
 );
+
+/** A call that runs. */
+export interface RunningCall {
+	readonly id: string;
+	readonly text: string;
+	/** The last activity of its sub-agent. */
+	readonly inner?: string;
+}
+
+/** A text of which the entries show only one line. */
+export interface Openable {
+	readonly title: string;
+	readonly text: string;
+}
+
+/** The most texts that can be opened, and the most characters of each. */
+const MOST_OPENABLES = 200;
+const LONGEST_OPENABLE = 50_000;
 
 /** A question to the user. */
 export interface Question {
@@ -27,7 +46,11 @@ export interface Live {
 	readonly status: "idle" | "working" | "asking";
 	/** The end of the answer that is not a complete block yet. */
 	readonly tail: string;
-	readonly calls: readonly { readonly id: string; readonly text: string }[];
+	readonly calls: readonly RunningCall[];
+	/** The end of what the model thinks before its answer. */
+	readonly thought: string;
+	/** The agent's plan; empty if there is none. */
+	readonly plan: readonly PlanStep[];
 	/** Messages to the current run that it has not received yet. */
 	readonly queued: readonly string[];
 	/** The pending question. */
@@ -46,7 +69,17 @@ type NewEntry = ChatEntry extends infer Each ? (Each extends ChatEntry ? Omit<Ea
 /** The store. Its snapshots never change. */
 export class Transcript {
 	readonly #entries: ChatEntry[] = [];
-	#live: Live = { status: "idle", tail: "", calls: [], queued: [], question: undefined, footer: "" };
+	#live: Live = {
+		status: "idle",
+		tail: "",
+		calls: [],
+		thought: "",
+		plan: [],
+		queued: [],
+		question: undefined,
+		footer: "",
+	};
+	#openables: readonly Openable[] = [];
 	/** Created lazily: an answer may add entries far more often than they are read. */
 	#snapshot: Snapshot | undefined;
 	readonly #listeners = new Set<() => void>();
@@ -65,6 +98,17 @@ export class Transcript {
 
 	get live(): Live {
 		return this.#live;
+	}
+
+	/** The texts that can be opened, the latest last. */
+	get openables(): readonly Openable[] {
+		return this.#openables;
+	}
+
+	/** Keeps a text to be opened; of a very long one, the beginning. */
+	keep(title: string, text: string): void {
+		const kept = text.length > LONGEST_OPENABLE ? `${text.slice(0, LONGEST_OPENABLE).toWellFormed()}…` : text;
+		this.#openables = [...this.#openables, { title, text: kept }].slice(-MOST_OPENABLES);
 	}
 
 	/** Returns the entries after the first `count`. */

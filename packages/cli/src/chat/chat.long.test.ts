@@ -268,6 +268,39 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows("Here again.");
 	});
 
+	test("shows the plan while it works, and opens the results of calls with a key", async () => {
+		const folder = temporaryFolder();
+		writeFileSync(
+			join(folder, "notes.md"),
+			Array.from({ length: 80 }, (_, line) => `line-${line}\n`).join(""),
+		);
+		const step = (text: string, status: string) => ({ text, status });
+		const held = Promise.withResolvers<void>();
+		const plan = { steps: [step("Read the notes", "done"), step("Change them", "in_progress")] };
+		const model = await server(
+			{ calls: [{ id: "1", tool: "read_file", arguments: { path: "notes.md" } }] },
+			{ calls: [{ id: "2", tool: "update_plan", arguments: plan }] },
+			{ text: "Done.", after: held.promise },
+		);
+		const terminal = new Terminal(["chat", "--model", model.model, "--allow-write"], { folder, rows: 20 });
+		await terminal.shows("nothing used yet");
+		await terminal.say("Go.");
+		await terminal.shows(/Plan: 1 of 2 done\n✓ Read the notes\n▸ Change them\n/);
+		terminal.press("C-o");
+		await terminal.shows(/✓ read_file path=notes\.md[^\n]*\npath: notes\.md\n/);
+		await terminal.shows(/1 of 1 · lines 1–15 of \d+/);
+		expect(terminal.text).not.toContain("line-79");
+		terminal.press("NPage", "NPage", "NPage", "NPage", "NPage", "NPage", "NPage");
+		await terminal.shows("line-79");
+		terminal.press("Escape");
+		await terminal.shows(/Plan: 1 of 2 done\n[\s\S]*\n> *\n/);
+		held.resolve();
+		await terminal.shows(/Done\.\n[\s\S]*Plan: 1 of 2 done/);
+		expect(terminal.text).not.toContain("update_plan");
+		terminal.type("typed");
+		await terminal.shows("> typed");
+	});
+
 	test("that is left while it works is continued when its session is opened again", async () => {
 		const folder = temporaryFolder();
 		const model = await server("hang", { text: "Done at last." });

@@ -232,6 +232,7 @@ function helpText(): string {
 		"Alt-Enter, Ctrl-J or a \\ at the end of the line start a new line. Up and Down recall earlier messages.",
 		"@path reads a file into your message, and #KEY another session. A message of #KEY alone continues that session.",
 		"!COMMAND runs a command in the folder after your approval; the next message tells the agent what it printed.",
+		"Ctrl-O opens the last call or thought in full; Left and Right show others.",
 		"/, @ and # open a menu: Up and Down choose, Tab inserts, Esc closes it. Ctrl-R searches earlier messages.",
 	].join("\n");
 }

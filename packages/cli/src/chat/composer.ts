@@ -87,9 +87,10 @@ export class Composer {
 		else if (action.type === "leave") this.#leave(draft, wasLeaving);
 		else if (action.type === "interrupt") {
 			if (!this.#parts.interrupt()) this.#clear(draft);
-		} else if (action.type !== "end-of-input") this.#edit(action);
-		else if (draft.text === "") this.#parts.leave();
-		else this.#edit({ type: "delete" });
+		} else if (action.type === "end-of-input") {
+			if (draft.text === "") this.#parts.leave();
+			else this.#edit({ type: "delete" });
+		} else if (!isViewing(action)) this.#edit(action);
 	}
 
 	/** Handles a key that belongs to the open menu; returns whether it did. */
@@ -295,6 +296,13 @@ export class Composer {
 		this.#composed = { ...this.#composed, ...composed };
 		for (const changed of [...this.#listeners]) changed();
 	}
+}
+
+/** Whether a key has a meaning only while a text is open. */
+function isViewing(
+	action: KeyAction,
+): action is Extract<KeyAction, { type: "open" | "page-up" | "page-down" }> {
+	return action.type === "open" || action.type === "page-up" || action.type === "page-down";
 }
 
 /** A search compares the whole draft. */

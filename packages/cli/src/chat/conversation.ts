@@ -343,6 +343,7 @@ export class Conversation {
 		const result = await run.result();
 		this.#run = undefined;
 		view.end();
+		if (result.outcome !== "waiting") view.endPlan();
 		if (!this.#isLeft) noteEnd(this.transcript, result);
 		return result;
 	}

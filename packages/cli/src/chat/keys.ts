@@ -10,6 +10,9 @@ export type KeyAction =
 	| { readonly type: "leave" }
 	| { readonly type: "end-of-input" }
 	| { readonly type: "complete" }
+	/** Opens the last long text. */
+	| { readonly type: "open" }
+	| { readonly type: "page-up" | "page-down" }
 	/** Searches the history. */
 	| { readonly type: "search" };
 
@@ -53,7 +56,8 @@ function actionOf(input: string, key: Key): KeyAction | undefined {
 	if (key.end) return { type: "end" };
 	if (key.backspace) return { type: key.meta ? "delete-word" : "backspace" };
 	if (key.delete) return { type: "delete" };
-	if (key.pageUp || key.pageDown) return undefined;
+	if (key.pageUp) return { type: "page-up" };
+	if (key.pageDown) return { type: "page-down" };
 	if (key.meta)
 		return input === "b"
 			? { type: "word-left" }
@@ -79,6 +83,7 @@ const controls: Readonly<Record<string, KeyAction>> = {
 	j: newLine,
 	k: { type: "delete-to-end" },
 	n: { type: "down" },
+	o: { type: "open" },
 	p: { type: "up" },
 	r: { type: "search" },
 	u: { type: "delete-to-start" },

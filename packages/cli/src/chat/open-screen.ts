@@ -8,6 +8,7 @@ import { Composer, type ComposerParts } from "./composer.ts";
 import { History } from "./history.ts";
 import { makePaint } from "./paint.ts";
 import { Screen } from "./screen.ts";
+import { Viewer } from "./viewer.ts";
 
 export interface OpenScreenParts extends Omit<ComposerParts, "history"> {
 	readonly transcript: Transcript;
@@ -21,7 +22,12 @@ export function openScreen(parts: OpenScreenParts): () => Promise<void> {
 	const composer = new Composer({ ...parts, history: new History(parts.db) });
 	const paint = makePaint(parts.hasColours);
 	const { unmount, waitUntilExit } = render(
-		createElement(Screen, { transcript: parts.transcript, composer, paint }),
+		createElement(Screen, {
+			transcript: parts.transcript,
+			composer,
+			viewer: new Viewer(parts.transcript),
+			paint,
+		}),
 		{ exitOnCtrlC: false, patchConsole: true, interactive: true },
 	);
 	return async () => {

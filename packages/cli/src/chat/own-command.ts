@@ -33,6 +33,7 @@ export async function runOwnCommand(given: string, parts: OwnCommandParts): Prom
 	const [how = "", ...lines] = report.split("\n");
 	const isDone = result.exitCode === 0;
 	transcript.add({ kind: "tool", text: `${isDone ? "✓" : "✗"} ${title} · ${how}`, isDone });
+	transcript.keep(title, report);
 	const shown = lines.slice(-SHOWN_LINES);
 	const more = lines.length > shown.length ? [`… ${lines.length - shown.length} lines above`] : [];
 	if (shown.length > 0) transcript.note([...more, ...shown].map((line) => `  ${line}`).join("\n"));

@@ -29,3 +29,28 @@ test("an answer that replaces the streamed one follows it, with a note", () => {
 		"Hello, signed.",
 	]);
 });
+
+test("what the model thinks is shown while it thinks, and can be opened afterwards", () => {
+	const transcript = new Transcript();
+	const view = new RunView(transcript);
+	const delta = (type: string, text: string) =>
+		view.event({ type: "model", event: { type, index: 0, delta: { text } } } as never);
+	delta("reasoning_delta", "Which lamp? ");
+	delta("reasoning_delta", "The green one.");
+	expect(transcript.live.thought).toBe("Which lamp? The green one.");
+	delta("text_delta", "It is green.");
+	expect(transcript.live.thought).toBe("");
+	expect(transcript.openables).toEqual([
+		{ title: expect.stringMatching(/^Thought for /), text: "Which lamp? The green one." },
+	]);
+});
+
+test("the activity of a sub-agent is shown below its call", () => {
+	const transcript = new Transcript();
+	const view = new RunView(transcript);
+	const call = { toolCallId: "c", toolName: "delegate_to_worker", arguments: {} };
+	view.event({ type: "tool_start", call, input: {}, attempt: 1 } as never);
+	const event = { type: "subagent_start", subagentType: "worker", prompt: "Find the lamp." };
+	view.event({ type: "nested", toolCallId: "c", event } as never);
+	expect(transcript.live.calls[0]?.inner).toContain("▸ worker: Find the lamp.");
+});

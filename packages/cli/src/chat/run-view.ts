@@ -1,10 +1,13 @@
 /** Adds the events of a run to the transcript. */
 import type { RunEvent, RunResult } from "holdfast";
-import { callLines, nestedLines, replacementNote, stopNote } from "../render/index.ts";
+import { callLines, nestedLines, replacementNote, stopNote, toolLine } from "../render/index.ts";
 import { formatArguments, formatDuration, oneLine, printable } from "../terminal/index.ts";
 import { BlockStream } from "./block-stream.ts";
 import type { Transcript } from "./chat-transcript.ts";
+import { planLines, planOf } from "./plan.ts";
 
+/** The most characters kept of a thought. */
+const LONGEST_THOUGHT = 50_000;
 /** The most columns of a call's line. */
 const WIDTH = 160;
 
@@ -23,6 +26,8 @@ export class RunView {
 	);
 	/** Whether the current answer was streamed. */
 	#isStreamed = false;
+	/** What the model thought since `since`, in milliseconds of the process. */
+	#thought = { text: "", since: 0 };
 
 	constructor(transcript: Transcript) {
 		this.#transcript = transcript;
@@ -42,11 +47,14 @@ export class RunView {
 				this.#isStreamed = false;
 				return;
 			case "model":
+				if (event.event.type === "reasoning_delta") this.#think(event.event.delta.text ?? "");
 				if (event.event.type !== "text_delta" && event.event.type !== "object_delta") return;
+				this.#endThought();
 				this.#isStreamed = true;
 				this.#text(event.event.delta.text ?? "");
 				return;
 			case "message":
+				this.#endThought();
 				if (event.replaces !== undefined) this.#transcript.note(replacementNote, "warning");
 				if (!this.#isStreamed) this.#text(event.message.text);
 				this.#isStreamed = false;
@@ -60,6 +68,8 @@ export class RunView {
 				return;
 			case "tool_start": {
 				const { call, input, attempt } = event;
+				const plan = planOf(call.toolName, input);
+				if (plan !== undefined) this.#transcript.set({ plan });
 				this.#calls.set(call.toolCallId, { input, attempt });
 				const text = oneLine(`${call.toolName} ${formatArguments(input)}`, WIDTH);
 				const calls = [...this.#transcript.live.calls, { id: call.toolCallId, text }];
@@ -72,11 +82,18 @@ export class RunView {
 				this.#calls.delete(toolCallId);
 				const calls = this.#transcript.live.calls.filter(({ id }) => id !== toolCallId);
 				this.#transcript.set({ calls });
+				const isPlan = event.outcome === "done" && planOf(event.toolName, input) !== undefined;
+				// The plan is shown instead.
+				if (isPlan) return;
+				this.#transcript.keep(toolLine(event, input, attempt, WIDTH), detailOf(input, event.result));
 				this.#ended.ended({ event, input, attempt });
 				return;
 			}
 			case "nested":
-				for (const text of nestedLines(event.event)) this.#transcript.note(text, "quiet");
+				for (const text of nestedLines(event.event)) {
+					this.#transcript.note(text, "quiet");
+					this.#inside(event.toolCallId, text);
+				}
 				return;
 			case "waiting": {
 				const { until, tag, model } = event.wait ?? {};
@@ -113,13 +130,43 @@ export class RunView {
 	/** Shows the rest of the text, and that the run ended. */
 	end(): void {
 		this.#ended.flush();
+		this.#endThought();
 		this.endText();
 		this.#calls.clear();
 		this.#transcript.set({ calls: [], tail: "" });
 	}
 
+	/** Adds the plan to the entries, where it stays. */
+	endPlan(): void {
+		const { plan } = this.#transcript.live;
+		this.#transcript.set({ plan: [] });
+		if (plan.length > 0) this.#transcript.note(printable(planLines(plan, plan.length).join("\n")), "quiet");
+	}
+
 	endText(): void {
 		this.#show(this.#blocks.end());
+	}
+
+	#think(text: string): void {
+		if (this.#thought.text === "") this.#thought.since = performance.now();
+		if (this.#thought.text.length < LONGEST_THOUGHT) this.#thought.text += text;
+		this.#transcript.set({ thought: (this.#transcript.live.thought + text).slice(-WIDTH) });
+	}
+
+	#endThought(): void {
+		const { text, since } = this.#thought;
+		if (text === "") return;
+		this.#thought = { text: "", since: 0 };
+		this.#transcript.set({ thought: "" });
+		const title = `Thought for ${formatDuration(performance.now() - since)}`;
+		this.#transcript.keep(title, text);
+		this.#transcript.note(`∴ ${title}`, "quiet");
+	}
+
+	/** Shows the last activity of a sub-agent below its call. */
+	#inside(id: string, inner: string): void {
+		const calls = this.#transcript.live.calls.map((call) => (call.id === id ? { ...call, inner } : call));
+		this.#transcript.set({ calls });
 	}
 
 	#text(text: string): void {
@@ -140,6 +187,17 @@ export class RunView {
 		this.#transcript.set({ queued: queued.toSpliced(at, 1) });
 		this.#transcript.add({ kind: "user", text: queued[at] as string });
 	}
+}
+
+/** Everything about a call: its arguments, each on its own lines, and its result. */
+function detailOf(input: unknown, result: unknown): string {
+	const given = typeof input === "object" && input !== null ? Object.entries(input) : [];
+	const lines = given.map(([name, value]) => `${name}: ${textOf(value)}`);
+	return [...lines, "", textOf(result)].join("\n").trim();
+}
+
+function textOf(value: unknown): string {
+	return typeof value === "string" ? value : (JSON.stringify(value, undefined, 2) ?? "");
 }
 
 /** Notes how a run ended, unless it simply completed. */

@@ -9,12 +9,16 @@ import { actionsOf } from "./keys.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { menuLines } from "./menu-lines.ts";
 import type { Paint } from "./paint.ts";
+import { planLines } from "./plan.ts";
+import { rowsOf, type Viewer, viewLines } from "./viewer.ts";
 
 /** Milliseconds between two redraws of streamed text. */
 const FRAME_MS = 33;
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 /** The most lines of the draft shown. */
 const WRITTEN_LINES = 8;
+/** The most steps of a plan shown at once. */
+const PLAN_ROWS = 6;
 /** The most choices of a menu shown at once. */
 const MENU_ROWS = 8;
 /** Below this many columns only the text is shown. */
@@ -24,17 +28,21 @@ const NARROW = 40;
 export interface ScreenParts {
 	readonly transcript: Transcript;
 	readonly composer: Composer;
+	readonly viewer: Viewer;
 	readonly paint: Paint;
 }
 
 /** The whole screen. */
-export function Screen({ transcript, composer, paint }: ScreenParts): ReactNode {
+export function Screen({ transcript, composer, viewer, paint }: ScreenParts): ReactNode {
 	const { entries, live } = useThrottled(transcript);
 	const { columns, rows } = useWindowSize();
 	useInput((input, key) => {
-		for (const action of actionsOf(input, key)) composer.act(action);
+		for (const action of actionsOf(input, key)) if (!viewer.act(action)) composer.act(action);
 	});
-	usePaste((text) => composer.act({ type: "insert", text }));
+	usePaste((text) => {
+		const action = { type: "insert", text } as const;
+		if (!viewer.act(action)) composer.act(action);
+	});
 	// Ink draws these once, in order.
 	const shown = (entry: ChatEntry): ReactNode =>
 		createElement(
@@ -46,14 +54,29 @@ export function Screen({ transcript, composer, paint }: ScreenParts): ReactNode 
 	const items = { items: entries } as Parameters<typeof Static<ChatEntry>>[0];
 	// The child is a function, which createElement's types do not allow.
 	const past = createElement(Static<ChatEntry>, items, shown as unknown as ReactNode);
+	const view = useSyncExternalStore(viewer.subscribe, viewer.snapshot);
+	const viewed = useMemo(() => rowsOf(view?.opened.text ?? "", columns), [view?.opened, columns]);
 	const composed = useSyncExternalStore(composer.subscribe, composer.snapshot);
 	const menuRows = Math.max(3, Math.min(MENU_ROWS, Math.floor(rows / 3)));
-	const room = Math.max(2, rows - WRITTEN_LINES - 8 - (composed.menu === undefined ? 0 : menuRows + 1));
+	const room = Math.max(
+		2,
+		rows - WRITTEN_LINES - 8 - live.plan.length - (composed.menu === undefined ? 0 : menuRows + 1),
+	);
 	// Keys pressed while an answer streams must not format its open block again.
 	const tail = useMemo(
 		() => lastLines(wrapped(renderMarkdown(live.tail, paint, columns), columns), room, columns),
 		[live.tail, paint, columns, room],
 	);
+	if (view !== undefined) {
+		const lines = viewLines(view, viewed, { paint, columns, height: rows - 2 });
+		return createElement(
+			Box,
+			{ flexDirection: "column" },
+			past,
+			createElement(Text, { wrap: "truncate" }, lines.map((line) => line || " ").join("\n")),
+		);
+	}
+	const plan = planLines(live.plan, Math.max(2, Math.min(PLAN_ROWS, Math.floor(rows / 4))));
 	const now = createElement(
 		Box,
 		{ flexDirection: "column" },
@@ -62,6 +85,9 @@ export function Screen({ transcript, composer, paint }: ScreenParts): ReactNode 
 			createElement(Text, { key: `queued ${index}` }, paint("quiet", `… ${fitted(text, columns - 4)}`)),
 		),
 		live.status === "working" ? createElement(Activity, { live, paint, columns }) : null,
+		plan.length === 0
+			? null
+			: createElement(Text, null, plan.map((line) => paint("quiet", fitted(line, columns - 1))).join("\n")),
 		live.question === undefined
 			? null
 			: createElement(Text, null, paint("warning", wrapped(printable(live.question.text), columns))),
@@ -86,11 +112,22 @@ function Activity({
 }): ReactNode {
 	const { frame } = useAnimation({ interval: 80 });
 	const spinner = FRAMES[frame % FRAMES.length] as string;
-	const calls = live.calls.slice(0, 5).map(({ text }) => fitted(text, columns - 3));
+	const calls = live.calls
+		.slice(0, 5)
+		.map(({ text, inner }) => fitted(inner === undefined ? text : `${text} › ${inner.trim()}`, columns - 3));
 	if (live.calls.length > calls.length) calls.push(`and ${live.calls.length - calls.length} more`);
+	if (calls.length === 0 && live.thought !== "")
+		calls.push(
+			`thinking ${paint("quiet", fitted(`… ${lastWords(live.thought, columns - 14)}`, columns - 12))}`,
+		);
 	if (calls.length === 0)
 		calls.push(columns < NARROW ? "working" : "working · Esc to interrupt, Enter to send a message");
 	return createElement(Text, null, calls.map((text) => `${paint("code", spinner)} ${text}`).join("\n"));
+}
+
+/** Returns the end of a text, from the beginning of a word. */
+function lastWords(text: string, columns: number): string {
+	return text.length <= columns ? text : text.slice(-columns).replace(/^\S*\s/, "");
 }
 
 /** The draft with a cursor; for a long draft, the lines around the cursor. */

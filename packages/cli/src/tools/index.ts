@@ -7,6 +7,7 @@ import { createReadFile } from "./read-file.ts";
 import { createSearchText } from "./search-text.ts";
 import { createShell } from "./shell.ts";
 import { createTextFiles } from "./text-files.ts";
+import { createUpdatePlan } from "./update-plan.ts";
 
 export { agentsFiles, agentsInstructions } from "./agents-md.ts";
 export { ToolRefusal } from "./assistant-tool.ts";
@@ -47,6 +48,8 @@ export function createAssistantTools(options: AssistantToolsOptions): AssistantT
 		...(options.shell === undefined
 			? []
 			: [createShell(options.root, options.shell.allowed, options.shell.environment)]),
+		// Questions about files need no plan.
+		...(options.allowWrite === true || options.shell !== undefined ? [createUpdatePlan()] : []),
 		...(options.allowNetwork === true ? [createFetchUrl()] : []),
 	];
 }
