@@ -118,7 +118,9 @@ async function main(given: string): Promise<void> {
 		scriptedModel(
 			({ messages }) => {
 				const last = messages.at(-1);
-				return replyTo(JSON.stringify(last), last?.type ?? "", wait, waits);
+				// The id of a message may contain a word such as "add".
+				const said = last?.type === "user" ? last.text : JSON.stringify(last);
+				return replyTo(said, last?.type ?? "", wait, waits);
 			},
 			{ modelId },
 		);

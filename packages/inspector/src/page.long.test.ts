@@ -140,7 +140,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.locator(".is-live").waitFor({ state: "detached" });
 		await expect.poll(() => page.locator(".message-assistant", { hasText: story }).count()).toBe(1);
 		expect(await page.locator(".message-user").count()).toBe(1);
-		await page.getByRole("tab", { name: "Timeline" }).click();
+		await page.getByRole("tab", { name: "Trace" }).click();
 		await page.locator(".span-takeover").waitFor();
 		await picture(page, "takeover");
 	});
@@ -180,7 +180,10 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		expect(await violationsOf(page)).toEqual([]);
 		await page.getByRole("button", { name: "Approve with changes" }).click();
 		await status("completed");
-		await page.locator(".message-assistant .text", { hasText: /paid\W+12.5/ }).waitFor();
+		await page
+			.locator(".message-assistant .text", { hasText: /paid\W+12.5/ })
+			.first()
+			.waitFor();
 	});
 
 	test("answers a remote tool with JSON, which is checked first", async () => {
@@ -203,8 +206,9 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.getByRole("cell", { name: "lamp" }).waitFor();
 		await page.locator(".hljs-keyword", { hasText: "const" }).waitFor();
 		await page.getByRole("link", { name: "the policy" }).waitFor();
-		await page.getByText('<img src="x" onerror="window.hacked=1">').waitFor();
-		await page.getByText("[a trap](javascript:hacked=1)").waitFor();
+		const paragraph = (hasText: string) => page.locator(".markdown p", { hasText }).waitFor();
+		await paragraph('<img src="x" onerror="window.hacked=1">');
+		await paragraph("[a trap](javascript:hacked=1)");
 		expect(await page.getByRole("link", { name: "a trap" }).count()).toBe(0);
 		expect(await page.evaluate(() => "hacked" in globalThis)).toBe(false);
 		expect(asked.filter((url) => !url.startsWith(stage.url))).toEqual([]);
@@ -272,7 +276,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await stage.serve({ unparks: true });
 		await page.getByRole("button", { name: "Release" }).click();
 		await status("completed");
-		await page.getByRole("tab", { name: "Timeline" }).click();
+		await page.getByRole("tab", { name: "Trace" }).click();
 		await page.getByText("released").first().waitFor();
 	});
 
@@ -363,10 +367,10 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.keyboard.press("Enter");
 		await page.getByRole("tab", { name: "Conversation", selected: true }).waitFor();
 		await page.keyboard.press("2");
-		await page.getByRole("tab", { name: "Timeline", selected: true }).waitFor();
+		await page.getByRole("tab", { name: "Trace", selected: true }).waitFor();
 		await page.locator(".span").first().waitFor();
 		await page.keyboard.press("j");
-		await page.getByRole("heading", { name: "1 · run.started" }).waitFor();
+		await page.getByRole("heading", { name: "Run 1" }).waitFor();
 		await page.getByRole("tab", { selected: true }).focus();
 		await page.keyboard.press("ArrowRight");
 		await page.getByRole("tab", { name: "Requests", selected: true }).waitFor();

@@ -1,6 +1,7 @@
 // The totals of a session, folded from its entries in order, and per minute for charts (keeps I5).
 import type { Entry } from "holdfast/host";
 import type { SessionCounts, UsageBucket } from "../wire/index.ts";
+import { type Grouped, groupEntries, noGroups } from "./groups.ts";
 
 /** The most minutes with activity kept per session; older ones are discarded. */
 const mostMinutes = 1_440;
@@ -13,6 +14,8 @@ export interface Counted {
 	/** Names of called tools, and codes of errors. */
 	readonly tools: ReadonlySet<string>;
 	readonly codes: ReadonlySet<string>;
+	/** By agent, model and tool. */
+	readonly grouped: Grouped;
 	/** When the open run started. */
 	readonly openedAt?: number | undefined;
 	/** By start time, in order. */
@@ -43,6 +46,7 @@ export const noCounts: Counted = {
 	},
 	tools: new Set(),
 	codes: new Set(),
+	grouped: noGroups,
 	minutes: new Map(),
 };
 
@@ -75,7 +79,8 @@ export function countEntries(before: Counted, entries: readonly Entry[]): Counte
 		if (minutes.size <= mostMinutes) break;
 		minutes.delete(oldest);
 	}
-	return { seq: entries.at(-1)?.seq ?? before.seq, counts, tools, codes, openedAt, minutes };
+	const grouped = groupEntries(before.grouped, entries);
+	return { seq: entries.at(-1)?.seq ?? before.seq, counts, tools, codes, grouped, openedAt, minutes };
 }
 
 /** Creates an empty bucket. */

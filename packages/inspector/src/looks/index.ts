@@ -1,3 +1,5 @@
 // Entry point of session overviews: title, status and totals.
 export { addBucket, emptyBucket } from "./counts.ts";
+export { emptyGroup, type Group, joinGroups } from "./groups.ts";
+export { quantile } from "./latencies.ts";
 export { SessionLooks, statusOf } from "./session-looks.ts";

@@ -63,7 +63,7 @@ export function App(): JSX.Element {
 						</a>
 					) : null}
 					<a href={linkTo({ view: "usage" })} aria-current={at.view === "usage" ? "page" : undefined}>
-						Usage
+						Overview
 					</a>
 				</nav>
 				<span class="space" />
@@ -174,9 +174,11 @@ const keys: readonly (readonly [key: string, does: string])[] = [
 	["j k ↓ ↑", "Next and previous line"],
 	["Enter", "Open"],
 	["g", "All sessions"],
-	["u", "Usage"],
+	["u", "Overview"],
 	["p", "Prompts"],
 	["1 … 9", "Tabs of a session"],
+	["f", "Search the trace"],
+	["← →", "Close and open a node of the trace"],
 	["c", "Write a message"],
 	["Ctrl Enter", "Send it"],
 	["i", "Interrupt the run"],

@@ -1,115 +1,56 @@
-// Charts: bars over time, each with the same numbers as a table.
+// Charts of the activity over time, with axes, a legend, and the same numbers as a table.
 import type { JSX } from "preact";
-import type { ShownEntry, UsageBucket } from "../wire/index.ts";
-import { formatCost, formatCount, formatDuration, formatTime } from "./format.ts";
+import type { ShownEntry, UsageBucket, UsageLatency } from "../wire/index.ts";
+import { Chart } from "./chart.tsx";
+import { formatCost, formatCount, formatDuration } from "./format.ts";
 import { Scrolls } from "./scrolls.tsx";
 import type { SessionStore } from "./session-store.ts";
 
-/** A bar. */
-interface Bar {
-	readonly label: string;
-	/** Its parts, from bottom to top. */
-	readonly parts: readonly number[];
-}
-
-interface ChartProps {
-	readonly title: string;
-	readonly bars: readonly Bar[];
-	/** Names of the parts. */
-	readonly names: readonly string[];
-	readonly format: (value: number) => string;
-}
-
-const width = 600;
-const height = 120;
-
-function Chart({ title, bars, names, format }: ChartProps): JSX.Element {
-	const sums = bars.map(({ parts }) => parts.reduce((sum, part) => sum + part, 0));
-	const most = Math.max(...sums, 0);
-	const total = sums.reduce((sum, each) => sum + each, 0);
-	const step = width / Math.max(1, bars.length);
-	return (
-		<figure class="chart">
-			<figcaption>
-				{title} <span class="quiet">at most {format(most)}</span>
-			</figcaption>
-			<svg
-				viewBox={`0 0 ${width} ${height}`}
-				preserveAspectRatio="none"
-				role="img"
-				aria-label={`${title}: ${format(total)} in all`}
-			>
-				{bars.map(({ label, parts }, index) => {
-					let y = height;
-					return parts.map((part, which) => {
-						const tall = most === 0 ? 0 : (part / most) * (height - 4);
-						y -= tall;
-						return (
-							<rect
-								key={`${index} ${which}`}
-								class={`part-${which}`}
-								x={index * step}
-								y={y}
-								width={Math.max(1, step - 1)}
-								height={tall}
-							>
-								<title>{`${label}: ${names[which]} ${format(part)}`}</title>
-							</rect>
-						);
-					});
-				})}
-			</svg>
-			<details>
-				<summary>{title} as a table</summary>
-				<Scrolls class="table" label={`${title} as a table`}>
-					<table>
-						<thead>
-							<tr>
-								<th>time</th>
-								{names.map((name) => (
-									<th key={name}>{name}</th>
-								))}
-							</tr>
-						</thead>
-						<tbody>
-							{bars.map(({ label, parts }, index) =>
-								sums[index] === 0 ? null : (
-									<tr key={index}>
-										<td>{label}</td>
-										{parts.map((part, which) => (
-											<td key={which}>{format(part)}</td>
-										))}
-									</tr>
-								),
-							)}
-						</tbody>
-					</table>
-				</Scrolls>
-			</details>
-		</figure>
-	);
-}
-
-/** Draws the four charts of usage buckets. */
-export function UsageCharts({ buckets }: { readonly buckets: readonly UsageBucket[] }): JSX.Element {
-	const bars = (of: (bucket: UsageBucket) => readonly number[]): readonly Bar[] =>
-		buckets.map((bucket) => ({ label: formatTime(bucket.at), parts: of(bucket) }));
+/** Draws the charts of usage buckets. */
+export function UsageCharts(props: {
+	readonly buckets: readonly UsageBucket[];
+	/** Of each bucket; absent if only the slowest answer is known. */
+	readonly latencies?: readonly UsageLatency[] | undefined;
+}): JSX.Element {
+	const { buckets, latencies } = props;
+	const points = (of: (bucket: UsageBucket, index: number) => readonly (number | undefined)[]) =>
+		buckets.map((bucket, index) => ({ at: bucket.at, values: of(bucket, index) }));
 	return (
 		<div class="charts">
 			<Chart
 				title="Tokens"
-				names={["input", "output"]}
+				names={["input", "from the cache", "output"]}
 				format={formatCount}
-				bars={bars(({ inputTokens, outputTokens }) => [inputTokens, outputTokens])}
+				points={points(({ inputTokens, outputTokens, cachedTokens }) => [
+					Math.max(0, inputTokens - cachedTokens),
+					cachedTokens,
+					outputTokens,
+				])}
 			/>
-			<Chart title="Cost" names={["cost"]} format={formatCost} bars={bars(({ cost }) => [cost])} />
-			<Chart title="Errors" names={["errors"]} format={formatCount} bars={bars(({ errors }) => [errors])} />
+			<Chart title="Cost" names={["cost"]} format={formatCost} points={points(({ cost }) => [cost])} />
 			<Chart
-				title="Slowest answer"
-				names={["latency"]}
-				format={formatDuration}
-				bars={bars(({ slowestMs }) => [slowestMs])}
+				title="Errors"
+				names={["errors"]}
+				format={formatCount}
+				points={points(({ errors }) => [errors])}
+				isBad
 			/>
+			{latencies === undefined ? (
+				<Chart
+					title="Slowest answer"
+					names={["latency"]}
+					format={formatDuration}
+					points={points(({ slowestMs }) => [slowestMs])}
+				/>
+			) : (
+				<Chart
+					title="Latency of answers"
+					names={["p50", "p95"]}
+					format={formatDuration}
+					points={points((_, index) => [latencies[index]?.p50, latencies[index]?.p95])}
+					as="lines"
+				/>
+			)}
 		</div>
 	);
 }

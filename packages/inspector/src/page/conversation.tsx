@@ -2,7 +2,8 @@
 import type { JSX } from "preact";
 import { areThreads } from "./about.ts";
 import { send } from "./acts.ts";
-import { ChildRuns, childrenFor } from "./child-runs.tsx";
+import { childrenFor } from "./child-entries.ts";
+import { ChildRuns } from "./child-runs.tsx";
 import type { Call, Conversation, Said } from "./conversation-model.ts";
 import { toFork } from "./fork-dialog.tsx";
 import { formatCost, formatCount, formatDuration, formatTime, summary } from "./format.ts";
@@ -12,9 +13,22 @@ import { SaidFileView } from "./said-file.tsx";
 import type { Live, MessageSession, SessionStore } from "./session-store.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
-export function ConversationTab({ store }: { readonly store: SessionStore }): JSX.Element {
+export function ConversationTab(props: {
+	readonly store: SessionStore;
+	/** The entry whose message is in view. */
+	readonly seq?: number | undefined;
+}): JSX.Element {
+	const { store, seq } = props;
 	const version = store.version.value;
-	return <ConversationList of={store.conversation} live={store.live.value} version={version} store={store} />;
+	return (
+		<ConversationList
+			of={store.conversation}
+			live={store.live.value}
+			version={version}
+			store={store}
+			seq={seq}
+		/>
+	);
 }
 
 /** Draws a conversation, and its streaming answer. */
@@ -26,9 +40,12 @@ export function ConversationList(props: {
 	/** The session, for files, sub-agents and actions. */
 	readonly store: MessageSession;
 	readonly label?: string;
+	/** The entry whose message is in view. */
+	readonly seq?: number | undefined;
 }): JSX.Element {
 	const { said, wait } = props.of;
-	const { live, version, store, label = "Conversation" } = props;
+	const { live, version, store, label = "Conversation", seq } = props;
+	const current = seq === undefined ? undefined : said.findLastIndex((each) => each.seq <= seq);
 	const isLive = live !== undefined && (live.text !== "" || live.thinking !== "" || live.calls.length > 0);
 	const count = said.length + (isLive ? 1 : 0) + (wait === undefined ? 0 : 1);
 	// Sub-agents and the last failure are drawn with what is known of the session.
@@ -40,16 +57,24 @@ export function ConversationList(props: {
 			class="conversation"
 			count={count}
 			lineHeight={96}
-			version={`${version} ${children.length} ${status} ${
+			version={`${version} ${children.length} ${status} ${current} ${
 				live === undefined ? "" : `${live.text.length} ${live.thinking.length} ${live.calls.length} ${count}`
 			}`}
 			isMeasured
+			current={current}
 			isAtEnd
 			keyOf={(index) => (index < said.length ? `${said[index]?.seq} ${index}` : index)}
 			line={(index) => {
 				const each = said[index];
 				if (each !== undefined)
-					return <Message of={each} store={store} {...(index === said.length - 1 ? { retry: said } : {})} />;
+					return (
+						<Message
+							of={each}
+							store={store}
+							isChosen={index === current}
+							{...(index === said.length - 1 ? { retry: said } : {})}
+						/>
+					);
 				if (isLive && index === said.length) return <LiveMessage of={live} />;
 				return <p class="message message-note">{wait}</p>;
 			}}
@@ -70,8 +95,10 @@ export function Message(props: {
 	readonly store: MessageSession;
 	/** For the last message: all messages, so that a failed run can be repeated. */
 	readonly retry?: readonly Said[];
+	/** Its node of the trace is chosen. */
+	readonly isChosen?: boolean;
 }): JSX.Element {
-	const { of, store, retry } = props;
+	const { of, store, retry, isChosen } = props;
 	const {
 		who,
 		text,
@@ -88,7 +115,7 @@ export function Message(props: {
 	} = of;
 	const canFork = who === "user" && store.child === undefined && !areThreads();
 	return (
-		<article class={`message message-${who}`}>
+		<article class={`message message-${who} ${isChosen === true ? "is-chosen" : ""}`}>
 			<header>
 				<strong>{speakers[who]}</strong>
 				{model === undefined ? null : <span>{model}</span>}

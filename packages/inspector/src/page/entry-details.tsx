@@ -3,9 +3,9 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ShownEntry, ShownStep } from "../wire/index.ts";
 import { ask, inspectPath, isOver } from "./api.ts";
-import { formatTime } from "./format.ts";
-import { Value } from "./parts.tsx";
-import type { SessionStore } from "./session-store.ts";
+import { formatCount, formatDuration, formatShare, formatTime } from "./format.ts";
+import { Figure, Value } from "./parts.tsx";
+import { Price } from "./price.tsx";
 
 /**
  * Returns a route's response, or the reason for a failure. A different `look` requests it again; the previous response
@@ -33,18 +33,28 @@ export function useAnswer<Answer>(
 	return found.url === url ? found : {};
 }
 
-export function EntryDetails(props: {
-	readonly store: SessionStore;
+/** The journal that an entry belongs to. */
+export interface EntrySource {
+	readonly sessionId: string;
+	readonly child: string | undefined;
+	readonly entries: readonly ShownEntry[];
+}
+
+function pathOf({ sessionId, child }: EntrySource, what: string, seq: number): string {
+	return inspectPath(
+		sessionId,
+		`/${what}/${seq}${child === undefined ? "" : `?child=${encodeURIComponent(child)}`}`,
+	);
+}
+
+export function EntryDetails({
+	store,
+	seq,
+}: {
+	readonly store: EntrySource;
 	readonly seq: number;
-	readonly close?: () => void;
 }): JSX.Element {
-	const { store, seq, close } = props;
 	const entry = store.entries.find((each) => each.seq === seq);
-	const child = store.child === undefined ? "" : `?child=${encodeURIComponent(store.child)}`;
-	const isAnswer = entry?.kind === "assistant";
-	const path = (what: string): string => inspectPath(store.sessionId, `/${what}/${seq}${child}`);
-	const step = useAnswer<ShownStep>(isAnswer ? path("steps") : undefined);
-	const whole = useAnswer<ShownEntry>(entry?.isCut === true && !isAnswer ? path("entries") : undefined);
 	return (
 		<section class="details" aria-label={`Entry ${seq}`}>
 			<header>
@@ -52,29 +62,97 @@ export function EntryDetails(props: {
 					{seq} · {entry?.kind ?? "no entry"}
 				</h2>
 				{entry === undefined ? null : <time>{formatTime(entry.at)}</time>}
-				{close === undefined ? null : (
-					<button type="button" aria-label="Close details" onClick={close}>
-						×
-					</button>
-				)}
 			</header>
-			{step.problem === undefined && whole.problem === undefined ? null : (
-				<p class="notice is-error">{step.problem ?? whole.problem}</p>
-			)}
-			{isAnswer ? (
-				<>
-					<h3>Request</h3>
-					<p class="quiet">
-						As the journal has it: what was said before, with the instructions and tools of now
-						{step.value?.agentChanged === true ? ", which have changed since" : ""}. Credentials are masked.
-					</p>
-					<Value of={step.value?.request ?? "…"} label="Request" />
-					<h3>Reply</h3>
-					<Value of={step.value?.reply.body ?? entry.body} label="Reply" />
-				</>
+			{entry?.kind === "assistant" ? (
+				<AnswerDetails of={store} entry={entry} />
 			) : (
-				<Value of={whole.value?.body ?? entry?.body ?? ""} label="Entry" />
+				<WholeEntry of={store} entry={entry} label="Entry" />
 			)}
 		</section>
 	);
+}
+
+/** An entry with nothing cut, or a part of it. */
+export function WholeEntry(props: {
+	readonly of: EntrySource;
+	readonly entry: ShownEntry | undefined;
+	readonly label: string;
+	readonly part?: (body: ShownEntry["body"]) => unknown;
+}): JSX.Element {
+	const { of, entry, label, part = (body) => body } = props;
+	const path = entry?.isCut === true ? pathOf(of, "entries", entry.seq) : undefined;
+	const whole = useAnswer<ShownEntry>(path);
+	return (
+		<>
+			{whole.problem === undefined ? null : <p class="notice is-error">{whole.problem}</p>}
+			<Value of={entry === undefined ? "" : part(whole.value?.body ?? entry.body)} label={label} />
+		</>
+	);
+}
+
+/** A model's request beside its reply. */
+export function AnswerDetails({
+	of,
+	entry,
+}: {
+	readonly of: EntrySource;
+	readonly entry: ShownEntry;
+}): JSX.Element {
+	const step = useAnswer<ShownStep>(pathOf(of, "steps", entry.seq));
+	const { usage = {}, cost, duration = 0, cacheBreak, stopReason = "" } = entry.body as Partial<AnswerBody>;
+	const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+	return (
+		<>
+			{step.problem === undefined ? null : <p class="notice is-error">{step.problem}</p>}
+			<dl class="figures">
+				<Figure name="input">{formatCount(inputTokens)} tokens</Figure>
+				<Figure name="from the cache">
+					{cacheReadTokens === 0
+						? "nothing"
+						: `${formatCount(cacheReadTokens)} (${formatShare(cacheReadTokens, inputTokens)})`}
+				</Figure>
+				{cacheWriteTokens === 0 ? null : (
+					<Figure name="into the cache">{formatCount(cacheWriteTokens)}</Figure>
+				)}
+				<Figure name="output">{formatCount(outputTokens)} tokens</Figure>
+				<Figure name="cost">
+					<Price cost={cost ?? 0} unpriced={cost === undefined ? 1 : 0} />
+				</Figure>
+				<Figure name="duration">{formatDuration(duration)}</Figure>
+				<Figure name="stopped">{stopReason}</Figure>
+			</dl>
+			{cacheBreak === undefined ? null : (
+				<p class="cache-break">
+					The cache was broken by {cacheBreak.reasons.join(", ")}:{" "}
+					{cacheBreak.from === 0
+						? "nothing before it is reused"
+						: `the first ${cacheBreak.from} messages are reused`}
+					.
+				</p>
+			)}
+			<div class="pair">
+				<div>
+					<h3>Request</h3>
+					<p class="quiet">
+						Rebuilt from the journal: earlier messages, with the current instructions and tools
+						{step.value?.agentChanged === true ? ", which have changed since" : ""}. Credentials are masked.
+					</p>
+					<Value of={step.value?.request ?? "…"} label="Request" />
+				</div>
+				<div>
+					<h3>Reply</h3>
+					<p class="quiet">As recorded.</p>
+					<Value of={step.value?.reply.body ?? entry.body} label="Reply" />
+				</div>
+			</div>
+		</>
+	);
+}
+
+interface AnswerBody {
+	readonly usage?: Readonly<Record<string, number>>;
+	readonly cost?: number;
+	readonly duration: number;
+	readonly stopReason: string;
+	readonly cacheBreak?: { readonly reasons: readonly string[]; readonly from: number };
 }

@@ -4,5 +4,7 @@ import { App } from "./app.tsx";
 import "./page.css";
 import "./sessions.css";
 import "./markdown.css";
+import "./trace.css";
+import "./usage.css";
 
 render(<App />, document.querySelector("#root") as HTMLElement);

@@ -28,11 +28,6 @@ export function Status({ of }: { readonly of: ShownStatus }): JSX.Element {
 	return <span class={`status status-${of}`}>{statusNames[of]}</span>;
 }
 
-/** An element with a role of a table: the rows of a virtual list are placed by their offset, which `<tr>` cannot be. */
-export function Box({ as, ...rest }: { readonly as: string } & JSX.IntrinsicElements["div"]): JSX.Element {
-	return <div role={as as "table"} {...rest} />;
-}
-
 /** Shows JSON or text that may be long. */
 export function Value({ of, label }: { readonly of: unknown; readonly label: string }): JSX.Element {
 	const text = formatValue(of);

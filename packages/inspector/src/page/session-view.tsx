@@ -6,7 +6,6 @@ import { interrupt as interruptRun, removeSession } from "./acts.ts";
 import { inspectPath, post } from "./api.ts";
 import { SessionCharts } from "./charts.tsx";
 import { Composer } from "./composer.tsx";
-import { ConversationTab } from "./conversation.tsx";
 import { EffectsTab } from "./effects.tsx";
 import { FilesTab } from "./files.tsx";
 import { ForkDialog, toFork } from "./fork-dialog.tsx";
@@ -17,11 +16,11 @@ import { PendingCalls } from "./pending-calls.tsx";
 import { PlanTab } from "./plan.tsx";
 import { ReplayTab } from "./replay.tsx";
 import { go, linkTo, type Place, type Tab, tabsNow } from "./route.ts";
+import { SessionPanes, TracePage } from "./session-panes.tsx";
 import { SessionStore } from "./session-store.ts";
 import { onChanges } from "./sessions-store.ts";
 import { toCompare } from "./sessions-view.tsx";
 import { StepsTab } from "./steps.tsx";
-import { TimelineTab } from "./timeline.tsx";
 import { TreeTab } from "./tree.tsx";
 import { ValuesTab } from "./values.tsx";
 
@@ -48,7 +47,7 @@ const tabNames: Readonly<Record<Tab, string>> = {
 	values: "Values",
 	effects: "Effects",
 	conversation: "Conversation",
-	timeline: "Timeline",
+	timeline: "Trace",
 	steps: "Requests",
 	tree: "Tree",
 	plan: "Plan & audit",
@@ -190,9 +189,9 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 function Panel({ store, tab }: { readonly store: SessionStore; readonly tab: Tab }): JSX.Element {
 	switch (tab) {
 		case "conversation":
-			return <ConversationTab store={store} />;
+			return <SessionPanes store={store} />;
 		case "timeline":
-			return <TimelineTab store={store} />;
+			return <TracePage store={store} />;
 		case "steps":
 			return <StepsTab store={store} />;
 		case "tree":

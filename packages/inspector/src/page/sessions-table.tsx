@@ -4,9 +4,10 @@ import type { InspectedSession } from "../wire/index.ts";
 import type { Column } from "./filters.ts";
 import { formatCount, formatDuration, formatWhen } from "./format.ts";
 import { filters, setFilters } from "./list-filters.ts";
-import { Box, Status } from "./parts.tsx";
+import { Status } from "./parts.tsx";
 import { Price } from "./price.tsx";
 import { linkTo } from "./route.ts";
+import { Box } from "./scrolls.tsx";
 import { known } from "./sessions-store.ts";
 
 const heads: readonly (readonly [column: Column, name: string])[] = [

@@ -10,8 +10,9 @@ import { needsCounts } from "./filters.ts";
 import { formatCount } from "./format.ts";
 import { useKeys } from "./keyboard.ts";
 import { filters, setFilters } from "./list-filters.ts";
-import { attempt, Box } from "./parts.tsx";
+import { attempt } from "./parts.tsx";
 import { go } from "./route.ts";
+import { Box } from "./scrolls.tsx";
 import { FilterBar } from "./sessions-filters.tsx";
 import {
 	allSessions,

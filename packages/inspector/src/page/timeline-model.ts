@@ -15,6 +15,8 @@ export interface Span {
 	end: number | undefined;
 	failed: boolean;
 	readonly step?: number;
+	/** The call, for a tool. */
+	readonly callId?: string;
 	readonly tokens?: number;
 	readonly cost?: number;
 	/** The run that it belongs to; for a run, the span itself. */
@@ -110,7 +112,7 @@ export class Timeline {
 				const again = Number(body.attempt) > 1 ? ` · attempt ${body.attempt}` : "";
 				this.#calls.set(
 					callId,
-					put({ kind: "tool", label: String(body.name), detail: again, end: undefined, ...step }),
+					put({ kind: "tool", label: String(body.name), detail: again, end: undefined, callId, ...step }),
 				);
 				break;
 			}
@@ -266,7 +268,10 @@ function textOf(message: unknown): string {
 }
 
 /** Returns the position of a span within its run, as fractions of 1. */
-export function placeOf(span: Span, last: number): { readonly left: number; readonly width: number } {
+export function placeOf(
+	span: Pick<Span, "run" | "start" | "end">,
+	last: number,
+): { readonly left: number; readonly width: number } {
 	const { run } = span;
 	const start = run?.start ?? span.start;
 	const end = Math.max(run?.end ?? last, start + 1);

@@ -1,94 +1,277 @@
-// A session as a timeline: each line is a run, or an event in it, with a bar for its time within the run.
+// A session as a trace: a tree of runs, steps, answers and calls, each with a bar for its time within the run.
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import { EntryDetails } from "./entry-details.tsx";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ShownEntry } from "../wire/index.ts";
+import { isOver } from "./api.ts";
+import { childEntries, childrenFor } from "./child-entries.ts";
 import { formatCost, formatCount, formatDuration, formatTime } from "./format.ts";
 import { useKeys } from "./keyboard.ts";
+import { NodeDetails } from "./node-details.tsx";
 import type { SessionStore } from "./session-store.ts";
-import { placeOf, type Span, type Timeline } from "./timeline-model.ts";
+import { placeOf, Timeline } from "./timeline-model.ts";
+import { type ChildTrace, shownRows, type TraceRow, traceRows } from "./trace-rows.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
-export function TimelineTab({ store }: { readonly store: SessionStore }): JSX.Element {
-	void store.version.value;
+interface ReadChild extends ChildTrace {
+	readonly entries: readonly ShownEntry[];
+}
+
+/** The trace, and the details of the chosen node. */
+export function TraceTab(props: {
+	readonly store: SessionStore;
+	/** Called with the entry of the chosen node, if the session has it. */
+	readonly chosen?: (seq: number | undefined) => void;
+	/** Shows the end at first, and follows it. */
+	readonly isAtEnd?: boolean;
+}): JSX.Element {
+	const { store, chosen, isAtEnd = false } = props;
+	const version = store.version.value;
 	const { timeline } = store;
-	const [selected, select] = useState<number | undefined>(undefined);
-	const index = timeline.spans.findIndex(({ seq }) => seq === selected);
-	const move = (by: number): void => {
-		const next = timeline.spans[Math.max(0, Math.min(timeline.spans.length - 1, index + by))];
-		select(next?.seq);
+	const info = store.info.value;
+	const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+	const [search, setSearch] = useState("");
+	const [selected, setSelected] = useState<string | undefined>(undefined);
+	const [children, read] = useChildren(store);
+	const all = useMemo(
+		() =>
+			traceRows(timeline, (callId) => {
+				const known = children.get(callId);
+				if (known !== undefined) return known;
+				return hasChild(timeline, callId, store) ? "unread" : undefined;
+			}),
+		[timeline, version, children, info?.children.length],
+	);
+	const rows = useMemo(() => shownRows(all, closed, search), [all, closed, search]);
+	const index = rows.findIndex(({ key }) => key === selected);
+	const row = all.find(({ key }) => key === selected);
+	const select = (next: TraceRow | undefined): void => {
+		setSelected(next?.key);
+		chosen?.(next?.child === undefined ? next?.seq : undefined);
 	};
-	useKeys({ j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) });
+	const move = (by: number): void => select(rows[Math.max(0, Math.min(rows.length - 1, index + by))]);
+	const toggle = (of: TraceRow, open = !isOpen(of)): void => {
+		if (of.callId !== undefined && !children.has(of.callId)) {
+			if (open) read(of.callId, of.label);
+			return;
+		}
+		const next = new Set(closed);
+		if (open) next.delete(of.key);
+		else next.add(of.key);
+		setClosed(next);
+	};
+	const isOpen = ({ key, callId }: TraceRow): boolean =>
+		!closed.has(key) && (callId === undefined || children.has(callId));
+	const openRow = (open: boolean): void => {
+		if (row?.hasRows === true && isOpen(row) !== open) toggle(row, open);
+	};
+	useKeys({
+		j: () => move(1),
+		k: () => move(-1),
+		ArrowDown: () => move(1),
+		ArrowUp: () => move(-1),
+		ArrowRight: () => openRow(true),
+		ArrowLeft: () => openRow(false),
+		f: () => document.querySelector<HTMLElement>("#trace-search")?.focus(),
+	});
+	const ofChild = row?.child === undefined ? undefined : childOf(children, row.child);
 	return (
-		<div class="split">
-			<TimelineList of={timeline} selected={selected} select={select} current={index} />
-			{selected === undefined ? null : (
-				<EntryDetails store={store} seq={selected} close={() => select(undefined)} />
+		<>
+			<div class="trace">
+				<div class="trace-bar">
+					<input
+						id="trace-search"
+						type="search"
+						aria-label="Search the trace"
+						placeholder="Search the trace"
+						value={search}
+						onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+					/>
+					<button
+						type="button"
+						onClick={() =>
+							setClosed(
+								closed.size > 0
+									? new Set()
+									: new Set(all.filter(({ kind }) => kind === "step").map(({ key }) => key)),
+							)
+						}
+					>
+						{closed.size > 0 ? "Open all" : "Close steps"}
+					</button>
+				</div>
+				<TraceList
+					of={rows}
+					last={timeline.last}
+					version={`${version} ${children.size} ${closed.size} ${search}`}
+					selected={selected}
+					select={select}
+					toggle={toggle}
+					isOpen={isOpen}
+					current={index}
+					isAtEnd={isAtEnd}
+				/>
+			</div>
+			{row === undefined ? null : (
+				<NodeDetails
+					row={row}
+					of={
+						row.child === undefined
+							? store
+							: { sessionId: store.sessionId, child: row.child, entries: ofChild?.entries ?? [] }
+					}
+					system={info?.agent?.system}
+					close={() => select(undefined)}
+				/>
 			)}
-		</div>
+		</>
 	);
 }
 
-export function TimelineList(props: {
-	readonly of: Timeline;
-	readonly selected?: number | undefined;
-	readonly select?: (seq: number) => void;
+/** The trace of a session alone, such as beside another one. */
+export function TimelineList({ of, label }: { readonly of: Timeline; readonly label: string }): JSX.Element {
+	const rows = traceRows(of);
+	return <TraceList of={rows} last={of.last} version={`${rows.length} ${of.last}`} label={label} />;
+}
+
+function hasChild(timeline: Timeline, callId: string, store: SessionStore): boolean {
+	if ((store.info.value?.children.length ?? 0) === 0) return false;
+	const span = timeline.spans.find((each) => each.callId === callId);
+	return span !== undefined && childrenFor(span.label, store).length > 0;
+}
+
+function childOf(children: ReadonlyMap<string, ReadChild>, child: string): ReadChild | undefined {
+	for (const each of children.values()) if (each.child === child) return each;
+	return undefined;
+}
+
+/** The sub-agents that were opened, by their call, and a function that opens one. */
+function useChildren(
+	store: SessionStore,
+): readonly [ReadonlyMap<string, ReadChild>, (callId: string, name: string) => void] {
+	const [children, setChildren] = useState<ReadonlyMap<string, ReadChild>>(new Map());
+	const wanted = useRef(new Map<string, string>());
+	const ending = useRef(new AbortController());
+	const read = (callId: string, name: string): void => {
+		wanted.current.set(callId, name);
+		childEntries(store.sessionId, childrenFor(name, store), callId, ending.current.signal).then(
+			(found) => {
+				const timeline = new Timeline();
+				for (const entry of found?.entries ?? []) timeline.add(entry);
+				const child = found?.child.child ?? "";
+				setChildren((before) =>
+					new Map(before).set(callId, { child, timeline, entries: found?.entries ?? [] }),
+				);
+			},
+			(error) => {
+				if (!isOver(error)) wanted.current.delete(callId);
+			},
+		);
+	};
+	const seen = (store.info.value?.children ?? []).map(({ child, seq }) => `${child} ${seq}`).join();
+	useEffect(() => {
+		for (const [callId, name] of wanted.current) read(callId, name);
+	}, [seen]);
+	useEffect(() => () => ending.current.abort(), []);
+	return [children, read];
+}
+
+/** Kinds whose label is their name. */
+const named: ReadonlySet<TraceRow["kind"]> = new Set(["run", "step", "input", "takeover", "retry", "wait"]);
+
+function TraceList(props: {
+	readonly of: readonly TraceRow[];
+	readonly last: number;
+	readonly version: string;
+	readonly selected?: string | undefined;
+	readonly select?: (row: TraceRow) => void;
+	readonly toggle?: (row: TraceRow) => void;
+	readonly isOpen?: (row: TraceRow) => boolean;
 	readonly current?: number;
+	readonly isAtEnd?: boolean;
 	readonly label?: string;
 }): JSX.Element {
-	const { of: timeline, selected, select, current, label = "Timeline" } = props;
-	const { spans, last } = timeline;
-	if (spans.length === 0) return <p class="empty">No activity yet.</p>;
+	const {
+		of: rows,
+		last,
+		version,
+		selected,
+		select,
+		toggle,
+		isOpen,
+		current,
+		isAtEnd,
+		label = "Trace",
+	} = props;
+	if (rows.length === 0) return <p class="empty">Nothing here.</p>;
 	return (
 		<VirtualList
 			label={label}
 			class="timeline"
-			count={spans.length}
-			lineHeight={30}
-			version={`${spans.length} ${last} ${selected}`}
-			keyOf={(index) => index}
+			count={rows.length}
+			lineHeight={26}
+			version={`${version} ${rows.length} ${last} ${selected}`}
+			keyOf={(index) => rows[index]?.key ?? index}
 			current={current}
+			isAtEnd={isAtEnd === true}
 			line={(index) => {
-				const span = spans[index];
-				return span === undefined ? null : (
-					<SpanLine of={span} last={last} isSelected={span.seq === selected} select={select} />
+				const row = rows[index];
+				return row === undefined ? null : (
+					<RowLine
+						of={row}
+						last={last}
+						isSelected={row.key === selected}
+						select={select}
+						{...(row.hasRows && toggle !== undefined ? { toggle, isOpen: isOpen?.(row) === true } : {})}
+					/>
 				);
 			}}
 		/>
 	);
 }
 
-function SpanLine(props: {
-	readonly of: Span;
+function RowLine(props: {
+	readonly of: TraceRow;
 	readonly last: number;
 	readonly isSelected: boolean;
-	readonly select: ((seq: number) => void) | undefined;
+	readonly select: ((row: TraceRow) => void) | undefined;
+	readonly toggle?: (row: TraceRow) => void;
+	readonly isOpen?: boolean;
 }): JSX.Element {
-	const { of: span, last, isSelected, select } = props;
-	const { left, width } = placeOf(span, last);
+	const { of: row, last, isSelected, select, toggle, isOpen } = props;
+	const { left, width } = placeOf(row, last);
 	const duration =
-		span.end === undefined ? "under way" : span.end > span.start ? formatDuration(span.end - span.start) : "";
+		row.end === undefined ? "under way" : row.end > row.start ? formatDuration(row.end - row.start) : "";
 	return (
-		<button
-			type="button"
-			class={`span span-${span.kind} ${span.failed ? "is-failed" : ""}`}
-			aria-pressed={isSelected}
-			onClick={() => select?.(span.seq)}
-		>
-			<span class="span-kind">{span.kind}</span>
-			<span class="span-label">
-				{span.step === undefined || span.step === 0 ? "" : `${span.step} · `}
-				{span.label} <span class="quiet">{span.detail}</span>
+		<div class={`span span-${row.kind} ${row.failed ? "is-failed" : ""} ${isSelected ? "is-selected" : ""}`}>
+			<span class="span-name" style={{ paddingLeft: `${Math.min(row.depth, 8) * 14}px` }}>
+				{toggle === undefined ? (
+					<span class="span-toggle" />
+				) : (
+					<button
+						type="button"
+						class="span-toggle"
+						aria-expanded={isOpen}
+						aria-label={`Contents of ${row.label}`}
+						onClick={() => toggle(row)}
+					>
+						{isOpen === true ? "▾" : "▸"}
+					</button>
+				)}
+				<button type="button" class="span-main" aria-pressed={isSelected} onClick={() => select?.(row)}>
+					<span class="span-kind">{named.has(row.kind) ? "" : row.kind}</span>
+					<span class="span-label">
+						{row.label} <span class="quiet">{row.detail}</span>
+					</span>
+				</button>
 			</span>
 			<span class="span-bar" aria-hidden="true">
 				<span style={{ left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` }} />
 			</span>
-			<span class="span-numbers">
-				<span class="span-more">
-					{span.tokens === undefined ? "" : `${formatCount(span.tokens)} tok `}
-					{span.cost === undefined ? "" : `${formatCost(span.cost)} `}
-				</span>
-				{duration === "" ? formatTime(span.start) : duration}
+			<span class="span-more">
+				{row.tokens === undefined ? "" : formatCount(row.tokens)}
+				{row.cost === undefined ? "" : ` · ${formatCost(row.cost)}`}
 			</span>
-		</button>
+			<span class="span-numbers">{duration === "" ? formatTime(row.start) : duration}</span>
+		</div>
 	);
 }

@@ -1,13 +1,15 @@
-// Tokens, cost, errors and latency of all sessions over time.
+// The overview: tokens, cost, latency, errors and cache of all sessions over time, by agent, model, tool and day.
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { UsageBucket } from "../wire/index.ts";
+import type { UsageBucket, UsageGroup, UsageLatency } from "../wire/index.ts";
 import { UsageCharts } from "./charts.tsx";
+import { Command } from "./copy.tsx";
 import { useAnswer } from "./entry-details.tsx";
 import { formatCount, formatPrice, formatShare } from "./format.ts";
 import { ModelsTable } from "./models-table.tsx";
 import { Figure } from "./parts.tsx";
-import { onChanges } from "./sessions-store.ts";
+import { allSessions, choices, onChanges } from "./sessions-store.ts";
+import { UsageGroups } from "./usage-groups.tsx";
 
 const ranges: readonly (readonly [minutes: number, name: string])[] = [
 	[60, "the last hour"],
@@ -19,11 +21,15 @@ const ranges: readonly (readonly [minutes: number, name: string])[] = [
 
 interface Usage {
 	readonly buckets: readonly UsageBucket[];
+	readonly latencies: readonly UsageLatency[];
+	readonly groups: readonly UsageGroup[];
 	readonly sessions: number;
 }
 
+const waitingStatuses: ReadonlySet<string> = new Set(["waiting", "parked", "interrupted"]);
+
 export function UsageView(): JSX.Element {
-	const [minutes, setMinutes] = useState(60);
+	const [minutes, setMinutes] = useState(1_440);
 	const [look, setLook] = useState(0);
 	const [last, setLast] = useState<Usage | undefined>(undefined);
 	useEffect(() => onChanges(() => setLook((count) => count + 1)), []);
@@ -33,40 +39,68 @@ export function UsageView(): JSX.Element {
 	}, [value]);
 	const sum = (of: keyof UsageBucket): number =>
 		(last?.buckets ?? []).reduce((total, bucket) => total + bucket[of], 0);
+	// The list of sessions changes this.
+	void choices.value;
+	const waiting = allSessions().filter(({ status }) => waitingStatuses.has(status));
 	return (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys
 		<main class="usage scrolls" tabIndex={0}>
-			<h1>Usage</h1>
-			<label>
-				In{" "}
-				<select value={minutes} onChange={({ currentTarget }) => setMinutes(Number(currentTarget.value))}>
-					{ranges.map(([value, name]) => (
-						<option key={value} value={value}>
-							{name}
-						</option>
-					))}
-				</select>
-			</label>
+			<div class="usage-head">
+				<h1>Overview</h1>
+				<label>
+					In{" "}
+					<select value={minutes} onChange={({ currentTarget }) => setMinutes(Number(currentTarget.value))}>
+						{ranges.map(([value, name]) => (
+							<option key={value} value={value}>
+								{name}
+							</option>
+						))}
+					</select>
+				</label>
+			</div>
 			{problem === undefined ? null : <p class="notice is-error">{problem}</p>}
 			{last === undefined ? (
 				<p class="empty">Reading…</p>
 			) : (
 				<>
-					<dl class="figures">
+					<dl class="figures tiles">
 						<Figure name="sessions">{formatCount(last.sessions)}</Figure>
-						<Figure name="tokens">{formatCount(sum("inputTokens") + sum("outputTokens"))}</Figure>
-						<Figure name="input from the cache">
-							{formatShare(sum("cachedTokens"), sum("inputTokens"))}
+						<Figure name="need you now">
+							{waiting.length === 0 ? "0" : <a href="#/?status=needs-you">{formatCount(waiting.length)}</a>}
+						</Figure>
+						<Figure name="errors">
+							{sum("errors") === 0 ? "0" : <a href="#/?status=error">{formatCount(sum("errors"))}</a>}
 						</Figure>
 						<Figure name="cost">{formatPrice(sum("cost"), sum("unpriced"))}</Figure>
+						<Figure name="tokens">{formatCount(sum("inputTokens") + sum("outputTokens"))}</Figure>
+						<Figure name="input from the cache">
+							{formatShare(sum("cachedTokens"), sum("inputTokens"))}{" "}
+							<span class="quiet">{formatCount(sum("cachedTokens"))} tokens</span>
+						</Figure>
 						<Figure name="answers">{formatCount(sum("answers"))}</Figure>
 						<Figure name="tool calls">{formatCount(sum("toolCalls"))}</Figure>
-						<Figure name="errors">{formatCount(sum("errors"))}</Figure>
 					</dl>
-					<UsageCharts buckets={last.buckets} />
+					<Prices of={last.groups} />
+					<UsageCharts buckets={last.buckets} latencies={last.latencies} />
+					<UsageGroups groups={last.groups} buckets={last.buckets} waiting={waiting} />
 					<ModelsTable />
 				</>
 			)}
 		</main>
+	);
+}
+
+/** What to do about models without a price. */
+function Prices({ of }: { readonly of: readonly UsageGroup[] }): JSX.Element | null {
+	const models = of.filter(({ kind, unpriced }) => kind === "model" && unpriced > 0).map(({ name }) => name);
+	if (models.length === 0) return null;
+	const lines = models.map((name) => `  ${JSON.stringify(name)}: { input: 0, output: 0 },`).join("\n");
+	return (
+		<div class="hint">
+			<p>
+				The cost of {models.join(", ")} is unknown. Add prices to the agent, in US dollars per million tokens:
+			</p>
+			<Command text={`prices: {\n${lines}\n},`} name="Copy the prices" />
+		</div>
 	);
 }

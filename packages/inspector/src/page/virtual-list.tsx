@@ -114,7 +114,9 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
 		if (isAtEnd && staysAtEnd.current && element !== null) element.scrollTop = element.scrollHeight;
 	});
 	useEffect(() => {
-		if (current !== undefined && current >= 0) virtualizer.scrollToIndex(current, { align: "auto" });
+		if (current === undefined || current < 0) return;
+		staysAtEnd.current = false;
+		virtualizer.scrollToIndex(current, { align: "auto" });
 	}, [current]);
 	return (
 		<Scroller

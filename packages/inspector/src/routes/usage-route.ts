@@ -1,7 +1,7 @@
 // Tokens, cost, errors and latency over time, of all sessions that changed in that period.
 import type { Route } from "@holdfast/server";
-import { addBucket, emptyBucket } from "../looks/index.ts";
-import type { UsageBucket } from "../wire/index.ts";
+import { addBucket, emptyBucket, emptyGroup, type Group, joinGroups, quantile } from "../looks/index.ts";
+import type { UsageBucket, UsageGroup, UsageLatency } from "../wire/index.ts";
 import { answerJson, inspectionOf, jsonAnswer, numberOf, type RouteParts } from "./route-parts.ts";
 
 /** The most sessions read; those changed last. */
@@ -24,7 +24,9 @@ export function usageRoute(parts: RouteParts): Route {
 				schema: { type: "integer", minimum: 60, maximum: 43_200 },
 			},
 		],
-		answers: jsonAnswer("`{ buckets, sessions }`: what happened in each part, and of how many sessions."),
+		answers: jsonAnswer(
+			"`{ buckets, latencies, groups, sessions }`: what happened in each part, by whom, and of how many sessions.",
+		),
 		errors: ["inspector_closed", "invalid_input"],
 		async handle(exchange) {
 			const inspection = inspectionOf(exchange, parts);
@@ -40,16 +42,39 @@ export function usageRoute(parts: RouteParts): Route {
 				after = page.at(-1)?.sessionId;
 				if (page.length < 1_000 || after === undefined) break;
 			}
+			const groups = new Map<string, Group>();
 			heads.sort((left, right) => right.updatedAt - left.updatedAt);
 			for (const head of heads.slice(0, mostSessions)) {
-				const { minutes: found } = await parts.looks.counted(inspection, caller, head);
+				const { minutes: found, grouped } = await parts.looks.counted(inspection, caller, head);
+				for (const group of grouped.groups.values()) {
+					if (group.at < begin) continue;
+					const at = group.kind === "all" ? begin + Math.floor((group.at - begin) / width) * width : 0;
+					const key = `${group.kind} ${at} ${group.name}`;
+					groups.set(key, joinGroups(groups.get(key) ?? emptyGroup(group.kind, group.name, at), group));
+				}
 				for (const bucket of found.values()) {
 					const at = Math.floor((bucket.at - begin) / width);
 					const sum = sums[at];
 					if (sum !== undefined) sums[at] = addBucket(sum, bucket);
 				}
 			}
-			return answerJson({ buckets: sums, widthMs: width, sessions: Math.min(heads.length, mostSessions) });
+			return answerJson({
+				buckets: sums,
+				latencies: sums.map(({ at }) => latencyOf(groups.get(`all ${at} `))),
+				groups: [...groups.values()].flatMap(shownGroup),
+				widthMs: width,
+				sessions: Math.min(heads.length, mostSessions),
+			});
 		},
 	};
+}
+
+function latencyOf(group: Group | undefined): UsageLatency {
+	const [p50, p95] = [0.5, 0.95].map((share) => quantile(group?.latencies ?? {}, share));
+	return { ...(p50 === undefined ? {} : { p50 }), ...(p95 === undefined ? {} : { p95 }) };
+}
+
+function shownGroup(group: Group): readonly UsageGroup[] {
+	const { kind, at: _at, latencies: _latencies, ...numbers } = group;
+	return kind === "all" ? [] : [{ kind, ...numbers, ...latencyOf(group) }];
 }

@@ -13,4 +13,6 @@ export type {
 	ShownStep,
 	ShownWaitingCall,
 	UsageBucket,
+	UsageGroup,
+	UsageLatency,
 } from "./types.ts";

@@ -111,6 +111,30 @@ export interface UsageBucket extends Omit<SessionCounts, "runs" | "steps" | "run
 	readonly slowestMs: number;
 }
 
+/** The activity of one agent, model or tool in a time. */
+export interface UsageGroup {
+	readonly kind: "agent" | "model" | "tool";
+	/** Empty for an agent without a name. */
+	readonly name: string;
+	/** Answers of models; calls of a tool. */
+	readonly count: number;
+	readonly inputTokens: number;
+	readonly outputTokens: number;
+	readonly cachedTokens: number;
+	readonly cost: number;
+	readonly unpriced: number;
+	readonly errors: number;
+	/** Latencies in milliseconds, within 8 %; absent if nothing was measured. */
+	readonly p50?: number;
+	readonly p95?: number;
+}
+
+/** The latencies of the answers in one interval, in milliseconds. */
+export interface UsageLatency {
+	readonly p50?: number;
+	readonly p95?: number;
+}
+
 /** A session or child session, and its origin. */
 export interface SessionLook {
 	readonly subagent: string;

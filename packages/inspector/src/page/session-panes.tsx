@@ -1,0 +1,33 @@
+// The conversation, with the trace and the details of its nodes beside it where the page is wide.
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { ConversationTab } from "./conversation.tsx";
+import type { SessionStore } from "./session-store.ts";
+import { TraceTab } from "./timeline.tsx";
+
+const wide = matchMedia("(min-width: 1150px)");
+const isWide = signal(wide.matches);
+wide.addEventListener("change", () => {
+	isWide.value = wide.matches;
+});
+
+export function SessionPanes({ store }: { readonly store: SessionStore }): JSX.Element {
+	const [seq, setSeq] = useState<number | undefined>(undefined);
+	if (!isWide.value || store.entries.length === 0) return <ConversationTab store={store} />;
+	return (
+		<div class="panes">
+			<ConversationTab store={store} seq={seq} />
+			<TraceTab store={store} chosen={setSeq} isAtEnd />
+		</div>
+	);
+}
+
+/** The trace alone. */
+export function TracePage({ store }: { readonly store: SessionStore }): JSX.Element {
+	return (
+		<div class="split">
+			<TraceTab store={store} />
+		</div>
+	);
+}
