@@ -41,7 +41,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 	["inspector", ["@holdfast/upp", "holdfast", "@holdfast/server", "@holdfast/redaction", "@holdfast/client"]],
 	["client", []],
 	["runner", ["@holdfast/upp", "holdfast", "@holdfast/memory", "@holdfast/outbound", "@holdfast/redaction"]],
-	["sandbox", ["@holdfast/upp"]],
+	["sandbox", ["@holdfast/upp", "holdfast"]],
 	["mcp", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
 	["a2a", ["@holdfast/upp", "holdfast", "@holdfast/server"]],
 	["otel", ["@holdfast/upp", "holdfast", "@holdfast/redaction"]],

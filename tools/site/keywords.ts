@@ -89,6 +89,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"plan and execute, autonomous, audit trail, policy, replay, compliance, safety, evaluation",
 	],
 	["guide/runtimes", "Bun, Deno, browser, supported Node versions, compatibility"],
+	[
+		"guide/code-mode",
+		"code mode, codemode, programmatic tool calling, scripts, code execution with tools, fewer tokens",
+	],
 	["guide/sandbox", "code execution, code interpreter, run untrusted code, eval, QuickJS, isolate"],
 	["guide/scaling", "horizontal scaling, load balancer, high availability, many servers, replicas"],
 	[

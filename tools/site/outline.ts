@@ -88,6 +88,7 @@ export const outline: readonly Group[] = [
 			"guide/endpoints",
 			"guide/packing",
 			"guide/sandbox",
+			"guide/code-mode",
 		],
 	},
 	{

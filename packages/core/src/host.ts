@@ -95,3 +95,4 @@ export { type FoldedHistory, type FoldHistoryOptions, foldHistory } from "./sess
 export type { Recovery } from "./sessions/recovery.ts";
 export { fromStored, toStored } from "./sqlite/stored-text.ts";
 export { taskKey } from "./subagents/task-key.ts";
+export { modelTools } from "./tools/model-tools.ts";

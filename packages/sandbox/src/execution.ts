@@ -49,6 +49,8 @@ export class Execution implements CodeExecution {
 	readonly #reader = new WireReader();
 	readonly #settled = Promise.withResolvers<CodeExecutionResult>();
 	readonly #abandon: (execution: Execution) => void;
+	/** Called whenever only the host can continue the run. Set it right after the run was created. */
+	onParked: (() => void) | undefined;
 	#promises = 0;
 	#thread: ThreadPort | undefined;
 	#stopTimer: (() => void) | undefined;
@@ -75,7 +77,7 @@ export class Execution implements CodeExecution {
 			imports: Object.fromEntries(imports),
 			args: options.args,
 			captureConsole: !hasConsole,
-			seed: [...randomFillSync(new Int32Array(4))],
+			seed: options.reproducible === undefined ? randomSeed() : seedOf(options.reproducible.seed),
 		});
 		this.order = {
 			kind: "run",
@@ -89,6 +91,7 @@ export class Execution implements CodeExecution {
 			fn,
 			setup,
 			setupPromises: this.#promises,
+			clock: options.reproducible?.now,
 			reportFn: this.#reportFn,
 			globalNames: hasConsole ? Object.keys(globals) : [...Object.keys(globals), "console"],
 			importNames: new Map([...imports].map(([specifier, names]) => [specifier, Object.keys(names)])),
@@ -140,6 +143,11 @@ export class Execution implements CodeExecution {
 		const { timeLimitMs } = this.#options;
 		const late = (): void => this.terminate(`The run took longer than ${timeLimitMs} ms`);
 		this.#stopTimer ??= startTimer(timeLimitMs, late, { process: "release" });
+	}
+
+	/** Reports that the guest waits for the host, and has received everything that was sent to it. */
+	park(): void {
+		this.onParked?.();
 	}
 
 	/** Adds a piece of the guest's next value. */
@@ -309,6 +317,21 @@ export class Execution implements CodeExecution {
 		}
 		this.#thread?.settle(id, outcome.isFulfilled, outcome.wire);
 	}
+}
+
+function randomSeed(): readonly number[] {
+	return [...randomFillSync(new Int32Array(4))];
+}
+
+/** Spreads a number over the four that the guest's generator needs. */
+function seedOf(seed: number): readonly number[] {
+	let state = seed;
+	return Array.from({ length: 4 }, () => {
+		state = (state + 0x9e3779b9) | 0;
+		let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+		mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+		return mixed ^ (mixed >>> 15);
+	});
 }
 
 function* allOf(values: readonly (() => Generator<void, unknown>)[]): Generator<void, unknown[]> {

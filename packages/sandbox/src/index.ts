@@ -7,6 +7,7 @@ export type {
 	CodeExecutionOptions,
 	CodeExecutionResult,
 	CodeExecutionStatus,
+	ReproducibleRun,
 	Sandbox,
 	SandboxOptions,
 } from "./types.ts";

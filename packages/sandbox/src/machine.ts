@@ -51,6 +51,8 @@ export class Machine {
 	#functions!: Readonly<Record<GuestFunction, JSValueHandle>>;
 	/** Whether the engine must be replaced before the next run. */
 	isSpent = false;
+	/** Milliseconds since the epoch on the clock of a reproducible run; undefined: the system's clock. */
+	#clock: number | undefined;
 
 	private constructor(module: WebAssembly.Module, host: MachineHost) {
 		this.#module = module;
@@ -72,8 +74,12 @@ export class Machine {
 		return this.#vm._getMemory().buffer.byteLength - this.#snapshot.memory.byteLength;
 	}
 
-	/** Resets the engine to its initial state, with a limit for the guest's heap in bytes. */
-	async reset(memoryLimitBytes: number): Promise<void> {
+	/**
+	 * Resets the engine to its initial state, with a limit for the guest's heap in bytes. `clock` is the time of a
+	 * reproducible run.
+	 */
+	async reset(memoryLimitBytes: number, clock: number | undefined): Promise<void> {
+		this.#clock = clock;
 		if (this.isSpent || this.grownBytes > keptGrowth) {
 			this.#vm = await QuickJS.restore(this.#snapshot, this.#options());
 			for (const [name, native] of this.#natives()) this.#vm.registerHostCallback(name, native);
@@ -145,8 +151,19 @@ export class Machine {
 				load: (name) => withoutStack(() => this.#host.load(name)),
 			},
 			// The engine's output is discarded.
-			wasi: () => ({ fd_write: () => 0 }),
+			wasi: (memory) => ({
+				fd_write: () => 0,
+				clock_time_get: (_id: number, _precision: bigint, at: number) => {
+					new DataView(memory.buffer).setBigUint64(at, BigInt(this.#now()) * 1_000_000n, true);
+					return 0;
+				},
+			}),
 		};
+	}
+
+	/** Code that waits by reading the clock until time has passed would never end if its clock stood still. */
+	#now(): number {
+		return this.#clock === undefined ? Date.now() : this.#clock++;
 	}
 
 	#natives(): readonly (readonly [string, (...given: JSValueHandle[]) => JSValueHandle])[] {

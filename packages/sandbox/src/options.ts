@@ -10,7 +10,7 @@ import {
 	optionNames,
 } from "@holdfast/upp";
 import { normalizePath } from "./graph.ts";
-import type { CodeExecutionOptions, SandboxOptions } from "./types.ts";
+import type { CodeExecutionOptions, ReproducibleRun, SandboxOptions } from "./types.ts";
 
 const codeExecutionNames = optionNames<CodeExecutionOptions>({
 	execute: true,
@@ -22,7 +22,9 @@ const codeExecutionNames = optionNames<CodeExecutionOptions>({
 	timeLimitMs: true,
 	filename: true,
 	report: true,
+	reproducible: true,
 });
+const reproducibleNames = optionNames<ReproducibleRun>({ seed: true, now: true });
 const executeNames = optionNames<NonNullable<CodeExecutionOptions["execute"]>>({ fn: true, args: true });
 
 /** The limits of a sandbox with defaults applied. */
@@ -42,6 +44,7 @@ export interface RunOptions {
 	readonly timeLimitMs: number;
 	readonly filename: string;
 	readonly report: ((value: unknown) => void) | undefined;
+	readonly reproducible: ReproducibleRun | undefined;
 }
 
 function invalid(message: string): HoldfastError {
@@ -123,7 +126,19 @@ export function readRunOptions(source: unknown, options: CodeExecutionOptions, l
 		timeLimitMs: timeLimit(options.timeLimitMs, limits.timeLimitMs),
 		filename: String(options.filename ?? "<runCode>"),
 		report,
+		reproducible: readReproducible(options.reproducible),
 	};
+}
+
+function readReproducible(given: ReproducibleRun | undefined): ReproducibleRun | undefined {
+	if (given === undefined) return undefined;
+	checkOptionNames(given, reproducibleNames, { of: "`reproducible` of runCode()" });
+	const { seed, now } = given;
+	if (!Number.isInteger(seed) || seed < 0 || seed >= 2 ** 32)
+		throw invalid(`reproducible.seed is ${String(seed)}: give an integer from 0 to 4294967295`);
+	if (!Number.isInteger(now) || now < 0 || now > 8_640_000_000_000_000)
+		throw invalid(`reproducible.now is ${String(now)}: give milliseconds since the epoch`);
+	return { seed, now };
 }
 
 /** Keys that are not relative paths can never be resolved, so they are dropped. */

@@ -201,6 +201,7 @@ export class Pool {
 			thread.isParked = true;
 			thread.worker.unref();
 			this.#schedule();
+			ours.park();
 		} else {
 			void attempt(
 				() => ours.end(message.end),

@@ -41,6 +41,8 @@ export interface RunOrder {
 	readonly importNames: ReadonlyMap<string, readonly string[]>;
 	/** Promises in `setup`. */
 	readonly setupPromises: number;
+	/** The guest's clock at the start, in milliseconds since the epoch; undefined for the system's clock. */
+	readonly clock: number | undefined;
 	/** Number of the function that `report` calls, whose values count against the memory limit. */
 	readonly reportFn: number | undefined;
 }

@@ -25,12 +25,17 @@ const sandboxNames = optionNames<SandboxOptions>({
  * await sandbox.close();
  */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
+	return ownSandbox(options);
+}
+
+/** Like `createSandbox`, with executions of this package as runs. */
+export function ownSandbox(options: SandboxOptions): OwnSandbox {
 	checkOptionNames(options, sandboxNames, { of: "createSandbox()" });
 	const limits = readLimits(options);
 	const pool = new Pool(limits);
 	let runs = 0;
 	let isClosed = false;
-	return {
+	const sandbox: OwnSandbox = {
 		runCode(source: string, given: CodeExecutionOptions = {}) {
 			if (isClosed)
 				throw new HoldfastError("sandbox_closed", "The sandbox is closed: make another one", {
@@ -47,4 +52,18 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 			return pool.close();
 		},
 	};
+	ours.add(sandbox);
+	return sandbox;
+}
+
+/** A sandbox whose runs are executions of this package. */
+export interface OwnSandbox extends Sandbox {
+	runCode(source: string, options?: CodeExecutionOptions): Execution;
+}
+
+const ours = new WeakSet<object>();
+
+/** Whether a sandbox was created by `createSandbox`. */
+export function isOwnSandbox(sandbox: unknown): sandbox is OwnSandbox {
+	return typeof sandbox === "object" && sandbox !== null && ours.has(sandbox);
 }

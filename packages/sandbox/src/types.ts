@@ -89,6 +89,19 @@ export interface CodeExecutionOptions {
 	readonly filename?: string;
 	/** Receives the values that the guest passes to `report`, which exists only with this option. */
 	readonly report?: (value: unknown) => void;
+	/**
+	 * Makes `Math.random` and `Date` return the same values in every run with the same `seed` and `now`, as long as the
+	 * code receives the same data in the same order. Default: a new seed and the system's clock.
+	 */
+	readonly reproducible?: ReproducibleRun;
+}
+
+/** The sources of chance and time of a run. */
+export interface ReproducibleRun {
+	/** An integer from 0 to 2^32 - 1. */
+	readonly seed: number;
+	/** Milliseconds since the epoch at the start. Each time the code reads the clock, it advances by one millisecond. */
+	readonly now: number;
 }
 
 /** Limits of a sandbox. */

@@ -51,7 +51,7 @@ async function serve({ words, replies }: ThreadData): Promise<void> {
 
 	async function start(order: RunOrder): Promise<void> {
 		const run = order.run;
-		await machine.reset(order.memoryLimitBytes);
+		await machine.reset(order.memoryLimitBytes, order.clock);
 		currentRun = run;
 		current = new GuestRun(machine, order, {
 			sendPiece: (text) => ask({ kind: "piece", run, text }).kind !== "x",

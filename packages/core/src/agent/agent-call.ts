@@ -15,7 +15,7 @@ import {
 } from "../engine/index.ts";
 import { initialSession, type Watcher } from "../facts/index.ts";
 import type { OutputSchema } from "../output/index.ts";
-import { type AgentPolicy, aroundRun, type RunContext, RunMetadata } from "../policy/index.ts";
+import { type AgentPolicy, aroundRun, callersPolicy, type RunContext, RunMetadata } from "../policy/index.ts";
 import { type AgentSetup, SessionEvents } from "../sessions/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import { AgentState } from "../state/index.ts";
@@ -35,6 +35,11 @@ export interface CallOptions<Schema extends OutputSchema = OutputSchema> {
 	readonly signal?: AbortSignal;
 	/** The context of the tool call that makes this call, if the agent works as a sub-agent. */
 	readonly parentContext?: ToolContext;
+}
+
+/** The options of a sub-agent's call, with its caller's policy if it works under that. */
+export interface SubAgentCallOptions extends CallOptions {
+	readonly [callersPolicy]?: AgentPolicy | undefined;
 }
 
 /** Parts shared by all calls of an agent. */
@@ -86,7 +91,8 @@ export function startCall(
 	observer?: CallObserver,
 ): StartedCall {
 	checkOptions(options);
-	const { policed, opaque } = setup;
+	const { opaque } = setup;
+	const policed = policedBelow(setup, (options as SubAgentCallOptions)[callersPolicy]);
 	if (options.output !== undefined && opaque !== undefined) throw hasNoOutput(opaque.strategy.name);
 	let engine = options.output === undefined ? setup.engine : setup.engineWith(options.output);
 	let checkpoints = setup.checkpoints?.session(state);
@@ -246,6 +252,19 @@ function identified(given: GenerateResult, checkpoints: SessionCheckpoints | und
 /** Only per-step changes make the requests of a call differ in their beginning. */
 function fingerprintOf({ prepare, fingerprint }: EngineAgent): string {
 	return prepare === undefined ? "" : fingerprint();
+}
+
+/** Returns the policy of a call below its caller's policy. */
+function policedBelow({ agent, policed }: CallSetup, caller: AgentPolicy | undefined): CallSetup["policed"] {
+	if (caller === undefined) return policed;
+	return {
+		get policy() {
+			return caller.over(policed.policy, agent);
+		},
+		get setup() {
+			return policed.setup;
+		},
+	};
 }
 
 /** Connects the run of a call to its policy and its observers. */

@@ -22,7 +22,11 @@ export class CallFrame implements PolicyRun {
 		this.sessionKey = callKey(runId);
 		this.signal = signal;
 		this.context = context;
-		this.policy = new RunPolicy({ list: policy.begin(this), inputId: context.input.id });
+		this.policy = new RunPolicy({
+			list: policy.begin(this),
+			agentPolicy: policy,
+			inputId: context.input.id,
+		});
 	}
 
 	/** Attaches the run that does the work of the call. A custom strategy has none. */

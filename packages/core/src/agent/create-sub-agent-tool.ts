@@ -9,13 +9,16 @@ import {
 	uuid,
 } from "@holdfast/upp";
 import { type AgentStreamEvent, executionTrace } from "../engine/index.ts";
+import { type AgentPolicy, callersPolicy, type HasCallersPolicy } from "../policy/index.ts";
 import type { SessionAgent } from "../sessions/index.ts";
 import { AgentState, type GenerateResult } from "../state/index.ts";
 import { type ExecutionStrategy, isDecider } from "../strategies/index.ts";
 import { describeWork } from "../subagents/index.ts";
 import type { SubagentEvent, ToolContext, ToolOptions } from "../tools/index.ts";
 import { type Agent, agent as makeAgent } from "./agent.ts";
+import type { SubAgentCallOptions } from "./agent-call.ts";
 import { sessionAgent } from "./agent-sessions.ts";
+import { underCaller } from "./under-caller.ts";
 import { watchProgress } from "./watch-progress.ts";
 
 const createSubAgentToolNames = optionNames<CreateSubAgentToolOptions>({
@@ -26,6 +29,7 @@ const createSubAgentToolNames = optionNames<CreateSubAgentToolOptions>({
 	subagentType: true,
 	buildPrompt: true,
 	stream: true,
+	policy: true,
 	sequential: true,
 	dependsOn: true,
 	retryPolicy: true,
@@ -57,6 +61,13 @@ export interface CreateSubAgentToolOptions<Params = Record<string, unknown>> ext
 	 * model is asked for whole answers.
 	 */
 	readonly stream?: boolean;
+	/**
+	 * The policy that the sub-agent works under. `own` (the default): the sub-agent's `middleware` and `plugins` alone.
+	 * `caller`: in addition, and first, the caller's decisions about tool calls, its replacements of results, and its
+	 * admission of what is recorded, such as redaction. The caller's stages around runs, steps and model calls are not
+	 * applied.
+	 */
+	readonly policy?: "own" | "caller";
 }
 
 /** The function of a sub-agent tool. */
@@ -105,6 +116,7 @@ export function createSubAgentTool<Params = Record<string, unknown>>(
 		subagentType = name,
 		buildPrompt = defaultPrompt,
 		stream = true,
+		policy = "own",
 		...toolOptions
 	} = options;
 	for (const [option, value] of Object.entries({ name, description })) {
@@ -117,8 +129,13 @@ export function createSubAgentTool<Params = Record<string, unknown>>(
 			"createSubAgentTool needs `parameters`: a schema is never derived from an agent.",
 		);
 	}
+	if (policy !== "own" && policy !== "caller")
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`policy\` of createSubAgentTool must be "own" or "caller", not ${JSON.stringify(policy)}.`,
+		);
 	const run: SubAgentToolRun<Params> = async (params, context = {}) => {
-		const work = { agent, subagentType, prompt: buildPrompt(params), streams: stream };
+		const work = { agent, subagentType, prompt: buildPrompt(params), streams: stream, policy };
 		return runSubAgent(work, context);
 	};
 	describeWork(run, {
@@ -126,11 +143,13 @@ export function createSubAgentTool<Params = Record<string, unknown>>(
 		agentId: agent.id,
 		streams: stream,
 		promptOf: (params) => buildPrompt(params as Params),
-		agentFor: ({ model, config }) => {
+		agentFor: ({ model, config, policed }) => {
 			const worker = withModel(agent, { parentModel: model, parentConfig: config });
 			const canRun =
 				worker.model !== undefined && typeof worker.model !== "function" && isSessionAgent(worker as object);
-			return canRun ? (worker as unknown as { [sessionAgent]: SessionAgent })[sessionAgent] : undefined;
+			if (!canRun) return undefined;
+			const inSession = (worker as unknown as { [sessionAgent]: SessionAgent })[sessionAgent];
+			return policy === "own" ? inSession : underCaller(inSession, agent, policed);
 		},
 	});
 	return { ...toolOptions, name, description, parameters, run };
@@ -142,6 +161,7 @@ interface SubAgentWork {
 	readonly prompt: string;
 	/** Whether the sub-agent's own events are emitted. */
 	readonly streams: boolean;
+	readonly policy: "own" | "caller";
 }
 
 async function runSubAgent(work: SubAgentWork, context: Partial<ToolContext>): Promise<string> {
@@ -185,19 +205,31 @@ async function runSubAgent(work: SubAgentWork, context: Partial<ToolContext>): P
 }
 
 async function carryOut(
-	{ agent, prompt, streams }: SubAgentWork,
+	{ agent, prompt, streams, policy }: SubAgentWork,
 	context: Partial<ToolContext>,
 	onEvent: (event: AgentStreamEvent) => void,
 ): Promise<GenerateResult> {
 	const worker = withModel(agent, context);
-	const options = {
+	const options: SubAgentCallOptions = {
 		...(context.signal === undefined ? {} : { signal: context.signal }),
 		...(isWhole(context) ? { parentContext: context } : {}),
+		...(policy === "caller" ? { [callersPolicy]: callersPolicyIn(context) } : {}),
 	};
 	if (!streams) return worker.generate(prompt, AgentState.initial(), options);
 	const stream = worker.stream(prompt, AgentState.initial(), options);
 	for await (const event of stream) onEvent(event);
 	return stream.result;
+}
+
+/** @throws HoldfastError `invalid_option` if the context is not the one that the call of the tool received. */
+function callersPolicyIn(context: Partial<ToolContext>): AgentPolicy | undefined {
+	const { [callersPolicy]: policyOf } = context as Partial<HasCallersPolicy>;
+	if (policyOf === undefined)
+		throw new HoldfastTypeError(
+			"invalid_option",
+			'A sub-agent tool with `policy: "caller"` needs its caller. Let an agent call the tool, and pass on the context that it received, not a copy.',
+		);
+	return policyOf.call(context as HasCallersPolicy);
 }
 
 /** Whether an agent can run in a session. It cannot if its strategy has its own `execute`. */

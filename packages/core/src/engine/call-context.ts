@@ -2,6 +2,7 @@
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingWait, Spent, WaitingChild } from "../facts/index.ts";
+import { type AgentPolicy, callersPolicy, type HasCallersPolicy } from "../policy/index.ts";
 import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
 import type { EngineModel } from "./engine-agent.ts";
 import { callWaitsForModel } from "./model-wait.ts";
@@ -27,7 +28,7 @@ export interface ShowsChildren {
 	childShows(callId: string, child: ShownChild | undefined): void;
 }
 
-export class CallContext implements ToolContext {
+export class CallContext implements ToolContext, HasCallersPolicy {
 	readonly toolCallId: string;
 	readonly toolName: string;
 	readonly signal: AbortSignal;
@@ -149,6 +150,11 @@ export class CallContext implements ToolContext {
 	 */
 	waitForModel(error: unknown): Error | undefined {
 		return callWaitsForModel(this.#run, error, this.#waited);
+	}
+
+	/** For a sub-agent that works under it. Called by sub-agent tools, like `spend`. */
+	[callersPolicy](): AgentPolicy | undefined {
+		return this.#run.interceptors.agentPolicy;
 	}
 
 	get spent(): Spent | undefined {

@@ -4,6 +4,7 @@ import type { Message } from "@holdfast/upp";
 import type { RunOutcome } from "../facts/index.ts";
 import { memoryValues, type SessionValues, type ValueStore } from "../host/index.ts";
 import { mayAnswersWait, withWaitingAdmitted } from "./admit-waiting.ts";
+import { heldBelow } from "./callers-policy.ts";
 import type { NamedStages } from "./join-stages.ts";
 import { type MiddlewareEntry, middlewareStages } from "./middleware/middleware-face.ts";
 import type { PluginSet } from "./plugins/plugin-set.ts";
@@ -24,6 +25,8 @@ export interface PolicyOptions {
 	readonly values: ValueStore;
 	/** The storage for plugins' files of sessions and calls. Absent if the agent has no plugins. */
 	readonly files?: PolicyFiles | undefined;
+	/** The policy of the caller, if the agent works under it. */
+	readonly caller?: AgentPolicy | undefined;
 }
 
 export class AgentPolicy {
@@ -37,7 +40,8 @@ export class AgentPolicy {
 
 	/** Returns the stages for one run, in order. */
 	begin(run: PolicyRun): readonly NamedStages[] {
-		const { middleware, plugins, tools } = this.#options;
+		const { middleware, plugins, tools, caller } = this.#options;
+		const above = caller === undefined ? [] : caller.begin(run).map(heldBelow);
 		const list = middleware.map((entry): NamedStages => {
 			const own = middlewareStages(entry, run);
 			const { toolCall, toolResult, ...stages } =
@@ -47,7 +51,15 @@ export class AgentPolicy {
 			const answersMayNotWait = run.kind === "session" && !mayAnswersWait(entry, own);
 			return { name: entry.name, stages: { ...stages, ...ofTools }, answersMayNotWait };
 		});
-		return plugins === undefined ? list : [...list, ...plugins.stages(run, tools)];
+		const ofPlugins = plugins === undefined ? [] : plugins.stages(run, tools);
+		return [...above, ...list, ...ofPlugins];
+	}
+
+	/** Returns the policy of an agent that works under this one as well as its own. */
+	over(own: AgentPolicy | undefined, agent: PolicyAgent): AgentPolicy {
+		const { values } = this.#options;
+		const empty: PolicyOptions = { agent, middleware: [], tools: "engine-tools", values };
+		return new AgentPolicy({ ...(own === undefined ? empty : own.#options), caller: this });
 	}
 
 	/** Returns an owner's values for a session, or for a call until its end. */

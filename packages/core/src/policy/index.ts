@@ -4,6 +4,7 @@ export type { Admitting } from "./admission.ts";
 export { type AdmitWaiting, admitWaitingOf } from "./admit-waiting.ts";
 export { AgentPolicy, withCallValues } from "./agent-policy.ts";
 export { aroundRun } from "./around-run.ts";
+export { callersPolicy, type HasCallersPolicy } from "./callers-policy.ts";
 export type { Delta, DeltaSource, Interceptor, ReplacedResult, ToolCallDecision } from "./interceptor.ts";
 export type { DrivenStages } from "./join-stages.ts";
 export type { MiddlewareEntry } from "./middleware/middleware-face.ts";

@@ -4,6 +4,7 @@ import { HoldfastError, isAssistantMessage, isMessage, isThenable, type Message 
 import type { Entry } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { GenerateResult } from "../state/index.ts";
+import type { AgentPolicy } from "./agent-policy.ts";
 import type {
 	InterceptedCall,
 	InterceptedResult,
@@ -31,6 +32,8 @@ export type DrivenStages = Omit<
 	readonly toolCallBy?: readonly string[];
 	/** For a recorded run: applies `after` and `onError` to its result, which is recorded before the end of the run. */
 	leaving?(end: () => Promise<GenerateResult>): Promise<GenerateResult>;
+	/** The policy that the stages are from. */
+	readonly agentPolicy?: AgentPolicy;
 	/** Set if an `admit` is asked about answers, and its entry does not declare its effect on those in an inbox. */
 	readonly answersMayNotWait?: true;
 };

@@ -4,6 +4,7 @@ import type { Message, UserMessage } from "@holdfast/upp";
 import type { Mutable } from "../facts/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import { type Admitting, admittingOf } from "./admission.ts";
+import type { AgentPolicy } from "./agent-policy.ts";
 import { type Around, AroundRun } from "./around-run.ts";
 import { type DrivenStages, joinStages, type NamedStages } from "./join-stages.ts";
 import type { RunContext } from "./policy-run.ts";
@@ -14,6 +15,8 @@ export type Within = <T>(call: () => T) => T;
 
 export interface RunPolicyOptions {
 	readonly list: readonly NamedStages[];
+	/** The policy that the list is from. */
+	readonly agentPolicy?: AgentPolicy | undefined;
 	/** Id of the message that started the run. */
 	readonly inputId: string;
 	/** Default: stages are called directly. */
@@ -35,7 +38,7 @@ export class RunPolicy {
 	#view: ((messages: readonly Message[]) => readonly Message[]) | undefined;
 	#through: AroundRun | undefined;
 
-	constructor({ list, inputId, within = (call) => call() }: RunPolicyOptions) {
+	constructor({ list, agentPolicy, inputId, within = (call) => call() }: RunPolicyOptions) {
 		this.#inputId = inputId;
 		if (list.length === 0) {
 			// Most runs have no policy, so nothing is allocated for it.
@@ -50,7 +53,7 @@ export class RunPolicy {
 		const joined = joinStages(list);
 		// A scope per call would cost as much as a small stage itself.
 		this.#ofList = list.every(({ stages }) => stages.waits === "never") ? joined : allWithin(joined, within);
-		this.stages = { ...this.#ofList };
+		this.stages = { ...this.#ofList, ...(agentPolicy && { agentPolicy }) };
 		const admitting = admittingOf(list);
 		if (admitting === undefined) return;
 		this.admitting = {

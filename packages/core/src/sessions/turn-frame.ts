@@ -80,7 +80,7 @@ export class TurnFrame implements PolicyRun {
 		// Waits inside these calls belong to the run while it works.
 		const within = <T>(call: () => T): T => withinCall(this.run.processKey, call);
 		const list = this.#agentPolicy?.begin(this) ?? [];
-		this.policy = new RunPolicy({ list, inputId, within });
+		this.policy = new RunPolicy({ list, agentPolicy: this.#agentPolicy, inputId, within });
 		if (this.#context !== undefined)
 			this.policy.recorded(this.#context, begin === "begun" ? "outside" : "inside", within);
 	}

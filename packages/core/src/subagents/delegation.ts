@@ -111,7 +111,8 @@ class Delegation implements SessionChildren {
 	/** Gives a tool of `createSubAgentTool` its own sessions; returns any other tool unchanged. */
 	bind(tool: AnyTool, owner: OwnerOfTool): AnyTool {
 		const work = workOf(tool);
-		const agent = work?.agentFor(owner);
+		const { model, config } = owner;
+		const agent = work?.agentFor({ model, config, policed: this.#parent.agent });
 		if (work === undefined || agent === undefined) return tool;
 		const name = subagentOfTool(tool.name);
 		const table = once(() => this.#makeTable({ agent }, this.#parent));

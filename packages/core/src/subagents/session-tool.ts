@@ -17,6 +17,11 @@ export interface OwnerOfTool {
 	readonly config?: unknown;
 }
 
+/** The caller of a tool's sub-agent: what it has for an agent without a model, and its policy. */
+export interface CallerOfTool extends OwnerOfTool {
+	readonly policed: Pick<SessionAgent, "policy" | "admitWaiting">;
+}
+
 /** The work of a `createSubAgentTool` tool. */
 export interface SubAgentWork {
 	readonly subagentType: string;
@@ -27,7 +32,7 @@ export interface SubAgentWork {
 	/**
 	 * Returns the agent that does the work, with its own model or its caller's; undefined if it cannot run in a session.
 	 */
-	agentFor(owner: OwnerOfTool): SessionAgent | undefined;
+	agentFor(caller: CallerOfTool): SessionAgent | undefined;
 }
 
 /** Keyed by the tool's function, which a copy of the tool shares. */
@@ -134,6 +139,8 @@ async function whatWasDone(
 			usage = sumUsage(usage, fact.usage);
 			for (const call of fact.message.toolCalls ?? []) calls.set(call.toolCallId, call);
 		}
+		// A strategy's own calls are in no message.
+		if (fact.kind === "tools.requested") for (const call of fact.calls) calls.set(call.toolCallId, call);
 		if (fact.kind !== "tool.settled") continue;
 		const { callId, result, outcome, duration } = fact;
 		const { toolName = "", arguments: given = {} } = calls.get(callId) ?? {};

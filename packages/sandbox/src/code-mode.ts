@@ -1,0 +1,2 @@
+// Entry `@holdfast/sandbox/code-mode`: a tool with which a model calls many tools from one script.
+export { type CodeModeOptions, codeMode } from "./code-mode/code-mode.ts";

@@ -1,0 +1,224 @@
+// `codeMode()`: one tool that runs a script, in which the model calls all other tools. The script works in a session of its own
+// below the calling agent (keeps I2, I3): each of its calls is recorded, approved and retried like any other.
+import {
+	checkOptionNames,
+	HoldfastTypeError,
+	type JSONSchema,
+	type ModelTool,
+	optionNames,
+} from "@holdfast/upp";
+import { type AnyTool, agent, createSubAgentTool } from "holdfast";
+import { strategy } from "holdfast/execution";
+import { modelTools } from "holdfast/host";
+import type { SubAgentTool, ToolOptions } from "holdfast/types";
+import { isOwnSandbox, ownSandbox } from "../sandbox.ts";
+import type { Sandbox } from "../types.ts";
+import { declarationOf, declarationsOf } from "./declarations.ts";
+import { scriptFile } from "./script-result.ts";
+import { scriptDecider } from "./script-strategy.ts";
+
+/** Options of `codeMode()`. The options of tools apply to the script as a whole, such as `needsApproval`. */
+export interface CodeModeOptions extends ToolOptions {
+	/**
+	 * The tools that scripts can call: a list, or a record by name. Their own options, such as `needsApproval` and
+	 * `retryPolicy`, apply to each call.
+	 */
+	readonly tools: readonly AnyTool[] | Readonly<Record<string, AnyTool>>;
+	/** The name of the tool. Default `run_code`. */
+	readonly name?: string;
+	/** The sandbox that runs the scripts; created by `createSandbox`. Default: one of its own, with default limits. */
+	readonly sandbox?: Sandbox;
+	/** How many tool calls one script may make. Default 1,000. */
+	readonly maxCalls?: number;
+	/** How many calls of a script run at once; further ones wait. Default 8. */
+	readonly concurrency?: number;
+	/**
+	 * Characters of the returned value that the model reads, and of the console's output. The middle of a longer text is
+	 * left out. Default 20,000.
+	 */
+	readonly maxOutput?: number;
+	/**
+	 * Characters of declarations in the tool's description. If there are more, the description contains the names, and
+	 * scripts find declarations with `searchTools`. Default 20,000.
+	 */
+	readonly maxDeclarations?: number;
+}
+
+const codeModeNames = optionNames<CodeModeOptions>({
+	tools: true,
+	name: true,
+	sandbox: true,
+	maxCalls: true,
+	concurrency: true,
+	maxOutput: true,
+	maxDeclarations: true,
+	sequential: true,
+	dependsOn: true,
+	retryPolicy: true,
+	maxModelCharacters: true,
+	needsApproval: true,
+	editableApproval: true,
+	timeoutMs: true,
+	readOn: true,
+	reconcile: true,
+});
+
+const parameters = {
+	type: "object",
+	properties: { code: { type: "string", description: "The body of an async function, in TypeScript." } },
+	required: ["code"],
+	additionalProperties: false,
+} satisfies JSONSchema;
+
+/** The number of declarations that one search returns. */
+const found = 10;
+
+/**
+ * Creates a tool that runs a script. Instead of one model call for each tool call, the model writes a script that calls the
+ * tools, combines their results in loops and conditions, and returns only what matters. A script that waits for an
+ * approval, or whose process died, continues with the recorded results.
+ *
+ * In a session, each call of a script is recorded before it starts. The caller's policy applies to these calls.
+ * `generate()` and `stream()` run scripts in memory; a call that needs approval fails there.
+ *
+ * @throws HoldfastError `invalid_option` for an invalid option, `duplicate_tool`, `invalid_tool`.
+ * @example
+ * ```ts
+ * import { agent, tool } from "holdfast";
+ * import { codeMode } from "@holdfast/sandbox/code-mode";
+ * import { scriptedModel } from "@holdfast/testing";
+ *
+ * const price = tool({
+ * 	name: "price",
+ * 	description: "Returns the price of an item in euros.",
+ * 	parameters: { type: "object", properties: { item: { type: "string" } }, required: ["item"] },
+ * 	run: ({ item }: { item: string }) => item.length,
+ * });
+ * const code = `const prices = await Promise.all(["tea", "bread"].map((item) => tools.price({ item })));
+ * return prices[0] + prices[1];`;
+ * const model = scriptedModel([{ toolCalls: [{ name: "run_code", arguments: { code } }] }, "Eight euros."]);
+ * const shopper = agent({ model, tools: [codeMode({ tools: [price] })] });
+ * const { turn } = await shopper.generate("What do tea and bread cost?");
+ * console.log(turn.toolExecutions[0]?.result); // 8
+ * ```
+ */
+export function codeMode(options: CodeModeOptions): SubAgentTool<{ readonly code: string }> {
+	checkOptionNames(options, codeModeNames, { of: "codeMode()" });
+	const {
+		tools,
+		name = "run_code",
+		sandbox,
+		maxCalls,
+		concurrency,
+		maxOutput,
+		maxDeclarations,
+		...toolOptions
+	} = options;
+	if (sandbox !== undefined && !isOwnSandbox(sandbox))
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `sandbox` of codeMode() must be a sandbox created by createSandbox().",
+		);
+	const callable = modelTools(tools);
+	if (callable.length === 0)
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `tools` of codeMode() must contain at least one tool.",
+		);
+	const foreign = callable.find(({ provider }) => provider !== undefined);
+	if (foreign !== undefined)
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The tool "${foreign.name}" is run by the model's provider, so a script cannot call it. Give it to the agent instead.`,
+		);
+	const limits = {
+		maxCalls: count("maxCalls", maxCalls, 1_000),
+		concurrency: count("concurrency", concurrency, 8),
+		maxOutput: count("maxOutput", maxOutput, 20_000),
+	};
+	const declared = declarationsOf(callable);
+	const isDeclared = declared.length <= count("maxDeclarations", maxDeclarations, 20_000);
+	let runs = sandbox;
+	const execution = strategy(
+		scriptDecider({
+			...limits,
+			tools: callable,
+			starting:
+				(code, { seed, now }) =>
+				(call) => {
+					runs ??= ownSandbox({});
+					const functions = callable.map((each) => [
+						each.name,
+						(...given: unknown[]) => call(each.name, given),
+					]);
+					return runs.runCode(asModule(code), {
+						filename: scriptFile,
+						globals: {
+							tools: Object.fromEntries(functions),
+							...(isDeclared ? {} : { searchTools: (query: unknown) => search(callable, query) }),
+						},
+						timeLimitMs: Number.POSITIVE_INFINITY,
+						reproducible: { seed, now },
+					});
+				},
+		}),
+	);
+	return createSubAgentTool<{ readonly code: string }>({
+		...toolOptions,
+		agent: agent({ name: "script", tools, execution, maxSteps: Number.POSITIVE_INFINITY }),
+		name,
+		description: describe(callable, isDeclared ? declared : undefined),
+		parameters,
+		buildPrompt: ({ code }) => code,
+		policy: "caller",
+	});
+}
+
+/** The code is the body of a function, on the same lines as the model wrote it. */
+function asModule(code: string): string {
+	return `export default async () => {${code}\n}`;
+}
+
+function count(option: string, value: number | undefined, otherwise: number): number {
+	if (value === undefined) return otherwise;
+	if (!Number.isInteger(value) || value < 1)
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`${option}\` of codeMode() must be an integer of at least 1, not ${String(value)}.`,
+		);
+	return value;
+}
+
+function describe(tools: readonly ModelTool[], declared: string | undefined): string {
+	const how =
+		"Runs a script that calls tools. Prefer one script over many single calls: combine results in code, and return only what " +
+		"you need. `code` is the body of an async function in TypeScript. Await every call. Use `Promise.all` for independent " +
+		"calls. A failed call throws an error. There are no imports, no network and no timers; `console.log` is returned to you.";
+	if (declared !== undefined) return `${how}\n\n${declared}`;
+	const names = tools.map((tool) => tool.name).join(", ");
+	return (
+		`${how} Call \`searchTools(query: string): string\` in a first script to read the declarations of tools, and return its ` +
+		`result. Then call them as \`tools.<name>(input)\`. The tools are: ${names}`
+	);
+}
+
+/** Returns the declarations of the tools whose names and descriptions contain most of the words. */
+function search(tools: readonly ModelTool[], query: unknown): string {
+	const words = String(query)
+		.toLowerCase()
+		.split(/[^\p{L}\p{N}]+/u)
+		.filter((word) => word !== "");
+	const ranked = tools
+		.map((tool) => {
+			const [named, described] = [tool.name.toLowerCase(), tool.description.toLowerCase()];
+			const score = words.reduce(
+				(sum, word) => sum + (named.includes(word) ? 3 : 0) + (described.includes(word) ? 1 : 0),
+				0,
+			);
+			return { tool, score };
+		})
+		.filter(({ score }) => score > 0)
+		.sort((left, right) => right.score - left.score);
+	const first = ranked.slice(0, found).map(({ tool }) => declarationOf(tool));
+	return first.length === 0 ? "No tool matches. Try other words." : first.join("\n");
+}

@@ -1,0 +1,101 @@
+// The end of a script as its model reads it: the returned value and the output of `console`, or the error with the line it came from.
+import type { ModelTool } from "@holdfast/upp";
+import type { CodeExecutionError, CodeExecutionLog, CodeExecutionResult } from "../types.ts";
+import type { ScriptProgress } from "./script.ts";
+
+export interface ScriptEnd {
+	readonly text: string;
+	readonly error?: { readonly code: "script_failed" | "code_diverged"; readonly message: string };
+}
+
+export interface ResultLimits {
+	readonly tools: readonly ModelTool[];
+	/** Characters of the returned value, and of the console's output. */
+	readonly maxOutput: number;
+}
+
+/** The file name of scripts in stacks. */
+export const scriptFile = "script.ts";
+
+export function endOf(
+	progress: Exclude<ScriptProgress, { readonly kind: "calls" }>,
+	{ tools, maxOutput }: ResultLimits,
+): ScriptEnd {
+	if (progress.kind === "diverged") {
+		const message =
+			`The script took another course than before: its record has a call of "${progress.expected}", and the script made ` +
+			`${progress.came === "no call" ? "none" : `a call of "${progress.came}"`}. The sandbox or the tools changed while it was suspended.`;
+		return failed("code_diverged", message);
+	}
+	const { result, dropped } = progress;
+	const notes = [droppedNote(dropped), logsOf(result.logs, maxOutput)].filter((note) => note !== "");
+	if (result.error !== undefined)
+		return failed("script_failed", [describe(result.error, tools), ...notes].join("\n\n"));
+	const value = textOfValue(result);
+	if (value === undefined)
+		return failed("script_failed", "The returned value cannot be written as JSON. Return plain data.");
+	return { text: [shortened(value, maxOutput), ...notes].join("\n\n") };
+}
+
+function failed(code: "script_failed" | "code_diverged", message: string): ScriptEnd {
+	return { text: "", error: { code, message } };
+}
+
+/** Undefined if the value cannot be written as JSON. */
+function textOfValue({ result }: CodeExecutionResult): string | undefined {
+	if (result === undefined) return "The script returned nothing.";
+	if (typeof result === "string") return result;
+	try {
+		return JSON.stringify(result, (_key, value) => {
+			if (typeof value === "bigint") return value.toString();
+			if (value instanceof Map) return Object.fromEntries(value);
+			return value instanceof Set ? [...value] : value;
+		});
+	} catch {
+		return undefined;
+	}
+}
+
+function describe({ name, message, line, column }: CodeExecutionError, tools: readonly ModelTool[]): string {
+	const place =
+		line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`;
+	const hint = /not a function/.test(message)
+		? ` The tools are: ${shortened(tools.map((tool) => tool.name).join(", "), 1_000)}.`
+		: "";
+	return `${name}: ${message}${place}.${hint}`;
+}
+
+function droppedNote(dropped: readonly string[]): string {
+	if (dropped.length === 0) return "";
+	const names = shortened([...new Set(dropped)].join(", "), 200);
+	return `The script ended without waiting for ${dropped.length} of its calls (${names}), so they did not run. Await each call.`;
+}
+
+function logsOf(logs: readonly CodeExecutionLog[], maxOutput: number): string {
+	if (logs.length === 0) return "";
+	let text = "";
+	for (const { args } of logs) {
+		if (text.length > maxOutput) break;
+		text += `${(args as readonly unknown[]).map(logged).join(" ")}\n`;
+	}
+	return `Console output:\n${shortened(text.trimEnd(), maxOutput)}`;
+}
+
+function logged(value: unknown): string {
+	if (typeof value === "string") return value;
+	if (value instanceof Error) return `${value.name}: ${value.message}`;
+	try {
+		return JSON.stringify(value) ?? String(value);
+	} catch {
+		return String(value);
+	}
+}
+
+/** Keeps the beginning and the end of a text. */
+function shortened(text: string, most: number): string {
+	if (text.length <= most) return text;
+	const tail = Math.floor(most / 4);
+	const left = text.length - most;
+	const [head, end] = [text.slice(0, most - tail), text.slice(text.length - tail)];
+	return `${head}\n… ${left} characters left out …\n${end}`.toWellFormed();
+}

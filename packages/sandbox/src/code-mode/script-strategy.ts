@@ -1,0 +1,117 @@
+// The strategy of the agent that runs a script: the script itself decides which tools are called next (keeps I1, I2). It runs until
+// it waits for calls that are not on record. Those are the next action, and their outcomes become part of the record.
+import { HoldfastError, type ModelTool } from "@holdfast/upp";
+import type { Decider, Situation, ToolsAction } from "holdfast/execution";
+import { RunningScripts } from "./running-scripts.ts";
+import { Script, type ScriptProgress, type StartScript } from "./script.ts";
+import { emptyLog, recordsAfter, type ScriptCall, type ScriptLog, type ScriptStart } from "./script-log.ts";
+import { endOf, type ScriptEnd } from "./script-result.ts";
+
+const topic = "script";
+
+/** The next step of a script, as it is recorded. The first one contains the start. */
+type ScriptStep = { readonly start?: ScriptStart } & (
+	| { readonly calls: readonly ScriptCall[] }
+	| { readonly end: ScriptEnd }
+);
+
+export interface ScriptRunner {
+	/** Prepares the code of a script for execution. */
+	starting(code: string, start: ScriptStart): StartScript;
+	readonly tools: readonly ModelTool[];
+	readonly maxCalls: number;
+	readonly concurrency: number;
+	readonly maxOutput: number;
+}
+
+export function scriptDecider(runner: ScriptRunner): Decider<ScriptLog> {
+	const running = new RunningScripts();
+	return {
+		name: "script",
+		initial: () => emptyLog,
+		evolve(log, { fact }) {
+			const { last: before } = log;
+			switch (fact.kind) {
+				case "decision": {
+					if (fact.topic !== topic) return log;
+					const { start } = fact.answer as ScriptStep;
+					return start === undefined ? log : { ...log, start };
+				}
+				case "tools.requested": {
+					const calls = fact.calls.map(({ toolCallId, toolName }) => ({ id: toolCallId, toolName }));
+					return { ...log, last: { record: { kind: "requested", calls }, before } };
+				}
+				case "tool.settled": {
+					const { callId: id, outcome, result } = fact;
+					const isError = outcome !== "done";
+					return { ...log, last: { record: { kind: "settled", id, isError, result }, before } };
+				}
+				default:
+					return log;
+			}
+		},
+		decide({ own: log, last, state }: Situation<ScriptLog>) {
+			if (last.kind === "decision" && last.tag === topic) return actionOf(last.value as ScriptStep);
+			const code = state.messages.findLast(({ type }) => type === "user")?.text ?? "";
+			return {
+				kind: "ask",
+				topic,
+				question: (_state, { runId, signal }) => advance(runner, running, { runId, signal, code, log }),
+				follows(answer) {
+					const action = actionOf(answer as ScriptStep);
+					return action.kind === "tools" ? action : undefined;
+				},
+			};
+		},
+	};
+}
+
+function actionOf(
+	step: ScriptStep,
+): ToolsAction | { readonly kind: "finish"; readonly error?: unknown; readonly text?: string } {
+	if ("calls" in step) return { kind: "tools", tag: topic, step: "next", calls: step.calls };
+	const { text, error } = step.end;
+	if (error === undefined) return { kind: "finish", text };
+	return { kind: "finish", error: new HoldfastError(error.code, error.message, { retryable: false }) };
+}
+
+interface Advance {
+	readonly runId: string;
+	readonly signal: AbortSignal;
+	readonly code: string;
+	readonly log: ScriptLog;
+}
+
+async function advance(
+	runner: ScriptRunner,
+	running: RunningScripts,
+	{ runId, signal, code, log }: Advance,
+): Promise<ScriptStep> {
+	const { starting, maxCalls, concurrency } = runner;
+	const kept = running.take(runId);
+	const news = kept === undefined ? undefined : recordsAfter(log, kept.last);
+	if (news === undefined) kept?.script.stop();
+	const start = log.start ?? newStart();
+	const script =
+		news === undefined || kept === undefined ? new Script(starting(code, start), maxCalls) : kept.script;
+	const stop = (): void => script.stop();
+	signal.addEventListener("abort", stop, { once: true });
+	let progress: ScriptProgress;
+	try {
+		if (signal.aborted) stop();
+		progress = await script.advance(news ?? recordsAfter(log, undefined) ?? []);
+	} finally {
+		signal.removeEventListener("abort", stop);
+	}
+	const first = log.start === undefined ? { start } : {};
+	if (progress.kind === "calls") {
+		running.keep(runId, { script, last: log.last });
+		return { ...first, calls: progress.calls.slice(0, concurrency) };
+	}
+	script.stop();
+	return { ...first, end: endOf(progress, runner) };
+}
+
+function newStart(): ScriptStart {
+	return { seed: Math.floor(Math.random() * 2 ** 32), now: Date.now() };
+}
