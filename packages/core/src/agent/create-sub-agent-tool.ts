@@ -223,13 +223,13 @@ async function carryOut(
 
 /** @throws HoldfastError `invalid_option` if the context is not the one that the call of the tool received. */
 function callersPolicyIn(context: Partial<ToolContext>): AgentPolicy | undefined {
-	const { [callersPolicy]: policyOf } = context as Partial<HasCallersPolicy>;
-	if (policyOf === undefined)
+	const caller = context as Partial<HasCallersPolicy>;
+	if (caller.callersPolicy === undefined)
 		throw new HoldfastTypeError(
 			"invalid_option",
 			'A sub-agent tool with `policy: "caller"` needs its caller. Let an agent call the tool, and pass on the context that it received, not a copy.',
 		);
-	return policyOf.call(context as HasCallersPolicy);
+	return caller.callersPolicy();
 }
 
 /** Whether an agent can run in a session. It cannot if its strategy has its own `execute`. */

@@ -2,7 +2,7 @@
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingWait, Spent, WaitingChild } from "../facts/index.ts";
-import { type AgentPolicy, callersPolicy, type HasCallersPolicy } from "../policy/index.ts";
+import type { AgentPolicy, HasCallersPolicy } from "../policy/index.ts";
 import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
 import type { EngineModel } from "./engine-agent.ts";
 import { callWaitsForModel } from "./model-wait.ts";
@@ -153,7 +153,7 @@ export class CallContext implements ToolContext, HasCallersPolicy {
 	}
 
 	/** For a sub-agent that works under it. Called by sub-agent tools, like `spend`. */
-	[callersPolicy](): AgentPolicy | undefined {
+	callersPolicy(): AgentPolicy | undefined {
 		return this.#run.interceptors.agentPolicy;
 	}
 

@@ -10,7 +10,7 @@ export const callersPolicy: unique symbol = Symbol("callersPolicy");
 /** Gives access to the policy of the run that made a call. */
 export interface HasCallersPolicy {
 	/** Undefined if the run has no policy. */
-	[callersPolicy](): AgentPolicy | undefined;
+	callersPolicy(): AgentPolicy | undefined;
 }
 
 const held = ["toolCall", "toolResult", "admit", "committed"] as const;
