@@ -55,6 +55,7 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["memory", ["@holdfast/testing", "holdfast"]],
 	["server", ["@holdfast/testing"]],
 	["context", ["@holdfast/testing"]],
+	["sandbox", ["@holdfast/testing"]],
 	["cloudflare", ["@holdfast/testing"]],
 	["postgres", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],

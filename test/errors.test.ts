@@ -23,6 +23,7 @@ const givenACodeLater: ReadonlyMap<string, string> = new Map([
 	["packages/core/src/policy/plugins/tool-hooks.ts", "the cause of plugin_failed"],
 	["packages/core/src/tools/plain-json.ts", "the cause of unserialisable_value"],
 	["packages/sandbox/src/execution.ts", "thrown into the guest"],
+	["packages/sandbox/src/code-mode/script.ts", "thrown into the guest"],
 	["packages/stores/src/journal/documents.ts", "the cause of journal_failed"],
 	["packages/threads/src/load/read-definition.ts", "a problem of the project"],
 	["packages/threads/src/values/thread-values.ts", "the cause of unserialisable_value"],

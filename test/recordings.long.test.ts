@@ -1,13 +1,14 @@
 // The recordings of docs/images: the script can still make them, and they show what the programs print today.
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { hasTerminal } from "../packages/cli/src/chat/terminal.fixture.ts";
 import { chatFilm, recordChat } from "../tools/images/chat.ts";
 import { chromiumPath, screenshotInspector } from "../tools/images/inspector.ts";
 import { recorded } from "../tools/images/recorded.ts";
 
 const folder = join(import.meta.dirname, "../docs/images");
+const hasTerminal = spawnSync("tmux", ["-V"]).status === 0;
 
 /** Returns the conversation of a film's last frame, without durations and the path of the agent. */
 const conversation = (svg: string): readonly string[] =>

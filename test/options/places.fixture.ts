@@ -24,6 +24,7 @@ import { stubClient } from "@holdfast/runner/harness";
 import { databasePromptStore, memoryPromptStore } from "@holdfast/runner/prompts";
 import { writePolicy } from "@holdfast/runner/safety";
 import { createSandbox } from "@holdfast/sandbox";
+import { codeMode } from "@holdfast/sandbox/code-mode";
 import { createHandler, createServer, listen, sessionService } from "@holdfast/server";
 import { fileCheckpoints, MemorySessionStore, storeJournal } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
@@ -201,6 +202,8 @@ export const places: Readonly<Record<string, Call>> = {
 	"runner/harness stubClient(options)": (more) => stubClient([], more),
 	"runner/evaluation evaluate(options)": (more) => evaluate([], more),
 	"runner/evaluation judge(options)": (more) => judge({ client: {}, criteria: "c", ...more } as never),
+	"sandbox/code-mode codeMode(options)": (more) =>
+		codeMode({ tools: [{ name: "look", parameters: {}, run: () => 1 }], ...more } as never),
 	"sandbox createSandbox(options)": (more) => createSandbox(more),
 	"sandbox Sandbox.runCode(options)": (more) => createSandbox().runCode("export default 1", more),
 	"server createHandler(given)": (more) => createHandler({ service, ...more }),

@@ -4,8 +4,9 @@ import type { CodeExecutionError, CodeExecutionLog, CodeExecutionResult } from "
 import type { ScriptProgress } from "./script.ts";
 
 export interface ScriptEnd {
+	/** The result, or the message of the failure. */
 	readonly text: string;
-	readonly error?: { readonly code: "script_failed" | "code_diverged"; readonly message: string };
+	readonly failure?: "failed" | "diverged";
 }
 
 export interface ResultLimits {
@@ -25,20 +26,16 @@ export function endOf(
 		const message =
 			`The script took another course than before: its record has a call of "${progress.expected}", and the script made ` +
 			`${progress.came === "no call" ? "none" : `a call of "${progress.came}"`}. The sandbox or the tools changed while it was suspended.`;
-		return failed("code_diverged", message);
+		return { text: message, failure: "diverged" };
 	}
 	const { result, dropped } = progress;
 	const notes = [droppedNote(dropped), logsOf(result.logs, maxOutput)].filter((note) => note !== "");
 	if (result.error !== undefined)
-		return failed("script_failed", [describe(result.error, tools), ...notes].join("\n\n"));
+		return { text: [describe(result.error, tools), ...notes].join("\n\n"), failure: "failed" };
 	const value = textOfValue(result);
 	if (value === undefined)
-		return failed("script_failed", "The returned value cannot be written as JSON. Return plain data.");
+		return { text: "The returned value cannot be written as JSON. Return plain data.", failure: "failed" };
 	return { text: [shortened(value, maxOutput), ...notes].join("\n\n") };
-}
-
-function failed(code: "script_failed" | "code_diverged", message: string): ScriptEnd {
-	return { text: "", error: { code, message } };
 }
 
 /** Undefined if the value cannot be written as JSON. */

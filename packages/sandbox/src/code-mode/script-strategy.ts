@@ -29,25 +29,25 @@ export function scriptDecider(runner: ScriptRunner): Decider<ScriptLog> {
 	return {
 		name: "script",
 		initial: () => emptyLog,
-		evolve(log, { fact }) {
-			const { last: before } = log;
+		evolve(own, { fact }) {
+			const { last: before } = own;
 			switch (fact.kind) {
 				case "decision": {
-					if (fact.topic !== topic) return log;
+					if (fact.topic !== topic) return own;
 					const { start } = fact.answer as ScriptStep;
-					return start === undefined ? log : { ...log, start };
+					return start === undefined ? own : { ...own, start };
 				}
 				case "tools.requested": {
 					const calls = fact.calls.map(({ toolCallId, toolName }) => ({ id: toolCallId, toolName }));
-					return { ...log, last: { record: { kind: "requested", calls }, before } };
+					return { ...own, last: { record: { kind: "requested", calls }, before } };
 				}
 				case "tool.settled": {
 					const { callId: id, outcome, result } = fact;
 					const isError = outcome !== "done";
-					return { ...log, last: { record: { kind: "settled", id, isError, result }, before } };
+					return { ...own, last: { record: { kind: "settled", id, isError, result }, before } };
 				}
 				default:
-					return log;
+					return own;
 			}
 		},
 		decide({ own: log, last, state }: Situation<ScriptLog>) {
@@ -70,9 +70,13 @@ function actionOf(
 	step: ScriptStep,
 ): ToolsAction | { readonly kind: "finish"; readonly error?: unknown; readonly text?: string } {
 	if ("calls" in step) return { kind: "tools", tag: topic, step: "next", calls: step.calls };
-	const { text, error } = step.end;
-	if (error === undefined) return { kind: "finish", text };
-	return { kind: "finish", error: new HoldfastError(error.code, error.message, { retryable: false }) };
+	const { text, failure } = step.end;
+	if (failure === undefined) return { kind: "finish", text };
+	const error =
+		failure === "diverged"
+			? new HoldfastError("code_diverged", text, { retryable: false })
+			: new HoldfastError("script_failed", text, { retryable: false });
+	return { kind: "finish", error };
 }
 
 interface Advance {
