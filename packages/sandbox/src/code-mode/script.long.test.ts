@@ -1,0 +1,9 @@
+// Many random scripts, interrupted before each group of calls.
+import { test } from "vitest";
+import { interruptedScriptsAgree } from "./script-programs.fixture.ts";
+
+test(
+	"interrupted scripts take the same course as undisturbed ones",
+	() => interruptedScriptsAgree(150),
+	600_000,
+);
