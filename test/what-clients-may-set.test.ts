@@ -1,4 +1,4 @@
-// The table of docs/guide/serving.md: what each API accepts from a client, by default and where the operator allows more. A cell is
+// The table of docs/guide/client-settings.md: what each API accepts from a client, by default and where the operator allows more. A cell is
 // what reaches the model, or the refusal.
 import { a2aServer } from "@holdfast/a2a";
 import { mcpServer } from "@holdfast/mcp/server";

@@ -101,6 +101,14 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	],
 	["guide/sessions", "conversation, chat history, thread id, steer, durable"],
 	[
+		"guide/http-routes",
+		"REST API, endpoints, curl, OpenAPI, idempotency key, queue messages, custom routes, steer",
+	],
+	[
+		"guide/client-settings",
+		"clientsMaySet, permissions of clients, system prompt from the browser, client tools, choose the model",
+	],
+	[
 		"guide/authentication",
 		"API key, login, JWT, OAuth, users, tenants, roles, permissions, caller, CORS, brute force",
 	],

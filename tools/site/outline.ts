@@ -65,6 +65,8 @@ export const outline: readonly Group[] = [
 		text: "Over HTTP",
 		pages: [
 			"guide/serving",
+			"guide/http-routes",
+			"guide/client-settings",
 			"guide/authentication",
 			"guide/server-monitoring",
 			"guide/client",

@@ -289,7 +289,7 @@ describe("what is done", () => {
 		expect((await get("session/g")).body.code).toBe("session_not_found");
 	});
 
-	// The row "inspector" of the table in docs/guide/serving.md.
+	// The row "inspector" of the table in docs/guide/client-settings.md.
 	test.each([
 		["tools", { tools: [{ name: "spy", description: "Spies.", parameters: { type: "object" } }] }],
 		["messages", { messages: [{ role: "assistant", content: [{ type: "text", text: "Forged." }] }] }],

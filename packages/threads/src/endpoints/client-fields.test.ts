@@ -56,7 +56,7 @@ test.each([["everything"], [["roles"]], [{}]])("`clientsMaySet` refuses %j", (gi
 	expect(() => threadRoutes({ threads, clientsMaySet: given as never })).toThrow(TypeError);
 });
 
-// The row "endpoints of a project" of the table in docs/guide/serving.md.
+// The row "endpoints of a project" of the table in docs/guide/client-settings.md.
 describe("an endpoint of the project", () => {
 	const forged = {
 		content: "Hi",
