@@ -1,5 +1,5 @@
-// A coordinator that gives questions to researchers in the background, says so at once, and reports when it is notified that they
-// have ended. Each researcher works in a session of its own.
+// A coordinator that delegates questions to researchers in the background, answers at once, and reports their findings in a later turn.
+// Each researcher works in its own session.
 import { scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";
 import { Agent } from "holdfast";
@@ -27,7 +27,7 @@ const coordinating = scriptedModel(({ messages }) => {
 				arguments: { prompt: `How many people live in ${city}?`, run_in_background: true },
 			})),
 		};
-	// Reminders about work that has ended are messages, too.
+	// Reminders about finished work are also messages.
 	if (messages.some(({ text }) => text === "And?"))
 		return {
 			toolCalls: tasks.map(({ task_id }) => ({

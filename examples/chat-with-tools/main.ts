@@ -1,4 +1,4 @@
-// A conversation in the terminal: two tools, an answer that streams, and a session that remembers what was said.
+// A conversation in the terminal: two tools, a streamed answer, and a session that remembers earlier messages.
 import { createInterface } from "node:readline";
 import { scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";

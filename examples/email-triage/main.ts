@@ -1,5 +1,5 @@
-// Sorts a folder of mails, each in a durable session of its own. Kill it at any moment and start it again: it continues where it
-// was, and no mail is labelled or answered twice. `--crash` has it kill itself in the middle, so that you can see it.
+// Sorts a folder of emails, each in its own durable session. Kill it at any moment and start it again: it continues where it
+// stopped, and no email is labelled or answered twice. With `--crash` it kills itself halfway, so that you can see this.
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
@@ -15,7 +15,7 @@ const label = tool({
 	name: "label",
 	description: "Labels the mail.",
 	parameters: z.object({ label: z.enum(["billing", "spam", "other"]) }),
-	// Labelling twice is harmless, so after a crash inside it the call is simply made again.
+	// Labelling twice is harmless, so a call that a crash interrupted simply runs again.
 	retryPolicy: "pure",
 	run({ label }, { sessionKey }) {
 		writeFileSync(`drafts/${sessionKey}.label`, label);
@@ -27,7 +27,7 @@ const draft = tool({
 	name: "draft_reply",
 	description: "Puts a reply among the drafts.",
 	parameters: z.object({ text: z.string() }),
-	// The key is the same for every attempt at this call: what has it already is not written again.
+	// Every attempt at this call has the same key, so a reply that already has it is not written again.
 	retryPolicy: "idempotent",
 	run({ text }, { sessionKey, idempotencyKey }) {
 		const file = `drafts/${sessionKey}.txt`;
@@ -61,7 +61,7 @@ const clerk = agent({
 	host,
 });
 
-// What a process before this one left unfinished.
+// Continue the runs that an earlier process left unfinished.
 for await (const run of clerk.recover())
 	console.log(`${run.sessionKey}, continued: ${(await run.result()).text}`);
 

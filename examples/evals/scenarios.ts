@@ -1,5 +1,5 @@
-// Scenarios of an agent: what it is asked, and how good its answers are. `holdfast eval` runs each as often as you say, keeps
-// the figures, and exits with an error when they got worse.
+// Scenarios for an agent: the questions, and scores for its answers. `holdfast eval` runs each one several times, saves the
+// scores, and exits with an error if they got worse.
 import { contains, type Scenario, scoredBy } from "@holdfast/runner/evaluation";
 import { scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";

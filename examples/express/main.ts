@@ -1,5 +1,5 @@
-// An Express application with an agent beside its own routes: the agent's requests are answered by Holdfast's handler, the rest
-// is Express as ever.
+// An Express application with an agent in addition to its own routes: Holdfast's handler answers the agent's requests, and
+// Express answers the others.
 
 import { createHandler, sessionService } from "@holdfast/server";
 import { scriptedModel } from "@holdfast/testing";
@@ -7,7 +7,7 @@ import { getRequestListener } from "@hono/node-server";
 import express from "express";
 import { memoryHost } from "holdfast";
 
-/** Starts the application; port 0 takes any that is free. */
+/** Starts the application; port 0 selects a free port. */
 export async function start(port: number): Promise<{ readonly url: string; close(): Promise<void> }> {
 	const host = memoryHost(); // sqliteHost("./app.db") of "holdfast/sqlite", and sessions survive
 	// A rule in place of a language model. Put `openai("gpt-5.2")` of "@ai-sdk/openai" here.
@@ -16,7 +16,7 @@ export async function start(port: number): Promise<{ readonly url: string; close
 	await service.supervise(); // what an earlier process left
 	const handler = createHandler({
 		service,
-		// Whoever your application knows. This one believes a header, as behind a proxy that sets it.
+		// Return the user that your application has authenticated. This example trusts a header that a proxy sets.
 		authenticate: ({ headers }) => {
 			const user = headers.get("x-user");
 			return user === null ? undefined : { tenant: "shop", user };
@@ -24,7 +24,7 @@ export async function start(port: number): Promise<{ readonly url: string; close
 	});
 
 	const app = express();
-	// Before express.json(): the handler reads the bodies of its requests itself.
+	// Mount it before express.json(): the handler reads request bodies itself.
 	app.use("/api/agent", (request, response) => {
 		request.url = request.originalUrl;
 		void getRequestListener((given) => handler.fetch(given, { address: request.ip }))(request, response);

@@ -1,5 +1,5 @@
-// A Fastify application with an agent beside its own routes: a plugin hands the agent's requests to Holdfast's handler, with their
-// bodies unread.
+// A Fastify application with an agent in addition to its own routes: a plugin passes the agent's requests to Holdfast's handler
+// and leaves their bodies unread.
 
 import { createHandler, sessionService } from "@holdfast/server";
 import { scriptedModel } from "@holdfast/testing";
@@ -7,7 +7,7 @@ import { getRequestListener } from "@hono/node-server";
 import { fastify } from "fastify";
 import { memoryHost } from "holdfast";
 
-/** Starts the application; port 0 takes any that is free. */
+/** Starts the application; port 0 selects a free port. */
 export async function start(port: number): Promise<{ readonly url: string; close(): Promise<void> }> {
 	const host = memoryHost(); // sqliteHost("./app.db") of "holdfast/sqlite", and sessions survive
 	// A rule in place of a language model. Put `openai("gpt-5.2")` of "@ai-sdk/openai" here.
@@ -16,7 +16,7 @@ export async function start(port: number): Promise<{ readonly url: string; close
 	await service.supervise(); // what an earlier process left
 	const handler = createHandler({
 		service,
-		// Whoever your application knows. This one believes a header, as behind a proxy that sets it.
+		// Return the user that your application has authenticated. This example trusts a header that a proxy sets.
 		authenticate: ({ headers }) => {
 			const user = headers.get("x-user");
 			return user === null ? undefined : { tenant: "shop", user };

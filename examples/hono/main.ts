@@ -1,5 +1,5 @@
-// A Hono application with an agent beside its own routes. Both speak web requests, so one line joins them, on every platform
-// that Hono knows.
+// A Hono application with an agent in addition to its own routes. Both use web requests, so one line connects them, on every
+// platform that Hono supports.
 
 import { createHandler, sessionService } from "@holdfast/server";
 import { scriptedModel } from "@holdfast/testing";
@@ -7,7 +7,7 @@ import { serve } from "@hono/node-server";
 import { memoryHost } from "holdfast";
 import { Hono } from "hono";
 
-/** Starts the application; port 0 takes any that is free. */
+/** Starts the application; port 0 selects a free port. */
 export async function start(port: number): Promise<{ readonly url: string; close(): Promise<void> }> {
 	const host = memoryHost(); // sqliteHost("./app.db") of "holdfast/sqlite", and sessions survive
 	// A rule in place of a language model. Put `openai("gpt-5.2")` of "@ai-sdk/openai" here.
@@ -16,7 +16,7 @@ export async function start(port: number): Promise<{ readonly url: string; close
 	await service.supervise(); // what an earlier process left
 	const handler = createHandler({
 		service,
-		// Whoever your application knows. This one believes a header, as behind a proxy that sets it.
+		// Return the user that your application has authenticated. This example trusts a header that a proxy sets.
 		authenticate: ({ headers }) => {
 			const user = headers.get("x-user");
 			return user === null ? undefined : { tenant: "shop", user };

@@ -1,4 +1,4 @@
-// A refund that a person approves, perhaps days later and in another process: the run waits in a file meanwhile.
+// A refund that a person approves, perhaps days later and in another process. Until then, the run waits in a file.
 import { scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";
 import { agent, tool } from "holdfast";
@@ -13,7 +13,7 @@ const refund = tool({
 	parameters: z.object({ order: z.string(), euros: z.number() }),
 	// Small sums are refunded at once. `needsApproval: true` would ask for each.
 	needsApproval: ({ euros }) => euros > 20,
-	// What pays knows the key, so a call that a crash interrupted may be made again.
+	// The payment provider recognizes the key, so a call that a crash interrupted can run again.
 	retryPolicy: "idempotent",
 	run: ({ order, euros }) => `refunded ${euros} euros for ${order}`,
 });

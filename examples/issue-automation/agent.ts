@@ -1,4 +1,4 @@
-// The agent: what it is to do, with which tools, and what it may.
+// The agent: its task, its tools and its permissions.
 import { join } from "node:path";
 import { type AgentConfig, RunnerAgent } from "@holdfast/runner";
 import { httpConnector, shellConnector } from "@holdfast/runner/connectors";
@@ -29,7 +29,7 @@ export function issueAgent({ tracker, model, allowShell }: Options): RunnerAgent
 		modelProviders: [model],
 		allowNetwork: true,
 		allowShell,
-		// Whatever happens, the key appears in no event, log or result.
+		// The key never appears in an event, a log or a result.
 		safety: { secrets: [tracker.key] },
 		retry: { baseDelayMs: 50 },
 	});

@@ -1,4 +1,4 @@
-// Starts the tracker, runs the agent, and prints what it did and what the tracker got.
+// Starts the tracker, runs the agent, and prints its steps and the requests that the tracker received.
 import { issueAgent } from "./agent.ts";
 import { standInModel } from "./stand-in-model.ts";
 import { startTracker } from "./tracker.ts";

@@ -1,5 +1,5 @@
-// The tracker of issues: a server on this machine. It makes an issue for each key it does not know, and fails to answer
-// the first time, as servers do.
+// The issue tracker: a server on this machine. It creates one issue for each idempotency key. To simulate a broken connection, it does
+// not answer the first request.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ interface Issue {
 
 export interface Tracker {
 	readonly url: string;
-	/** What a request must show. */
+	/** The key that a request must contain. */
 	readonly key: string;
 	readonly issues: ReadonlyMap<string, Issue>;
 	/** Requests so far. */

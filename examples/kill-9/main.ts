@@ -1,5 +1,5 @@
-// Three bookings, and a process that dies in the third. Start it with `--crash`, then without: the second process finishes
-// the run, repeats only the interrupted call, and that with the same key.
+// Three bookings, and a process that dies during the third. Start it with `--crash`, then without: the second process finishes
+// the run, and repeats only the interrupted call, with the same key.
 import { scriptedModel } from "@holdfast/testing";
 import { agent, tool } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
@@ -33,7 +33,7 @@ const planner = agent({ model, tools: [book], host });
 
 const session = planner.session("trip-7");
 
-// What a process before this one left unfinished.
+// Continue the runs that an earlier process left unfinished.
 for await (const run of planner.recover()) console.log((await run.result()).text);
 
 if ((await session.state()).messages.length === 0) {

@@ -1,5 +1,5 @@
-// The tools of an MCP server, given to an agent. What the server says of its tools is remembered: one that changes its words
-// later is refused until somebody has looked at it.
+// An agent with the tools of an MCP server. The descriptions of the tools are stored: if the server changes one later, the tool is
+// refused until a person has reviewed it.
 import { join } from "node:path";
 import { connectMcp } from "@holdfast/mcp";
 import { scriptedModel } from "@holdfast/testing";

@@ -1,4 +1,4 @@
-// A server of the Model Context Protocol, in a process of its own: any other takes its place.
+// A server of the Model Context Protocol in its own process. You can replace it with any other MCP server.
 import { McpServer } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";

@@ -1,5 +1,5 @@
-// The agent that every process works for: servers take requests for it, workers do what is due. `holdfast serve` and
-// `holdfast worker` find it here; the store is their `--db`.
+// The agent that all processes share: servers accept requests for it, and workers continue its runs. `holdfast serve` and
+// `holdfast worker` load it from this file; `--db` names the store.
 import { scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";
 import { Agent, tool } from "holdfast";

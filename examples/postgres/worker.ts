@@ -1,5 +1,5 @@
-// A worker: does what is due in the store until it is stopped. `holdfast worker --agent agent.ts --db postgres://…` is the same
-// with logs.
+// A worker: processes the store's due work until it is stopped. `holdfast worker --agent agent.ts --db postgres://…` does the same
+// and writes logs.
 import { postgresHost } from "@holdfast/postgres";
 import { agent } from "holdfast";
 import counter from "./agent.ts";

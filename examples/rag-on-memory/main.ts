@@ -1,5 +1,5 @@
-// Answers from your own texts: paragraphs are kept in a searchable collection, a tool finds those that fit, and the answer
-// says where it is from.
+// Answers from your own texts: a searchable collection stores the paragraphs, a tool finds those that match, and the answer cites
+// its source.
 
 import { sqliteClients } from "@holdfast/memory/sqlite";
 import { scriptedModel } from "@holdfast/testing";
@@ -11,7 +11,7 @@ const handbook = `Holidays: everybody has 30 days a year. Days that are left ove
 Travel: trains are booked in second class; flights need the consent of the team lead.
 Lamps: a lamp that flickers is reported at the desk and replaced within two days.`;
 
-// Texts that nobody else may read want `encryption` in place of `unencrypted`. To search by meaning too, add `embed`.
+// For confidential texts, use `encryption` instead of `unencrypted`. To search by meaning as well, add `embed`.
 const clients = sqliteClients({ file: "./handbook.db", unencrypted: true });
 const { database } = clients;
 for (const [at, text] of handbook.split("\n").entries())

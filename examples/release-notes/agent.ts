@@ -1,8 +1,8 @@
-// The agent: what it is to do, with which tools, and what it may.
+// The agent: its task, its tools and its permissions.
 import { type AgentConfig, RunnerAgent } from "@holdfast/runner";
 import { httpConnector, kvConnector } from "@holdfast/runner/connectors";
 
-/** `host` is where the release notes are, such as `127.0.0.1:8080`. */
+/** `host` is the host of the release notes, such as `127.0.0.1:8080`. */
 export function releaseNotesAgent(host: string, model: AgentConfig["modelProviders"][number]): RunnerAgent {
 	return new RunnerAgent({
 		id: "release-notes",

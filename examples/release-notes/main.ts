@@ -1,4 +1,4 @@
-// Starts the site, runs the agent, and prints what it did and what it found.
+// Starts the site, runs the agent, and prints its steps and its result.
 import { releaseNotesAgent } from "./agent.ts";
 import { startSite } from "./site.ts";
 import { standInModel } from "./stand-in-model.ts";

@@ -1,4 +1,4 @@
-// A model that needs no key: it plans by what the tools gave so far, in the words a real model would use.
+// A model that needs no key: it plans from the results of the tools so far, in the format of a real model.
 import type { ChatMessage, LLMClient, RunnerStep } from "@holdfast/runner";
 
 export const standInModel: LLMClient = {

@@ -1,5 +1,5 @@
-// Starts the bot, plays Slack, and prints what the bot posts: one delivery, the same once more, the next of the thread, and one
-// that is signed by somebody else.
+// Starts the bot, simulates Slack, and prints what the bot posts. It sends one delivery, repeats it, sends the next message of the
+// thread, and sends a delivery with a wrong signature.
 import { sqliteHost } from "holdfast/sqlite";
 import { sign, slackBot } from "./server.ts";
 

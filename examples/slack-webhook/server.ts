@@ -1,12 +1,12 @@
-// A bot behind a webhook of Slack's shape: requests are signed, deliveries that come twice are taken once, and each thread is
-// a session. The answer to Slack is given at once; the reply is posted when the agent has it, after a crash too.
+// A bot behind a webhook like Slack's: requests are signed, repeated deliveries are processed once, and each thread is a session.
+// The bot acknowledges each delivery at once, and posts the reply when the agent has finished, even after a crash.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type Route, readSessionKey, type Server, sessionService } from "@holdfast/server";
 import { scriptedModel } from "@holdfast/testing";
 import { type Host, tool } from "holdfast";
 import { z } from "zod";
 
-/** What is posted: `chat.postMessage` of Slack's Web API, say. `key` is the same for each attempt. */
+/** Posts a reply, for example with `chat.postMessage` of Slack's Web API. `key` is the same for each attempt. */
 export type Post = (message: { channel: string; thread: string; text: string; key: string }) => Promise<void>;
 
 export interface BotOptions {
@@ -15,7 +15,7 @@ export interface BotOptions {
 	readonly post: Post;
 }
 
-/** The signature of a body, as Slack sends it. */
+/** Returns the signature of a body in Slack's format. */
 export function sign(secret: string, timestamp: string, body: string): string {
 	return `v0=${createHmac("sha256", secret).update(`v0:${timestamp}:${body}`).digest("hex")}`;
 }
@@ -24,7 +24,7 @@ function isSigned(secret: string, { headers }: Request, body: string): boolean {
 	const timestamp = headers.get("x-slack-request-timestamp") ?? "";
 	const expected = Buffer.from(sign(secret, timestamp, body));
 	const given = Buffer.from(headers.get("x-slack-signature") ?? "");
-	// An old request that somebody recorded is signed, too.
+	// A recorded request is also signed, so old ones are rejected.
 	const isRecent = Math.abs(Date.now() / 1000 - Number(timestamp)) < 300;
 	return isRecent && given.length === expected.length && timingSafeEqual(given, expected);
 }
@@ -78,7 +78,7 @@ export function slackBot({ host, secret, post }: BotOptions): Server {
 			const { event, event_id: idempotencyKey } = data;
 			if (event === undefined || idempotencyKey === undefined) return new Response();
 			const thread = `${event.channel}:${event.thread_ts ?? event.ts}`;
-			// Durable when it resolves; a delivery that is made again attaches to the first one.
+			// The message is durable when this resolves; a repeated delivery attaches to the first one.
 			await service.submit("slack", thread, { input: event.text, context: {} }, { idempotencyKey });
 			return new Response();
 		},

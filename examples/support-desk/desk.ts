@@ -3,7 +3,7 @@ import { createServer } from "@holdfast/server";
 import { loadProject, type ThreadsOptions, threadRoutes, threads } from "@holdfast/threads";
 import { sqliteHost } from "holdfast/sqlite";
 
-/** Serves the desk, and continues where a process that died has stopped. */
+/** Serves the desk, and continues the runs that a dead process left. */
 export async function startDesk({
 	database,
 	port,

@@ -1,4 +1,4 @@
-// Where refunds are booked: a file here, the payment provider elsewhere. It takes each order once, whoever asks again.
+// Books refunds: in a file here, with a payment provider in production. It books each order once, however often it is requested.
 import { appendFile, readFile } from "node:fs/promises";
 
 export async function refundOnce(file: string, order: string): Promise<void> {

@@ -1,4 +1,4 @@
-// `main.ts [database] [port]`: serves the desk until it is stopped. Kill it whenever you like.
+// `main.ts [database] [port]`: serves the desk until it is stopped. You can kill it at any time.
 import { startDesk } from "./desk.ts";
 
 const [database = "desk.db", port = "4280"] = process.argv.slice(2);

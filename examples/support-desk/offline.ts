@@ -1,4 +1,4 @@
-// A model of a few rules, so that the desk runs without a key and does the same each time. A real one takes its place in
+// A model of a few rules, so that the desk runs without a key and behaves the same each time. Replace it with a real one in
 // agents/models/desk.ts.
 import type { ProviderFactory, ProviderMessage, ProviderRequest, ProviderResponse } from "@holdfast/threads";
 

@@ -1,10 +1,10 @@
-// The server: an agent over HTTP, with the page as a route beside its own. Sessions live in a file.
+// The server: an agent over HTTP, with the page as an additional route. Sessions are stored in a file.
 import { join } from "node:path";
 import { type Listening, listen, type Route, type Server } from "@holdfast/server";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { build, type Rolldown } from "vite";
 
-/** The page's script, bundled; a project with a page of its own has Vite or Next do this. */
+/** Returns the page's script as a bundle; in your own project, Vite or Next does this. */
 export async function bundlePage(): Promise<string> {
 	const built = await build({
 		configFile: false,
@@ -37,11 +37,11 @@ export interface ChatOptions {
 	readonly db: string;
 	readonly port: number;
 	readonly page: string;
-	/** Called before each word of an answer. Default: a tenth of a second passes. */
+	/** Called before each word of an answer. Default: waits a tenth of a second. */
 	readonly beforeWord?: (number: number) => unknown;
 }
 
-/** Starts the server, and resumes the answers that an earlier one left unfinished. */
+/** Starts the server, and resumes the answers that an earlier process left unfinished. */
 export function startChat({ db, port, page, beforeWord = wait }: ChatOptions): Promise<Listening & Server> {
 	// A rule in place of a language model. Put `openai("gpt-5.2")` of "@ai-sdk/openai" here.
 	const model = scriptedModel(

@@ -1,5 +1,5 @@
-// Runs the Worker in Cloudflare's runtime on this machine, and talks to it: the second message meets the session of the first,
-// though the runtime was started anew in between.
+// Runs the Worker in Cloudflare's runtime on this machine and sends it messages. The second message continues the session of the
+// first one, although the runtime was restarted in between.
 import { join } from "node:path";
 import { Miniflare } from "miniflare";
 import { rolldown } from "rolldown";

@@ -1,6 +1,6 @@
 import { defineAgent } from "@holdfast/threads";
 
-/** Takes over a thread: it is an agent for people that others may call. */
+/** Takes over a thread: an agent that talks to people and that other agents can call. */
 export default defineAgent({
 	name: "billing",
 	title: "Billing",

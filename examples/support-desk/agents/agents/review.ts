@@ -1,6 +1,6 @@
 import { defineAgent } from "@holdfast/threads";
 
-/** Two sides in a thread of their own: one drafts, the other approves. */
+/** Two agents in their own thread: one drafts, the other approves. */
 export default defineAgent({
 	name: "review",
 	type: "dual_ai",

@@ -1,6 +1,6 @@
 import { defineAgent } from "@holdfast/threads";
 
-/** Talks to everybody first, and hands over what is about money. */
+/** Answers first, and hands requests about money over. */
 export default defineAgent({
 	name: "triage",
 	title: "Triage",

@@ -1,7 +1,7 @@
 import { defineEffect } from "@holdfast/threads";
 import { z } from "zod";
 
-/** Writes a report of the thread, and schedules the next one first: should it fail, there is another night. */
+/** Schedules the next report, then writes this one, so a failure does not end the series. */
 export default defineEffect("Writes the nightly report.", z.object({}), async (state) => {
 	await state.scheduleEffect("nightly", {}, 24 * 60 * 60 * 1000);
 	const { total } = await state.getMessages({ limit: 1 });

@@ -2,7 +2,7 @@ import { crc32, deflateSync } from "node:zlib";
 import { defineTool } from "@holdfast/threads";
 import { z } from "zod";
 
-/** Attaches the picture of a receipt: it goes to the thread's files, and the message has its path. */
+/** Attaches the picture of a receipt: it is stored in the thread's files, and the message contains its path. */
 export default defineTool({
 	description: "Attaches the receipt of an order.",
 	args: z.object({ order: z.string() }),

@@ -2,7 +2,7 @@ import { defineTool } from "@holdfast/threads";
 import { z } from "zod";
 import { refundOnce } from "../../ledger.ts";
 
-/** Pays money back, once a person has approved it through the endpoint `approve`. */
+/** Refunds money after a person has approved it through the endpoint `approve`. */
 export default defineTool({
 	description: "Refunds an order. Needs the approval of a person.",
 	args: z.object({ order: z.string() }),
