@@ -48,7 +48,7 @@ export async function create(argv: readonly string[], io: CreateIo): Promise<num
 	else if (known.folder !== undefined && known.template !== undefined) choice = known as Choice;
 	else if (io.isTerminal) choice = await io.ask(known);
 	else {
-		io.err(`There is no terminal to ask in. Say which folder and which template:
+		io.err(`Without a terminal, the command cannot ask. Name the folder and the template:
   npm create holdfast@latest ${defaults.folder} -- --template ${defaults.template}
 `);
 		return 2;

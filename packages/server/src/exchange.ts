@@ -297,7 +297,7 @@ export class Exchange {
 		if (given === undefined || looksLikeEventId(given)) return given;
 		throw new HoldfastError(
 			"invalid_event_id",
-			"The last event id is not an event id. Send the `id` of an event of this session, as it came.",
+			"The last event id is not an event id. Send the unchanged `id` of an event of this session.",
 		);
 	}
 

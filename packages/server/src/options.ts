@@ -260,7 +260,10 @@ function checkedAttempts(limit: HandlerOptions["failedAttempts"]): FailedAttempt
 
 function checkedHeader(name: string | undefined): string | undefined {
 	if (name === undefined || /^[\w!#$%&'*+.^`|~-]+$/.test(name)) return name;
-	throw new HoldfastError("invalid_option", "`peerHeader` is no name of a header. Give one: `X-Real-IP`.");
+	throw new HoldfastError(
+		"invalid_option",
+		"`peerHeader` is not the name of a header. Pass one: `X-Real-IP`.",
+	);
 }
 
 function atLeast(name: string, least: number, value: number): number {

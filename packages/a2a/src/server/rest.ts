@@ -160,7 +160,7 @@ function count(query: URLSearchParams, name: string, least: number): number | un
 	const text = query.get(name);
 	if (text === null || text === "") return undefined;
 	if (!/^\d{1,9}$/.test(text) || Number(text) < least)
-		throw new RequestMalformedError(`\`${name}\` must be a whole number from ${least} on.`);
+		throw new RequestMalformedError(`\`${name}\` must be a whole number of at least ${least}.`);
 	return Number(text);
 }
 

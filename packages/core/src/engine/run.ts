@@ -176,7 +176,7 @@ export class Run {
 		if (this.#controller.signal.aborted) return;
 		this.#controller.abort(
 			new UPPError(
-				"The run failed; what was under way is cancelled.",
+				"The run failed; its calls in flight are cancelled.",
 				"CANCELLED",
 				"holdfast",
 				"llm",

@@ -30,7 +30,7 @@ function check(kind: string, write: () => unknown): void {
 }
 
 function unwritable(kind: string, cause: unknown): HoldfastError {
-	const message = cause instanceof Error ? cause.message : "it threw something that is no error";
+	const message = cause instanceof Error ? cause.message : "it threw a value that is not an error";
 	return new HoldfastError(
 		"unserialisable_value",
 		`What was to be recorded as "${kind}" cannot be stored as JSON: ${message}. Leave it out or turn it into plain data.`,

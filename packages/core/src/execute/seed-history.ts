@@ -50,7 +50,7 @@ export async function seeded(host: Host, storeKey: string): Promise<readonly unk
 function sessionExists(): HoldfastError {
 	return new HoldfastError(
 		"session_exists",
-		"There is a session of that id that was made otherwise. Take another id.",
+		"A session with that id exists and has other content. Choose another id.",
 	);
 }
 

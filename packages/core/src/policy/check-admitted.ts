@@ -129,7 +129,8 @@ function faultOfContent(given: Fact, fact: Fact): string | undefined {
 }
 
 function faultOfMessage(given: Message, message: unknown): string | undefined {
-	if (!isMessage(message) || message.type !== given.type) return "`message` is no message of the same type";
+	if (!isMessage(message) || message.type !== given.type)
+		return "`message` must be a message of the same type";
 	return message.id === given.id ? undefined : "it changed the id of a message, which must stay";
 }
 

@@ -85,7 +85,7 @@ export function pendingToolCalls(key: string): HoldfastError {
 export function noPendingToolCalls(key: string): HoldfastError {
 	return new HoldfastError(
 		"no_pending_tool_calls",
-		`Session "${key}" waits for no tool call: it was answered already, or never asked.`,
+		`Session "${key}" does not wait for a tool call: the call was answered already, or was never requested.`,
 	);
 }
 

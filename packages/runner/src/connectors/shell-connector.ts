@@ -193,5 +193,5 @@ async function folderInside(root: string, cwd: string): Promise<string> {
 	const isOutside = path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path);
 	if (folder !== undefined && !isOutside && statSync(folder, { throwIfNoEntry: false })?.isDirectory())
 		return folder;
-	throw new HoldfastError("CWD_REFUSED", `${JSON.stringify(cwd)} is no folder inside the root.`);
+	throw new HoldfastError("CWD_REFUSED", `${JSON.stringify(cwd)} is not a folder inside the root.`);
 }

@@ -64,7 +64,10 @@ export function readReport(text: string): EvaluationReport {
 		const report = JSON.parse(text) as EvaluationReport;
 		if (Array.isArray(report.scenarios) && report.scenarios.every(isScenario)) return report;
 	} catch {}
-	throw new HoldfastError("BASELINE_INVALID", "The baseline is no report of an evaluation. Save one anew.");
+	throw new HoldfastError(
+		"BASELINE_INVALID",
+		"The baseline is not a report of an evaluation. Save a new one.",
+	);
 }
 
 function isScenario(given: ScenarioReport): boolean {

@@ -131,7 +131,7 @@ async function runScenario({ agent, input, scorers = [] }: Scenario): Promise<Ru
 	for (const scorer of scorers) {
 		try {
 			const score = Number(await scorer.score({ ...outcome, input }));
-			if (!(score >= 0 && score <= 1)) throw new Error(`${score} is no score from 0 to 1`);
+			if (!(score >= 0 && score <= 1)) throw new Error(`${score} is not a score from 0 to 1`);
 			scores[scorer.name] = score;
 		} catch (error) {
 			errors.push(`${scorer.name}: ${messageOf(error)}`);

@@ -134,7 +134,7 @@ describe("a reply", () => {
 		const { stub, run } = asking(["I would rather not.", finish]);
 		expect((await run()).success).toBe(true);
 		expect(stub.prompts[1]?.messages.at(-2)).toEqual({ role: "assistant", content: "I would rather not." });
-		expect(String(stub.prompts[1]?.messages.at(-1)?.content)).toContain("no JSON");
+		expect(String(stub.prompts[1]?.messages.at(-1)?.content)).toContain("not JSON");
 		const failing = asking(["no", "no again", finish]);
 		expect((await failing.run()).error?.code).toBe("PLAN_INVALID");
 		expect(failing.stub.prompts).toHaveLength(2);

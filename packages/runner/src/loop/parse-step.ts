@@ -18,7 +18,7 @@ export function parseStep(text: string): unknown {
 	const [from, to] = [whole.indexOf("{"), whole.lastIndexOf("}")];
 	const inner = from >= 0 && to > from ? parsed(whole.slice(from, to + 1)) : first;
 	if (inner.ok) return withoutNulls(inner.value);
-	throw new HoldfastError("PLAN_INVALID", `The reply is no JSON: ${first.why}.`);
+	throw new HoldfastError("PLAN_INVALID", `The reply is not JSON: ${first.why}.`);
 }
 
 /** Models write null for a member that they omit. */

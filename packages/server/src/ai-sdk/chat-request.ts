@@ -126,7 +126,8 @@ function filePart({ url, mediaType, filename }: JsonObject): object {
 		throw invalid("messages", "has a file without `url` or `mediaType`");
 	const [, data] = /^data:[^,]*;base64,(.*)$/s.exec(url) ?? [];
 	if (mediaType.startsWith("image/")) return { type: "image", image: data ?? url, mediaType };
-	if (data === undefined) throw invalid("messages", "has a file that is no image and no base64 data URL");
+	if (data === undefined)
+		throw invalid("messages", "has a file that is neither an image nor a base64 data URL");
 	return { type: "file", data, mediaType, ...(typeof filename === "string" ? { filename } : {}) };
 }
 

@@ -114,7 +114,7 @@ export const sessions: Route = {
 	method: "GET",
 	path: "/api/agent/sessions",
 	name: "listSessions",
-	summary: "The sessions of the caller, a page at a time: the user's, or the tenant's.",
+	summary: "Lists the caller's sessions, one page at a time: those of the user, or of the tenant.",
 	parameters: [
 		{ in: "query", name: "after", description: "`next` of the page before.", schema: { type: "string" } },
 		{

@@ -66,7 +66,7 @@ export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckp
 		async save(sessionId, state) {
 			const folder = pathOf(sessionId);
 			if (typeof state !== "object" || state === null)
-				throw invalidInput("A state to save is what toJSON() gave", state);
+				throw invalidInput("A state to save must be the return value of toJSON()", state);
 			// Serialised at once, so that later changes by the caller are not part of this save.
 			const text = JSON.stringify(state);
 			const metadata = JSON.stringify(describe(sessionId, state));

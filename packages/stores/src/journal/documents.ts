@@ -64,7 +64,7 @@ export function sessionConflict(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_conflict",
 		`Another writer changed session ${named(key)} in its store meanwhile. Its state stays, nothing of this commit ` +
-			"was stored. Send again: the session is read anew.",
+			"was stored. Send again: Holdfast then reads the session again.",
 		{ retryable: true, data: { key } },
 	);
 }

@@ -54,7 +54,7 @@ function strict(
 function bound(model: Parameters<typeof resolveModel>[0]): BoundLLMModel {
 	const { provider, modelId } = resolveModel(model);
 	const handler = provider.modalities.llm;
-	if (handler === undefined) throw new Error(`${modelId} is no language model`);
+	if (handler === undefined) throw new Error(`${modelId} is not a language model`);
 	return handler.bind(modelId);
 }
 

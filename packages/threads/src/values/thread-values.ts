@@ -50,7 +50,7 @@ export class ThreadValues {
 
 function checked(key: unknown): string {
 	if (typeof key === "string") return key;
-	throw new HoldfastError("invalid_value", "The key of a value is a text. Give one.");
+	throw new HoldfastError("invalid_value", "The key of a value must be a text.");
 }
 
 function jsonOf(key: string, value: unknown): string {

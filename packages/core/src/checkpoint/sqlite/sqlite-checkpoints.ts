@@ -260,7 +260,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 /** Serialises a state. */
 function writeDown(state: AgentStateJSON): Written {
 	if (typeof state !== "object" || state === null || !Object.hasOwn(state, "messages")) {
-		throw invalidInput("A state to save is what toJSON() gave", state);
+		throw invalidInput("A state to save must be the return value of toJSON()", state);
 	}
 	const lists = new Map<ListName, { bodies: string[]; digests: string[] }>();
 	for (const name of listNames) {
