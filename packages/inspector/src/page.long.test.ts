@@ -302,6 +302,9 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.getByRole("cell", { name: "another" }).waitFor();
 		await picture(page, "compare");
 		expect(await violationsOf(page)).toEqual([]);
+		await page.getByLabel("As").selectOption("answers");
+		await page.getByText("Both answers are the same.").waitFor();
+		expect(await violationsOf(page)).toEqual([]);
 	});
 
 	test("shows requests and replies with credentials masked", async () => {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { changedLines } from "./changed-lines.ts";
+import { changedLines, changedWords } from "./changed-lines.ts";
 
 test("a change is what was taken out and what came in, with what stayed around it", () => {
 	expect(changedLines("a\nb\nc\nd", "a\nB\nc\ne\nd").map(({ kind, line }) => `${kind} ${line}`)).toEqual([
@@ -34,4 +34,21 @@ test("what is not added is the text before, and what is not removed the text aft
 test("two long texts with nothing in common are changed as a whole, at once", () => {
 	const long = (of: string): string => Array.from({ length: 20_000 }, (_, at) => `${of} ${at}`).join("\n");
 	expect(changedLines(long("a"), long("b"))).toHaveLength(40_000);
+});
+
+test("changed words join to both texts, whatever separates them", () => {
+	const text = fc
+		.array(fc.constantFrom("a", "b", " ", "\n", "\t\t", "é"), { maxLength: 14 })
+		.map((parts) => parts.join(""));
+	fc.assert(
+		fc.property(text, text, (before, after) => {
+			const words = changedWords(before, after);
+			const without = (kind: string): string =>
+				words.flatMap((each) => (each.kind === kind ? [] : [each.line])).join("");
+			expect([without("added"), without("removed")]).toEqual([before, after]);
+		}),
+	);
+	expect(
+		changedWords("paid 49 dollars", "paid 12 dollars").map(({ kind, line }) => `${kind} ${line}`),
+	).toEqual(["same paid ", "removed 49 ", "added 12 ", "same dollars"]);
 });

@@ -1,6 +1,6 @@
-// The line difference between two texts: a longest common subsequence of the part between their equal ends.
+// The difference between two texts by lines or words: a longest common subsequence of the part between their equal ends.
 
-/** A line, and the texts that contain it. */
+/** A line or a word, and the texts that contain it. */
 export interface ChangedLine {
 	readonly kind: "same" | "added" | "removed";
 	readonly line: string;
@@ -10,8 +10,16 @@ export interface ChangedLine {
 const mostCells = 1_000_000;
 
 export function changedLines(before: string, after: string): readonly ChangedLine[] {
-	const left = before.split("\n");
-	const right = after.split("\n");
+	return changedParts(before.split("\n"), after.split("\n"));
+}
+
+/** The difference between two texts by words: spaces belong to the word before them. Joined, the parts are the texts. */
+export function changedWords(before: string, after: string): readonly ChangedLine[] {
+	const words = (text: string): readonly string[] => text.match(/\s+|\S+\s*/g) ?? [];
+	return changedParts(words(before), words(after));
+}
+
+function changedParts(left: readonly string[], right: readonly string[]): readonly ChangedLine[] {
 	let start = 0;
 	while (start < left.length && start < right.length && left[start] === right[start]) start++;
 	let end = 0;

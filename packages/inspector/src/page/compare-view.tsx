@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { SessionCounts } from "../wire/index.ts";
+import { changedWords } from "./changed-lines.ts";
 import { ConversationList } from "./conversation.tsx";
 import { formatCost, formatCount, formatDuration, formatPrice } from "./format.ts";
 import { linkTo } from "./route.ts";
@@ -13,7 +14,7 @@ import { TimelineList } from "./timeline.tsx";
 export function CompareView({ left, right }: { readonly left: string; readonly right: string }): JSX.Element {
 	const one = useSession(left);
 	const other = useSession(right);
-	const [what, setWhat] = useState<"conversation" | "timeline">("conversation");
+	const [what, setWhat] = useState<Shown>("conversation");
 	return (
 		<main class="compare">
 			<div class="compare-head">
@@ -22,16 +23,59 @@ export function CompareView({ left, right }: { readonly left: string; readonly r
 					As{" "}
 					<select value={what} onChange={({ currentTarget }) => setWhat(currentTarget.value as typeof what)}>
 						<option value="conversation">conversations</option>
-						<option value="timeline">timelines</option>
+						<option value="timeline">traces</option>
+						<option value="answers">last answers, with differences</option>
 					</select>
 				</label>
 			</div>
 			<Numbers one={one} other={other} />
-			<div class="split">
-				<Side of={one} what={what} />
-				<Side of={other} what={what} />
-			</div>
+			{what === "answers" ? (
+				<Answers one={one} other={other} />
+			) : (
+				<div class="split">
+					<Side of={one} what={what} />
+					<Side of={other} what={what} />
+				</div>
+			)}
 		</main>
+	);
+}
+
+type Shown = "conversation" | "timeline" | "answers";
+
+/** The last answers of both sessions: what only the first one contains is struck out. */
+function Answers({ one, other }: { readonly one: SessionStore; readonly other: SessionStore }): JSX.Element {
+	const [left, right] = [one, other].map((store) => {
+		void store.version.value;
+		return (
+			store.conversation.said.findLast(({ who, text }) => who === "assistant" && text !== "")?.text ?? ""
+		);
+	});
+	const parts = changedWords(left ?? "", right ?? "");
+	const changed = parts.filter(({ kind }) => kind !== "same").length;
+	return (
+		<Scrolls class="scrolls answers" label="Last answers">
+			<p class="quiet">
+				{changed === 0
+					? "Both answers are the same."
+					: `Struck out: only in ${one.sessionId}. Underlined: only in ${other.sessionId}.`}
+			</p>
+			<p class="plain">
+				{parts.map(({ kind, line }, index) =>
+					kind === "same" ? (
+						line
+					) : kind === "added" ? (
+						<ins key={index} class="line-added">
+							{line}
+						</ins>
+					) : (
+						<del key={index} class="line-removed">
+							{line}
+						</del>
+					),
+				)}
+			</p>
+		</Scrolls>
 	);
 }
 
@@ -40,7 +84,7 @@ function Side({
 	what,
 }: {
 	readonly of: SessionStore;
-	readonly what: "conversation" | "timeline";
+	readonly what: Exclude<Shown, "answers">;
 }): JSX.Element {
 	const version = store.version.value;
 	const { sessionId } = store;
