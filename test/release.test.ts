@@ -1,0 +1,78 @@
+// What a release writes, and what it refuses before it builds anything.
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { listFiles } from "../tools/list-sources.ts";
+import { runCommand } from "../tools/run-command.ts";
+import { setVersion } from "../tools/set-version.ts";
+import { readWorkspaces } from "../tools/workspaces.ts";
+import { temporaryFolder } from "./shared/temporary-folder.fixture.ts";
+
+const root = join(import.meta.dirname, "..");
+
+/** A repository that has only the files with versions. */
+function copyManifests(): string {
+	const copy = temporaryFolder();
+	const manifests = listFiles(join(root, "packages"), "package.json").map((file) => `packages/${file}`);
+	for (const file of ["package.json", "package-lock.json", ...manifests]) {
+		mkdirSync(dirname(join(copy, file)), { recursive: true });
+		cpSync(join(root, file), join(copy, file));
+	}
+	writeFileSync(join(copy, "CHANGELOG.md"), "# Changelog\n\n## 0.1.0 (unreleased)\n\n- A lever.\n");
+	return copy;
+}
+
+test("a version is written to every package, to what they need of each other, to templates, lock file and changelog", () => {
+	const copy = copyManifests();
+	const before = setVersion(copy, "7.1.0", new Date("2026-12-01T10:00:00Z"));
+	const read = (file: string): string => readFileSync(join(copy, file), "utf8");
+	const names = readWorkspaces(copy).map(({ name }) => name);
+	for (const { folder } of readWorkspaces(copy)) {
+		const {
+			version,
+			dependencies = {},
+			peerDependencies = {},
+		} = JSON.parse(read(`packages/${folder}/package.json`));
+		expect(version).toBe("7.1.0");
+		for (const [name, range] of Object.entries({ ...dependencies, ...peerDependencies }))
+			if (names.includes(name)) expect([name, range]).toEqual([name, "7.1.0"]);
+	}
+	const template = JSON.parse(read("packages/create-holdfast/templates/script/package.json"));
+	expect([template.version, template.dependencies.holdfast]).toEqual(["0.1.0", "^7.1.0"]);
+	const { packages } = JSON.parse(read("package-lock.json"));
+	expect(packages[""].devDependencies["@holdfast/stores"]).toBe("7.1.0");
+	expect([packages["packages/cli"].version, packages["packages/cli"].dependencies.holdfast]).toEqual([
+		"7.1.0",
+		"7.1.0",
+	]);
+	expect(read("CHANGELOG.md")).toContain("## 7.1.0 (2026-12-01)\n");
+	// Nothing else changed: with the earlier version it is the earlier text.
+	for (const [file, text] of before)
+		if (file.endsWith("package.json"))
+			expect(readFileSync(file, "utf8").replaceAll("7.1.0", "0.1.0")).toBe(text);
+	// The same release again changes nothing.
+	expect([...setVersion(copy, "7.1.0", new Date("2026-12-02T10:00:00Z")).keys()]).toEqual([]);
+});
+
+test("a release without entries in the changelog is refused", () => {
+	const copy = copyManifests();
+	writeFileSync(join(copy, "CHANGELOG.md"), "# Changelog\n");
+	expect(() => setVersion(copy, "7.1.0", new Date())).toThrow("no heading with (unreleased)");
+});
+
+test.each([[[]], [["new"]], [["1.2"]], [["1.2.3", "1.2.4"]], [["1.2.3", "--dry"]]])(
+	"npm run release %j is refused",
+	async (argv) => {
+		const command = [
+			process.execPath,
+			"--conditions=holdfast-source",
+			join(root, "tools/release.ts"),
+			...argv,
+		] as const;
+		const { code, output } = await runCommand(command, { folder: root });
+		expect([code, output]).toEqual([
+			1,
+			expect.stringMatching(/npm run release -- 0\.2\.0|Unknown option '--dry'/),
+		]);
+	},
+);

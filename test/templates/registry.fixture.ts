@@ -1,0 +1,99 @@
+// A real registry on this machine, with the packages of a release: what is published to it stays here, and it fetches the
+// packages of others from the registry that npm is configured to use. It is installed when a test needs it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runCommand } from "../../tools/run-command.ts";
+
+const verdaccio = "verdaccio@6.10.4";
+
+/** A running registry. */
+export interface Registry {
+	readonly url: string;
+	/** Variables that make npm and others use it, and nothing of this user's. */
+	readonly environment: Readonly<Record<string, string | undefined>>;
+	close(): Promise<void>;
+}
+
+async function must(command: readonly [string, ...string[]], folder: string): Promise<string> {
+	const { code, output, stdout } = await runCommand(command, { folder });
+	if (code !== 0) throw new Error(`\`${command[0]} ${command[1]}\` ended with ${code}:\n${output}`);
+	return stdout.trim();
+}
+
+/** Installs and starts the registry below `folder`. */
+export async function startRegistry(folder: string): Promise<Registry> {
+	const place = join(folder, "registry");
+	mkdirSync(place);
+	// One of its dependencies asks for a tag that not every registry has.
+	writeFileSync(
+		join(place, "package.json"),
+		JSON.stringify({ private: true, overrides: { "node-fetch": "2.7.0" } }),
+	);
+	await must(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefer-offline", verdaccio], place);
+	const upstream = await must(["npm", "config", "get", "registry"], place);
+	const authorities = await must(["npm", "config", "get", "cafile"], place);
+	const ca = authorities === "null" ? {} : { ca: authorities };
+	const ours = { access: "$all", publish: "$all" };
+	const configuration = {
+		storage: join(place, "storage"),
+		uplinks: { upstream: { url: upstream, maxage: "60m", timeout: "60s", ...ca } },
+		packages: {
+			"@holdfast/*": ours,
+			"{holdfast,create-holdfast}": ours,
+			"**": { access: "$all", proxy: "upstream" },
+		},
+		max_body_size: "50mb",
+		log: { type: "stdout", format: "json", level: "warn" },
+		web: { enable: false },
+	};
+	// YAML contains JSON.
+	writeFileSync(join(place, "config.yaml"), JSON.stringify(configuration));
+	const { child, url } = await start(place);
+	const userconfig = join(folder, "npmrc");
+	const { host } = new URL(url);
+	writeFileSync(userconfig, `registry=${url}/\n//${host}/:_authToken=anyone\n`);
+	const environment = {
+		npm_config_registry: `${url}/`,
+		npm_config_userconfig: userconfig,
+		npm_config_cache: join(folder, "cache"),
+		// Where yarn installs the program that creates a project: it does so globally.
+		PREFIX: join(folder, "prefix"),
+		YARN_REGISTRY: `${url}/`,
+		BUN_CONFIG_REGISTRY: `${url}/`,
+	};
+	return {
+		url,
+		environment,
+		close: () =>
+			new Promise((resolve) => {
+				child.once("close", () => resolve());
+				child.kill("SIGKILL");
+			}),
+	};
+}
+
+function start(place: string): Promise<{ child: ChildProcess; url: string }> {
+	const port = 20_000 + Math.floor(Math.random() * 20_000);
+	const url = `http://127.0.0.1:${port}`;
+	const child = spawn(
+		process.execPath,
+		[join(place, "node_modules/verdaccio/bin/verdaccio"), "--config", "config.yaml", "--listen", url],
+		{ cwd: place, env: { ...process.env, NODE_OPTIONS: undefined, VITEST: undefined, NODE_ENV: undefined } },
+	);
+	let output = "";
+	for (const stream of [child.stdout, child.stderr])
+		stream.setEncoding("utf8").on("data", (text: string) => {
+			output += text;
+		});
+	return new Promise((resolve, reject) => {
+		const ask = (): void => {
+			fetch(`${url}/-/ping`).then(
+				() => resolve({ child, url }),
+				() => setTimeout(ask, 200),
+			);
+		};
+		child.once("close", (code) => reject(new Error(`The registry ended with ${code}:\n${output}`)));
+		ask();
+	});
+}
