@@ -54,6 +54,27 @@ test("a run contains its steps, and a step its answer and its calls", () => {
 	expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
 });
 
+test("what happens in the middle of a step stays inside it", () => {
+	seq = 0;
+	const rows = traceRows(
+		timelineOf([
+			entry("run.started", { runKind: "user-turn" }, 0),
+			answer(1, 20, [["c1", "pay"]]),
+			entry("waiting", { step: 1, calls: [{ callId: "c1", awaits: "approval" }] }, 20),
+			entry("run.resumed", { attempt: 2, reason: "answered" }, 90),
+			entry("tool.started", { step: 1, callId: "c1", name: "pay", attempt: 1 }, 90),
+		]),
+	);
+	expect(drawn(rows)).toEqual([
+		"run Run 1",
+		"  step Step 1",
+		"    model m",
+		"    wait wait",
+		"    note resumed",
+		"    tool pay",
+	]);
+});
+
 test("what a sub-agent did is inside its call, on the time of the run that asked it", () => {
 	const parent = twoSteps();
 	const inner = timelineOf([

@@ -74,7 +74,8 @@ function addRows(rows: TraceRow[], spans: readonly Span[], place: Place): void {
 			rows.push({ ...stepRow(spans, index, stepKey, base), child, within: inRun, depth: inRun.length });
 			inStep = [...inRun, stepKey];
 		}
-		const parents = isOwnRun ? within : number > 0 ? inStep : inRun;
+		// What has no step of its own, such as the end of a wait, belongs to the step under way.
+		const parents = isOwnRun ? within : inStep;
 		const found = span.callId === undefined ? undefined : childOf(span.callId);
 		rows.push({
 			...span,
