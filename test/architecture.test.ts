@@ -28,6 +28,7 @@ const mayImport: ReadonlyMap<string, readonly string[]> = new Map([
 			"@holdfast/upp",
 			"holdfast",
 			"@holdfast/server",
+			"@holdfast/context",
 			"@holdfast/outbound",
 			"@holdfast/runner",
 			"@holdfast/threads",

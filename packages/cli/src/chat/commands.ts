@@ -7,6 +7,7 @@ import {
 	chooseModel,
 	keepChatSummary,
 	prepare,
+	projectSkills,
 	refuseServed,
 	summarised,
 } from "../work/index.ts";
@@ -134,6 +135,20 @@ const commands: readonly ChatCommand[] = [
 			};
 			transcript.note(`Continuing session ${key}.`);
 			await conversation.change(prepare({ ...asked, agent: undefined }, key, io), "another conversation");
+		},
+	},
+	{
+		name: "skills",
+		argument: "",
+		help: "list the skills of this folder",
+		when: "always",
+		async run({ conversation: { transcript, setup } }) {
+			if (setup.agent !== undefined)
+				return transcript.note(`The agent of ${setup.agent} has its own skills.`);
+			const { skills, problems } = await projectSkills(setup.dir);
+			const lines = skills.map(({ name, description }) => `• ${name}: ${oneLine(description, 200)}`);
+			transcript.note(lines.length === 0 ? "This folder has no skills." : lines.join("\n"));
+			if (problems.length > 0) transcript.note(problems.join("\n"), "warning");
 		},
 	},
 	{

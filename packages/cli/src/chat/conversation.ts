@@ -11,11 +11,11 @@
 import type { Agent, AgentRun, Host, RunEvent, RunResult, Session } from "holdfast";
 import { afterEntry } from "holdfast/execute";
 import { oneLine } from "../terminal/index.ts";
-import { agentsFiles } from "../tools/index.ts";
 import {
 	type ApprovalRule,
 	assistantsFolder,
 	describeError,
+	followedIn,
 	keepSettings,
 	type OpenAgent,
 	openAgent,
@@ -206,9 +206,9 @@ export class Conversation {
 	async #begin(to: "same conversation" | "another conversation"): Promise<void> {
 		this.#spending = await spendingOf(this.host, this.#setup.key).catch(() => new Spending());
 		this.#showFooter();
-		const guides = this.#setup.agent === undefined ? agentsFiles(this.#setup.dir) : [];
+		const guides = this.#setup.agent === undefined ? followedIn(this.#setup.dir) : [];
 		if (to === "same conversation" && guides.length > 0)
-			this.transcript.note(`Following ${guides.map(({ path }) => path).join(", ")}.`, "quiet");
+			this.transcript.note(`Following ${guides.join(", ")}.`, "quiet");
 		const head = await this.host.journal.head(this.#setup.key);
 		if (head === undefined || (head.seq === 0 && head.waiting === 0)) return;
 		if (to === "another conversation") await this.#showPast();

@@ -13,13 +13,13 @@ import {
 } from "holdfast";
 import { chooseRenderer, type Renderer } from "../render/index.ts";
 import { type CommandIo, quoted } from "../terminal/index.ts";
-import { agentsFiles } from "../tools/index.ts";
 import {
 	Approvals,
 	assistantsFolder,
 	decideInLines,
 	ending,
 	exitCodes,
+	followedIn,
 	type OpenAgent,
 	type Setup,
 } from "../work/index.ts";
@@ -55,7 +55,7 @@ export function startWork(
 		model: modelName,
 		reason: setup.model.reason,
 		dir: setup.dir,
-		instructions: setup.agent === undefined ? agentsFiles(setup.dir).map(({ path }) => path) : [],
+		instructions: setup.agent === undefined ? followedIn(setup.dir) : [],
 	};
 	const mayAsk = setup.allowWrite || setup.allowShell || setup.agent !== undefined;
 	// With JSON output no user can answer; without a tool that requires approval there are no questions.

@@ -54,7 +54,8 @@ export function agentsFileBelow(folder: string, path: string): string | undefine
 	return undefined;
 }
 
-function repositoryOf(folder: string): string {
+/** Returns the nearest parent folder with `.git`; outside a repository, the folder itself. */
+export function repositoryOf(folder: string): string {
 	for (let at = folder; ; at = dirname(at)) {
 		if (existsSync(join(at, ".git"))) return at;
 		if (dirname(at) === at) return folder;

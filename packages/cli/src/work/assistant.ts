@@ -4,6 +4,7 @@ import { Agent, type AgentOptions, type Host } from "holdfast";
 import { agentsFiles, agentsInstructions, createAssistantTools } from "../tools/index.ts";
 import { chatSummaries } from "./chat-summary.ts";
 import type { ChosenModel } from "./models.ts";
+import { skillPlugins } from "./project-skills.ts";
 import { UsageError } from "./usage-error.ts";
 
 const INSTRUCTIONS = `You answer questions about the files of one folder, which you can only read.
@@ -51,7 +52,7 @@ export function assistantOptions(options: AssistantOptions): AgentOptions {
 		instructions: `${does}${allowShell ? SHELL_INSTRUCTIONS : ""}${agentsInstructions(agentsFiles(root))}`,
 		tools: createAssistantTools({ root, allowNetwork, allowWrite, shell }),
 		host: options.host,
-		plugins: [chatSummaries()],
+		plugins: [chatSummaries(), ...skillPlugins(root)],
 		...(options.model.price === undefined
 			? {}
 			: { prices: { [options.model.reference.modelId]: options.model.price } }),

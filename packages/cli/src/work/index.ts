@@ -16,6 +16,7 @@ export {
 export { describeError } from "./describe-error.ts";
 export { chooseModel, modelsByKey } from "./models.ts";
 export { type OpenAgent, openAgent } from "./open-agent.ts";
+export { followedIn, projectSkills } from "./project-skills.ts";
 export { findSession, isOwnKey, nameOfSession, refuseServed } from "./session-name.ts";
 export { copySettings, readSettings, type SessionSettings, writeSettings } from "./session-settings.ts";
 export { titleOf } from "./session-title.ts";
