@@ -49,6 +49,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"guide/steps",
 		"prepareStep, per-step control, dynamic model, switch models, active tools, tool choice per step, model routing",
 	],
+	[
+		"guide/tool-search",
+		"tool retrieval, tool discovery, deferred tools, defer_loading, BM25, tools on demand, dynamic tools",
+	],
 	["guide/effects", "scheduled work, delay, timer, setTimeout, later, reminder"],
 	["guide/endpoints", "HTTP routes, REST, custom API, webhooks of a project"],
 	["guide/first-project", "scaffold, project structure, end to end"],
@@ -204,6 +208,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	],
 	["cookbook/large-tool-results", "truncate tool output, long results, context overflow, tokens"],
 	["cookbook/skills", "SKILL.md, agent skills, instructions on demand"],
+	[
+		"cookbook/many-tools",
+		"tool search, too many tools, tool overload, reduce tokens, dynamic tools, MCP context bloat",
+	],
 	["cookbook/mcp-tools", "Model Context Protocol, MCP server, MCP client"],
 	["cookbook/migrate-database", "SQLite to Postgres, move sessions, import, export, switch database"],
 	["cookbook/multi-agent", "multi agent, orchestrator, supervisor, swarm, handoff, team, subagent"],

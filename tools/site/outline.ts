@@ -28,6 +28,7 @@ export const outline: readonly Group[] = [
 		pages: [
 			"guide/structured-output",
 			"guide/steps",
+			"guide/tool-search",
 			"guide/context",
 			"guide/skills",
 			"guide/large-results",

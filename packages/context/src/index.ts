@@ -2,3 +2,4 @@
 
 export * from "./large-results/index.ts";
 export * from "./skills/index.ts";
+export * from "./tool-search/index.ts";

@@ -41,4 +41,4 @@ export type {
 	SubagentInnerEvent,
 	SubagentStartEvent,
 } from "./tools/subagent-event.ts";
-export type { ApprovalContext, ToolOptions, ToolSet } from "./tools/types.ts";
+export type { ApprovalContext, LoadableTools, ToolOptions, ToolSet } from "./tools/types.ts";

@@ -249,9 +249,9 @@ function identified(given: GenerateResult, checkpoints: SessionCheckpoints | und
 	return state === given.state ? given : { ...given, state };
 }
 
-/** Only per-step changes make the requests of a call differ in their beginning. */
-function fingerprintOf({ prepare, fingerprint }: EngineAgent): string {
-	return prepare === undefined ? "" : fingerprint();
+/** Only per-step changes and loaded tools make the requests of a call differ in their beginning. */
+function fingerprintOf({ prepare, loadable, fingerprint }: EngineAgent): string {
+	return (prepare ?? loadable) === undefined ? "" : fingerprint();
 }
 
 /** Returns the policy of a call below its caller's policy. */

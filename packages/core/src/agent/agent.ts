@@ -29,7 +29,7 @@ import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 import { AgentSessions, sessionAgent } from "./agent-sessions.ts";
 import { streamCall } from "./agent-stream.ts";
 import type { AgentTypes, RunOf, SessionOf, ToolList } from "./agent-types.ts";
-import { checkDependencies, checkModel, checkNames, checkOptions } from "./check-options.ts";
+import { checkDependencies, checkLoaders, checkModel, checkNames, checkOptions } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
 import type { ForeignOptions } from "./foreign-options.ts";
 import { withoutInstance } from "./llm-instance.ts";
@@ -82,6 +82,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		this.#sessions = new AgentSessions(this.#id, given, { owner: this, engine: this.#engine });
 		// Only now are the sub-agents known to be agents with names.
 		checkDependencies(this.#engine.tools, given.subagents);
+		checkLoaders(this.#engine, given);
 		this.#life = new Lifecycle(this.#sessions, { release: () => this.flush() });
 		this.#calls = {
 			agent: this,

@@ -7,8 +7,8 @@ import {
 	readDuration,
 	resolveModel,
 } from "@holdfast/upp";
-import { modelWaitDefaults, streamLimits } from "../engine/index.ts";
-import { hookNames } from "../strategies/index.ts";
+import { type EngineAgent, modelWaitDefaults, streamLimits } from "../engine/index.ts";
+import { hookNames, isDecider } from "../strategies/index.ts";
 import { subagentToolNames } from "../subagents/index.ts";
 import type { EngineTool } from "../tools/index.ts";
 import { checkCache } from "./cache-policy.ts";
@@ -261,4 +261,13 @@ export function checkDependencies(
 		);
 	}
 	return tools;
+}
+
+/** @throws HoldfastError `conflicting_options` if a strategy that runs its own tools cannot load any. */
+export function checkLoaders({ loadable }: Pick<EngineAgent, "loadable">, { execution }: AgentOptions): void {
+	if (loadable === undefined || execution === undefined || isDecider(execution)) return;
+	throw new HoldfastTypeError(
+		"conflicting_options",
+		`A tool has \`loadedBy\`, and the strategy "${execution.name}" has its own \`execute\`, which sends its tools itself. Leave \`loadedBy\` out.`,
+	);
 }

@@ -3,6 +3,7 @@
 import {
 	checkOptionNames,
 	HoldfastError,
+	HoldfastTypeError,
 	type Message,
 	optionNames,
 	ToolResultMessage,
@@ -59,6 +60,11 @@ export function createLlm(
 ) => Promise<RuntimeLlmOutput> {
 	checkOptionNames(options, createLlmNames, { of: "createLlm()" });
 	const { model, instructions, tools, toolChoice } = options;
+	if (Object.values(tools ?? {}).some(({ loadedBy }) => loadedBy !== undefined))
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"A tool of createLlm() has `loadedBy`. Loaded tools are kept by sessions and states, and the function has neither: leave `loadedBy` out.",
+		);
 	const agent = new Agent({
 		model,
 		execution: oneStep,

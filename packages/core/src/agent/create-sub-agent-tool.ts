@@ -32,6 +32,7 @@ const createSubAgentToolNames = optionNames<CreateSubAgentToolOptions>({
 	policy: true,
 	sequential: true,
 	dependsOn: true,
+	loadedBy: true,
 	retryPolicy: true,
 	maxModelCharacters: true,
 	needsApproval: true,

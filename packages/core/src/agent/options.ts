@@ -15,7 +15,7 @@ import type {
 	EngineOutput,
 	ModelWaitOptions,
 } from "../engine/index.ts";
-import { fairnessOf, fingerprintOf, streamLimits } from "../engine/index.ts";
+import { fairnessOf, fingerprintOf, sortTools, streamLimits } from "../engine/index.ts";
 import type { ModelPrice } from "../facts/index.ts";
 import type { Host, Ports } from "../host/index.ts";
 import { systemPorts, systemWarn } from "../host/index.ts";
@@ -230,7 +230,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 	}
 	const system = options.system ?? options.instructions;
 	const tools = normaliseTools(toolsAsGiven(options.tools));
-	const toolList = [...tools.values()];
+	const { toolList, loadable } = sortTools(tools);
 	const output = readOutput(options);
 	const ports = options.ports === undefined ? systemPorts : { ...systemPorts, ...options.ports };
 	let bound: EngineModel | undefined;
@@ -238,12 +238,13 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 	const model = (): EngineModel => (bound ??= bind(options, system));
 	const fingerprint = (): string =>
 		(identity ??= fingerprintOf(modelIdOf(options.model) ?? "", system, toolList));
-	const own = { tools, toolList, system, fingerprint, bind: (given: AgentOptions) => bind(given, system) };
+	const own = { tools, system, fingerprint, bind: (given: AgentOptions) => bind(given, system) };
 	return {
 		id,
 		model,
 		tools,
 		toolList,
+		...(loadable === undefined ? {} : { loadable }),
 		...(options.prepareStep === undefined ? {} : { prepare: preparing(options, own) }),
 		decider: deciderOf(options, output),
 		...(output === undefined ? {} : { output }),

@@ -40,7 +40,7 @@ export type PrepareStep<Tools extends ToolSet = ToolSet> = (
 ) => StepChanges<Tools> | undefined | void | Promise<StepChanges<Tools> | undefined | void>;
 
 /** The agent's own parts, which the changes are compared with. */
-export interface OwnParts extends Pick<EngineAgent, "tools" | "toolList" | "fingerprint"> {
+export interface OwnParts extends Pick<EngineAgent, "tools" | "fingerprint"> {
 	readonly system: string | undefined;
 	/** Binds the model of these options. */
 	bind(options: AgentOptions): EngineModel;

@@ -8,7 +8,7 @@ import {
 	type ProviderConfig,
 	resolveModel,
 } from "@holdfast/upp";
-import type { EngineModel, EngineStep, ModelAction } from "../engine/index.ts";
+import type { EngineModel, EngineStep, SentTools } from "../engine/index.ts";
 import { fingerprintWith, toolsPart } from "../engine/index.ts";
 import type { PreparedStep, StepPart } from "../facts/index.ts";
 import type { EngineTool } from "../tools/index.ts";
@@ -43,7 +43,8 @@ export class StepReader {
 	readonly #own: OwnParts;
 	/** Models are bound once. */
 	readonly #models = new WeakMap<object, EngineModel>();
-	readonly #toolSets = new Map<string, { readonly list: readonly EngineTool[]; readonly part: string }>();
+	/** By the tools that are sent without changes, and the names of the active ones. */
+	readonly #toolSets = new WeakMap<readonly EngineTool[], Map<string, Required<SentTools>>>();
 
 	constructor(options: AgentOptions, own: OwnParts) {
 		this.#options = options;
@@ -51,7 +52,7 @@ export class StepReader {
 	}
 
 	/** @throws HoldfastError `invalid_step`. */
-	read(given: unknown, tools: ModelAction["tools"]): EngineStep | undefined {
+	read(given: unknown, tools: SentTools | undefined): EngineStep | undefined {
 		const { model, instructions, activeTools, toolChoice, params } = checked(given);
 		const own = this.#own;
 		const changed: StepPart[] = [];
@@ -68,15 +69,15 @@ export class StepReader {
 			identity.system = instructions;
 		}
 		// A strategy that withholds the tools has already decided.
-		const isOffered = tools !== "withheld";
-		const active = activeTools === undefined || !isOffered ? undefined : this.#active(activeTools);
-		if (active !== undefined) {
-			changed.push("activeTools");
-			identity.tools = active.part;
-		}
+		const isOffered = tools !== undefined;
+		const active =
+			activeTools === undefined || !isOffered ? undefined : this.#active(activeTools, tools.list);
+		if (active !== undefined) changed.push("activeTools");
+		const part = active?.part ?? tools?.part;
+		if (part !== undefined) identity.tools = part;
 		const hasChoice = toolChoice !== undefined && isOffered;
 		if (hasChoice) {
-			checkChoice(toolChoice, active?.list ?? own.toolList);
+			checkChoice(toolChoice, active?.list ?? tools.list);
 			if (!isAlike(toolChoice, this.#options.toolChoice)) changed.push("toolChoice");
 		}
 		if (params !== undefined && Object.keys(params).length > 0) changed.push("params");
@@ -85,7 +86,6 @@ export class StepReader {
 		const fingerprint = fingerprintWith(base, identity);
 		const prepared: PreparedStep = {
 			changed,
-			...(fingerprint === base ? {} : { fingerprint }),
 			...(active === undefined ? {} : { activeTools: active.list.map(({ name }) => name) }),
 		};
 		return {
@@ -93,6 +93,7 @@ export class StepReader {
 			instructions: hasInstructions ? instructions : undefined,
 			params: hasChoice ? { ...params, toolChoice } : params,
 			tools: active?.list,
+			fingerprint: fingerprint === base ? undefined : fingerprint,
 			prepared,
 		};
 	}
@@ -115,11 +116,16 @@ export class StepReader {
 		}
 	}
 
-	/** Returns the tools of these names, in the agent's order; undefined if they are all of its tools. */
-	#active(names: readonly string[]): { list: readonly EngineTool[]; part: string } | undefined {
-		const { tools, toolList } = this.#own;
+	/**
+	 * Returns the tools of these names, in the order in which they are sent, then those that are not loaded; undefined if
+	 * they are all that are sent.
+	 */
+	#active(names: readonly string[], sent: readonly EngineTool[]): Required<SentTools> | undefined {
+		const { tools } = this.#own;
+		const sets = this.#toolSets.get(sent) ?? new Map<string, Required<SentTools>>();
+		this.#toolSets.set(sent, sets);
 		const key = JSON.stringify(names);
-		const known = this.#toolSets.get(key);
+		const known = sets.get(key);
 		if (known !== undefined) return known;
 		const wanted = new Set(names);
 		for (const name of wanted) {
@@ -129,11 +135,12 @@ export class StepReader {
 				`\`activeTools\` names "${name}", which is no tool of the agent.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`,
 			);
 		}
-		if (wanted.size === toolList.length) return undefined;
-		const list = toolList.filter(({ name }) => wanted.has(name));
+		const list = sent.filter(({ name }) => wanted.delete(name));
+		if (list.length === sent.length && wanted.size === 0) return undefined;
+		for (const name of wanted) list.push(tools.get(name) as EngineTool);
 		const set = { list, part: toolsPart(list) };
-		if (this.#toolSets.size >= keptSets) this.#toolSets.clear();
-		this.#toolSets.set(key, set);
+		if (sets.size >= keptSets) sets.clear();
+		sets.set(key, set);
 		return set;
 	}
 }

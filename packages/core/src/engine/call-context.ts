@@ -3,8 +3,9 @@ import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingWait, Spent, WaitingChild } from "../facts/index.ts";
 import type { AgentPolicy, HasCallersPolicy } from "../policy/index.ts";
-import type { Approval, EngineTool, RetryPolicy, ToolContext } from "../tools/index.ts";
+import type { Approval, EngineTool, LoadableTools, RetryPolicy, ToolContext } from "../tools/index.ts";
 import type { EngineModel } from "./engine-agent.ts";
+import { Loader } from "./loaded-tools.ts";
 import { callWaitsForModel } from "./model-wait.ts";
 import type { Run } from "./run.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
@@ -48,6 +49,8 @@ export class CallContext implements ToolContext, HasCallersPolicy {
 	declare readonly stateId: string;
 	/** Computed on access. */
 	declare readonly messages: readonly unknown[];
+	/** Computed on access. Set if the call can load tools. */
+	declare readonly loadable?: LoadableTools;
 	readonly #run: Run;
 	readonly #round: ShowsChildren;
 	readonly #waited: PendingWait | undefined;
@@ -55,6 +58,7 @@ export class CallContext implements ToolContext, HasCallersPolicy {
 	/** The number of delta characters. */
 	#streamed = 0;
 	#spent: Spent | undefined;
+	#loader: Loader | undefined;
 	// Defined as initialisers: V8 allocates a function that is assigned to a member among old objects, and everything
 	// that it references then outlives the young-generation garbage collections.
 	readonly emit = (delta: string): Promise<unknown> | undefined => {
@@ -99,6 +103,15 @@ export class CallContext implements ToolContext, HasCallersPolicy {
 		enumerable: true,
 	};
 
+	static readonly #loadable: PropertyDescriptor & ThisType<CallContext> = {
+		get() {
+			const tools = this.#run.agent.loadable?.get(this.toolName) ?? [];
+			this.#loader ??= new Loader(this.toolName, tools);
+			return this.#loader;
+		},
+		enumerable: true,
+	};
+
 	/** `expiring` is aborted when the call's time limit is reached. */
 	constructor(
 		run: Run,
@@ -132,6 +145,8 @@ export class CallContext implements ToolContext, HasCallersPolicy {
 		// Own members instead of class members: a tool may pass on a copy, `{ ...context }`.
 		Object.defineProperty(this, "stateId", CallContext.#stateId);
 		Object.defineProperty(this, "messages", CallContext.#messages);
+		if (run.agent.loadable?.has(call.toolName) === true)
+			Object.defineProperty(this, "loadable", CallContext.#loadable);
 	}
 
 	/** Records the usage of a sub-agent. Called by tools of sessions; not part of the context that user tools see. */
@@ -155,6 +170,11 @@ export class CallContext implements ToolContext, HasCallersPolicy {
 	/** For a sub-agent that works under it. Called by sub-agent tools, like `spend`. */
 	callersPolicy(): AgentPolicy | undefined {
 		return this.#run.interceptors.agentPolicy;
+	}
+
+	/** The names of the tools that the call has loaded. */
+	get loads(): readonly string[] | undefined {
+		return this.#loader?.loaded;
 	}
 
 	get spent(): Spent | undefined {

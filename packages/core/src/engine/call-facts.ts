@@ -45,6 +45,8 @@ export function settledFact(
 	if (each.approved !== undefined) settled.approved = each.approved;
 	const spent = each.context?.spent;
 	if (spent !== undefined) settled.spent = spent;
+	const loads = outcome === "done" ? each.context?.loads : undefined;
+	if (loads !== undefined) settled.loads = loads;
 	const streamed = each.context?.streamed ?? 0;
 	if (streamed > 0 && run.keepsDeltas) settled.streamed = streamed;
 	return settled;

@@ -12,8 +12,8 @@ import type { ChildWaits } from "./stopped.ts";
 export interface CallInRound {
 	readonly call: ToolCall;
 	readonly index: number;
-	/** The only tools that the calls of the step may use; undefined: all of the agent's. */
-	readonly activeTools: readonly string[] | undefined;
+	/** Set for calls that a model made: the tools that it was sent. */
+	readonly offered: CallState["offered"];
 	/** Ids of calls that must settle first and have not. */
 	readonly waitsFor: Set<string>;
 	/** Set if an earlier process started the call, or if it was started before it waited. */
@@ -62,7 +62,7 @@ const waitsForNone: Set<string> = new Set();
 
 /** Creates a call in its first phase. `name` combines the name of the run and the call's position in it. */
 export function callInRound(
-	{ call, settled, started, approval, neverRan, activeTools }: CallState,
+	{ call, settled, started, approval, neverRan, offered }: CallState,
 	index: number,
 	name: readonly string[],
 	waitsFor: ReadonlyMap<string, Iterable<string>>,
@@ -71,7 +71,7 @@ export function callInRound(
 	const begun: CallInRound = {
 		call,
 		index,
-		activeTools,
+		offered,
 		waitsFor: waits === undefined ? waitsForNone : new Set(waits),
 		started: settled === undefined ? started : undefined,
 		phase: settled === undefined ? "waiting" : "settled",

@@ -66,7 +66,7 @@ function carryOut(
 ): MaybePromise<void> {
 	const open = run.state.run;
 	const step = fresh?.step ?? open?.step ?? 1;
-	const calls = fresh === undefined ? (open?.calls ?? []) : newCalls(fresh);
+	const calls = fresh === undefined ? (open?.calls ?? []) : newCalls(fresh, run.state.agent);
 	const limit = run.agent.toolStrategy.maxIterations;
 	if (fresh !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit)
 		return refuseRound(run, before, fresh, limit);

@@ -1,7 +1,7 @@
 // Checks a call before anything about it is recorded. The call then either may start or already has its result.
 import { after, attempt, cutText, HoldfastError, messageOf, type Tool, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
-import type { PendingCall, ToolCallOutcome } from "../facts/index.ts";
+import type { OfferedTools, PendingCall, ToolCallOutcome } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { DrivenStages, ToolCallDecision } from "../policy/index.ts";
 import type { ApprovalContext, EngineTool, ValidatedInput } from "../tools/index.ts";
@@ -56,8 +56,8 @@ export interface CallSetting {
 	/** The context of approval functions. */
 	readonly sessionKey: string | undefined;
 	readonly caller: Caller | undefined;
-	/** The only tools that calls of the step may use. Default: all of the agent's. */
-	readonly activeTools?: readonly string[];
+	/** The tools that the model was sent. Default: a strategy made the call, which may use all tools. */
+	readonly offered?: OfferedTools | undefined;
 }
 
 /** Checks a call that was never started: interceptors, the tool's existence, its arguments, and its approval. */
@@ -120,13 +120,21 @@ function checkInput(
 	return checked instanceof Promise ? judgedLater(setting, way, checked) : judged(setting, way, checked);
 }
 
-function availableTool({ agent, activeTools }: CallSetting, call: ToolCall): EngineTool | undefined {
-	const isActive = activeTools === undefined || call.approvalId !== undefined;
-	return isActive || activeTools.includes(call.toolName) ? toolOf(agent, call) : undefined;
+/** A call of a tool that its model was not sent is refused like that of an unknown one. */
+function availableTool({ agent, offered }: CallSetting, call: ToolCall): EngineTool | undefined {
+	const tool = toolOf(agent, call);
+	if (tool === undefined || offered === undefined || call.approvalId !== undefined) return tool;
+	const { active, loaded } = offered;
+	if (active !== undefined) return active.includes(tool.name) ? tool : undefined;
+	return tool.loadedBy === undefined || loaded.includes(tool.name) ? tool : undefined;
 }
 
-function noSuchTool({ agent, activeTools }: CallSetting, { toolName }: ToolCall): string {
-	const names = activeTools ?? [...agent.tools.keys()];
+function noSuchTool({ agent, offered }: CallSetting, { toolName }: ToolCall): string {
+	const { active, loaded = [] } = offered ?? {};
+	const { loadedBy } = agent.tools.get(toolName) ?? {};
+	if (loadedBy !== undefined && (active === undefined || active.includes(loadedBy)))
+		return `The tool "${toolName}" is not loaded, so it did not run. Call "${loadedBy}" to load it, then call it again.`;
+	const names = active ?? [...agent.toolList.map(({ name }) => name), ...loaded];
 	const available = names.length === 0 ? "No tools are available." : `Available tools: ${names.join(", ")}.`;
 	const isKnown = agent.tools.has(toolName);
 	return `${isKnown ? `The tool "${toolName}" is not available in this step.` : `There is no tool "${toolName}".`} ${available}`;

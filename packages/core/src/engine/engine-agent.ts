@@ -17,8 +17,9 @@ import type { AssistantSaid, ModelPrice, OutputVerdict } from "../facts/index.ts
 import type { MaybePromise, Ports, Warn } from "../host/index.ts";
 import type { AgentState, GenerateResult } from "../state/index.ts";
 import type { EngineTool, ToolContext } from "../tools/index.ts";
-import type { Decider, ModelAction } from "./action.ts";
+import type { Decider } from "./action.ts";
 import type { Fairness } from "./fairness.ts";
+import type { SentTools } from "./loaded-tools.ts";
 import type { EngineStep, StepToPrepare } from "./prepared-step.ts";
 
 /** A tool result as passed to `onObserve`. */
@@ -105,13 +106,16 @@ export interface EngineAgent {
 	/** Throws `model_missing` if the agent has no model. */
 	model(): EngineModel;
 	readonly tools: ReadonlyMap<string, EngineTool>;
+	/** Those of `tools` that the model is always sent. */
 	readonly toolList: readonly EngineTool[];
+	/** The others, by the name of the tool that loads them. Absent if there are none. */
+	readonly loadable?: ReadonlyMap<string, readonly EngineTool[]>;
 	readonly decider: Decider;
 	/**
-	 * Returns the changes to one model call; undefined without any. Absent if it never changes one. `tools` is what the
-	 * strategy does with the agent's tools.
+	 * Returns the changes to one model call; undefined without any. Absent if it never changes one. `tools` are those of
+	 * the call; undefined if the strategy withholds them.
 	 */
-	prepare?(about: StepToPrepare, tools: ModelAction["tools"]): MaybePromise<EngineStep | undefined>;
+	prepare?(about: StepToPrepare, tools: SentTools | undefined): MaybePromise<EngineStep | undefined>;
 	/** Absent if any answer is valid. */
 	readonly output?: EngineOutput;
 	readonly hooks: AgentStrategy;

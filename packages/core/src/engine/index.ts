@@ -24,6 +24,7 @@ export { agentChange, fingerprintOf, fingerprintWith, toolsPart } from "./finger
 export { foldOptions } from "./fold-options.ts";
 export { saidAtTheEnd } from "./leave-run.ts";
 export type { CommittedFact, Ledger, Mark } from "./ledger.ts";
+export { type SentTools, sortTools } from "./loaded-tools.ts";
 export { type ModelWait, type ModelWaitOptions, modelWaitDefaults } from "./model-wait.ts";
 export type { EngineStep, StepToPrepare } from "./prepared-step.ts";
 export { Run } from "./run.ts";

@@ -4,11 +4,13 @@ import type { AssistantSaid, Fact, Mutable } from "../facts/index.ts";
 import { costOf, errorData, modelRetryNote } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { List } from "../state/index.ts";
+import type { EngineTool } from "../tools/index.ts";
 import type { ModelAction } from "./action.ts";
 import { contextOfFunction } from "./call-context.ts";
 import { CallIds } from "./call-ids.ts";
 import { withinCall } from "./call-scope.ts";
 import type { EngineModel, EngineResponse } from "./engine-agent.ts";
+import { fingerprintOfSent, type SentTools, sentTools } from "./loaded-tools.ts";
 import { recordPreceding, settledResults } from "./preceding-answers.ts";
 import type { EngineStep } from "./prepared-step.ts";
 import type { Run } from "./run.ts";
@@ -35,10 +37,14 @@ export class ModelCall {
 	readonly #action: ModelAction;
 	readonly #step: number;
 	readonly #changes: EngineStep | undefined;
+	/** Set if the tools of the request can differ from call to call. */
+	readonly #tools: SentTools | undefined;
 	/** Set once the model was called. */
 	#asked: EngineModel | undefined;
 	#startedAt = 0;
 	#ids: CallIds | undefined;
+	/** Set if the beginning of the request is not that of the run's requests. */
+	#fingerprint: string | undefined;
 	/** Set if the answer records something about the beginning of its request. */
 	#prefix: RequestPrefix | undefined;
 	/** Set while the answer is streaming. */
@@ -50,6 +56,7 @@ export class ModelCall {
 		this.#action = action;
 		this.#step = step;
 		this.#changes = changes;
+		this.#tools = run.agent.loadable && sentTools(run);
 	}
 
 	/** Calls the model. Throws or rejects with the provider's own error, `Stopped` or `CommitFailed`. */
@@ -76,9 +83,19 @@ export class ModelCall {
 
 	#send(engineModel: EngineModel, assembled?: readonly Message[]): Promise<EngineResponse> {
 		const run = this.#run;
-		const request = requestFor(run, engineModel, this.#action, this.#step, assembled, this.retries);
+		const request = requestFor(
+			run,
+			engineModel,
+			this.#action,
+			this.#step,
+			assembled,
+			this.#tools?.list,
+			this.retries,
+		);
 		if (this.#changes !== undefined) applyChanges(request, this.#changes);
-		this.#prefix = prefixOf(run, assembled, this.#action.prompt, this.#changes?.prepared.fingerprint);
+		this.#fingerprint =
+			this.#changes === undefined ? fingerprintOfSent(run, this.#tools) : this.#changes.fingerprint;
+		this.#prefix = prefixOf(run, assembled, this.#action.prompt, this.#fingerprint);
 		run.checkLease();
 		run.checkStopped(); // a watcher may have stopped the run
 		this.#startedAt = run.agent.ports.clock.monotonic();
@@ -137,6 +154,7 @@ export class ModelCall {
 			ids,
 		);
 		if (this.#changes !== undefined) answer.prepared = this.#changes.prepared;
+		if (this.#fingerprint !== undefined) answer.fingerprint = this.#fingerprint;
 		if (this.#prefix !== undefined) run.shown = recordPrefix(answer, this.#prefix);
 		return { answer, results: response.results && settledResults(step, answer.message, response.results) };
 	}
@@ -167,6 +185,7 @@ function requestFor(
 	action: ModelAction,
 	step: number,
 	assembled: readonly Message[] | undefined,
+	tools: readonly EngineTool[] = run.agent.toolList,
 	retries: Fact[],
 ): LLMRequest {
 	const { context } = run.state;
@@ -176,7 +195,7 @@ function requestFor(
 		(context.length <= copiedAtOnce ? historyFor(context, action) : () => historyFor(context, action));
 	const extra: Parameters<EngineModel["request"]>[1] = {
 		signal: run.signal,
-		tools: action.tools === "withheld" ? [] : run.agent.toolList,
+		tools: action.tools === "withheld" ? [] : tools,
 		onRetry: (info) => {
 			if (run.stopReason !== undefined) return;
 			const { attempt, delayMs, error } = info;

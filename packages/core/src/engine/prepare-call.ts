@@ -22,7 +22,7 @@ export function prepareCall(
 	if (tool !== undefined) each.tool = tool;
 	const { started } = each;
 	const { interceptors } = run;
-	const setting = settingOf(run);
+	const setting = settingOf(run, each.offered);
 	const pending = pendingBefore(run, call);
 	const child = run.state.run?.children?.find(({ callId }) => callId === call.toolCallId);
 	const waited = each.child !== undefined || (child !== undefined && child.status === undefined);
@@ -37,10 +37,7 @@ export function prepareCall(
 				)
 			: pending !== undefined
 				? checkWaiting(setting, call, pending, each.approval)
-				: checkCall(
-						each.activeTools === undefined ? setting : { ...setting, activeTools: each.activeTools },
-						call,
-					);
+				: checkCall(setting, call);
 	if (interceptors.toolResult === undefined) return checked;
 	return admitFound(run, call, checked);
 }

@@ -7,6 +7,7 @@ import type { AgentState } from "../state/index.ts";
 import type { EngineTool } from "../tools/index.ts";
 import type { ModelAction } from "./action.ts";
 import type { EngineModel } from "./engine-agent.ts";
+import { type SentTools, sentTools } from "./loaded-tools.ts";
 import type { Run } from "./run.ts";
 import { untilAnswered } from "./until-answered.ts";
 
@@ -39,6 +40,8 @@ export interface EngineStep {
 	/** Added to the parameters of the request. */
 	readonly params?: Readonly<Record<string, unknown>> | undefined;
 	readonly tools?: readonly EngineTool[] | undefined;
+	/** Identifies the request's beginning, if it is not that of the run. Recorded with the answer. */
+	readonly fingerprint?: string | undefined;
 	/** Recorded with the answer. */
 	readonly prepared: PreparedStep;
 }
@@ -46,10 +49,12 @@ export interface EngineStep {
 class AboutStep implements StepToPrepare {
 	readonly #run: Run;
 	readonly #action: ModelAction;
+	readonly #tools: SentTools | undefined;
 	readonly step: number;
 
-	constructor(run: Run, action: ModelAction, step: number) {
+	constructor(run: Run, action: ModelAction, step: number, tools: SentTools | undefined) {
 		this.#run = run;
+		this.#tools = tools;
 		this.#action = action;
 		this.step = step;
 	}
@@ -59,7 +64,7 @@ class AboutStep implements StepToPrepare {
 	}
 
 	get tools(): readonly string[] {
-		return this.#action.tools === "withheld" ? [] : [...this.#run.agent.tools.keys()];
+		return (this.#tools?.list ?? []).map(({ name }) => name);
 	}
 
 	get messages(): readonly Message[] {
@@ -98,5 +103,6 @@ export function prepareStep(
 	action: ModelAction,
 	step: number,
 ): Promise<EngineStep | undefined> {
-	return untilAnswered(run, () => prepare(new AboutStep(run, action, step), action.tools));
+	const tools = action.tools === "withheld" ? undefined : sentTools(run);
+	return untilAnswered(run, () => prepare(new AboutStep(run, action, step, tools), tools));
 }

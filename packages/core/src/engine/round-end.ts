@@ -55,21 +55,17 @@ export function leftOver(run: Run, round: readonly CallInRound[]): LeftOver {
 		if (phase !== "pending") continue;
 		if (child !== undefined) children.push({ callId: call.toolCallId, ...child.child });
 		if (pending !== undefined)
-			calls.push(pendingFact(settingOf(run), call, pending, pendingBefore(run, call), now));
+			calls.push(pendingFact(settingOf(run, undefined), call, pending, pendingBefore(run, call), now));
 	}
 	return children.length === 0 ? { calls } : { calls, children };
 }
 
 /** Returns the context in which a run's calls are checked. */
-export function settingOf({
-	agent,
-	interceptors,
-	processKey,
-	mayWait,
-	sessionKey,
-	caller,
-}: Run): CallSetting {
-	return { agent, interceptors, processKey, mayWait, sessionKey, caller };
+export function settingOf(
+	{ agent, interceptors, processKey, mayWait, sessionKey, caller }: Run,
+	offered: CallSetting["offered"],
+): CallSetting {
+	return { agent, interceptors, processKey, mayWait, sessionKey, caller, offered };
 }
 
 /** Returns the recorded state of a call that waits or has waited. */

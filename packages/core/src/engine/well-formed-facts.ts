@@ -9,7 +9,7 @@ interface Outside {
 	input: "inputId" | "message" | "spent";
 	assistant: "message" | "usage" | "modelId" | "data" | "prepared";
 	"tool.started": "callId" | "name" | "input";
-	"tool.settled": "callId" | "result" | "details" | "stack" | "metadata" | "spent";
+	"tool.settled": "callId" | "result" | "details" | "stack" | "metadata" | "spent" | "loads";
 	"run.ended": "error" | "partial";
 }
 
@@ -26,7 +26,8 @@ interface Ours {
 		| "cost"
 		| "resultsId"
 		| "cacheBreak"
-		| "view";
+		| "view"
+		| "fingerprint";
 	"tool.started": "step" | "attempt" | "idempotencyKey";
 	"tool.settled": "step" | "outcome" | "denied" | "duration" | "approved" | "streamed";
 	"run.ended": "outcome";
@@ -73,7 +74,8 @@ function isWellFormed(fact: Fact): boolean {
 				isSame(fact.details) &&
 				isSame(fact.stack) &&
 				isSame(fact.metadata) &&
-				isSame(fact.spent)
+				isSame(fact.spent) &&
+				isSame(fact.loads)
 			);
 		case "run.ended":
 			return isSame(fact.error) && (fact.partial === undefined || isMessage(fact.partial));

@@ -14,6 +14,8 @@ export interface StoredTool {
 	readonly timeoutMs?: number;
 	/** Whether every call of the tool requires approval. */
 	readonly needsApproval?: true;
+	/** The tool that loads this one. */
+	readonly loadedBy?: string;
 }
 
 /** The initial context of a session, and its current options. */

@@ -49,7 +49,7 @@ function missing(name: string): never {
 
 /** Converts a tool to the form stored with a session. */
 export function storedTool(tool: EngineTool): StoredTool {
-	const { name, label, description, parameters, kind, timeoutMs, source } = tool;
+	const { name, label, description, parameters, kind, timeoutMs, loadedBy, source } = tool;
 	return {
 		name,
 		description,
@@ -57,6 +57,7 @@ export function storedTool(tool: EngineTool): StoredTool {
 		kind,
 		...(label === undefined ? {} : { label }),
 		...(timeoutMs === undefined ? {} : { timeoutMs }),
+		...(loadedBy === undefined ? {} : { loadedBy }),
 		...((source as AnyTool).needsApproval === true ? { needsApproval: true } : {}),
 	};
 }

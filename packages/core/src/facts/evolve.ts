@@ -10,7 +10,7 @@ import {
 	type ToolResult,
 	ToolResultMessage,
 } from "@holdfast/upp";
-import { AgentState, type AgentStateParts, callIdsOf, withCalls } from "../state/index.ts";
+import { AgentState, type AgentStateParts, callIdsOf, withCalls, withLoaded } from "../state/index.ts";
 import { cutHistory, editMessage } from "./edit-message.ts";
 import type { Entry, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { isProgress, lastOfNote, note } from "./fold-note.ts";
@@ -124,7 +124,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				assistant: fact,
 				requested: undefined,
 				wait: undefined,
-				calls: toolCalls.length === 0 ? noCalls : newCalls(fact),
+				calls: toolCalls.length === 0 ? noCalls : newCalls(fact, state.agent),
 				unsettled: toolCalls.length,
 				crashes: toolCalls.length === 0 ? 0 : run.crashes,
 				usage,
@@ -139,7 +139,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				output: run.output && uncheckedOutput(run.output),
 				unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
 			};
-			const sent = sentBy(fact.prepared?.fingerprint ?? run.fingerprint, state.context.length, fact.view);
+			const sent = sentBy(fact.fingerprint ?? run.fingerprint, state.context.length, fact.view);
 			return append(state, answered, seq, fact.message, { step: fact.step, usage, sent });
 		}
 		case "tools.requested": {
@@ -151,7 +151,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				last: { kind: "requested", tag },
 				requested: fact,
 				wait: undefined,
-				calls: newCalls(fact),
+				calls: newCalls(fact, state.agent),
 				unsettled: fact.calls.length,
 			};
 			const parts = AgentState.partsOf(state.agent);
@@ -171,8 +171,10 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			});
 			const unsettled = run.unsettled - 1;
 			const spent = withSpent(run, fact);
-			const told =
-				fact.streamed === undefined ? state : { ...state, streamed: state.streamed + fact.streamed };
+			const told = withLoads(
+				fact.streamed === undefined ? state : { ...state, streamed: state.streamed + fact.streamed },
+				fact.loads,
+			);
 			if (unsettled > 0)
 				return { ...told, seq, run: withoutChild({ ...spent, calls, unsettled }, fact.callId) };
 			return closeRound(told, spent, calls, entry, options);
@@ -233,6 +235,13 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			return { ...withoutRefusedFiles(ended, fact.error), seq, run: over };
 		}
 	}
+}
+
+function withLoads(state: SessionState, names: readonly string[] | undefined): SessionState {
+	if (names === undefined) return state;
+	const parts = AgentState.partsOf(state.agent);
+	const loadedTools = withLoaded(parts.loadedTools, names);
+	return { ...state, agent: AgentState.ofParts({ ...parts, loadedTools }) };
 }
 
 function append(

@@ -120,6 +120,8 @@ export interface AssistantSaid extends Marked {
 	readonly view?: SentView;
 	/** Set if `prepareStep` changed something for this call. */
 	readonly prepared?: PreparedStep;
+	/** Identifies the model, the instructions and the tools of the request, if they are not those of the run. */
+	readonly fingerprint?: string;
 }
 
 /** A part of a model call that `prepareStep` can change. */
@@ -128,8 +130,6 @@ export type StepPart = "model" | "instructions" | "activeTools" | "toolChoice" |
 /** What `prepareStep` changed for one model call. */
 export interface PreparedStep {
 	readonly changed: readonly StepPart[];
-	/** Identifies the model, the instructions and the tools of the request, if they are not those of the run. */
-	readonly fingerprint?: string;
 	/** The only tools that the answer may call, if they are not all of the agent's. */
 	readonly activeTools?: readonly string[];
 }
@@ -192,6 +192,8 @@ export interface ToolSettled {
 	readonly spent?: Spent;
 	/** Total length of its deltas in characters, if they are stored. */
 	readonly streamed?: number;
+	/** The names of the tools that it loaded: the model is sent them from the next call on. */
+	readonly loads?: readonly string[];
 }
 
 /** User code answered a question of the engine. It is asked only once. */

@@ -113,7 +113,14 @@ export {
 	type RunOutput,
 	readVerdict,
 } from "./run-output.ts";
-export { type CallState, type LastFact, newCalls, type RunState, stepContinues } from "./run-state.ts";
+export {
+	type CallState,
+	type LastFact,
+	newCalls,
+	type OfferedTools,
+	type RunState,
+	stepContinues,
+} from "./run-state.ts";
 export {
 	type CacheBreak,
 	type CacheBreakReason,

@@ -6,7 +6,7 @@ import {
 	type ToolCall,
 	type ToolExecution,
 } from "@holdfast/upp";
-import { List } from "../state/index.ts";
+import { AgentState, List } from "../state/index.ts";
 import type { Approval } from "../tools/index.ts";
 import type {
 	AssistantSaid,
@@ -29,8 +29,8 @@ import type { CacheBreak } from "./sent-prefix.ts";
 /** A tool call of the current step. */
 export interface CallState {
 	readonly call: ToolCall;
-	/** The only tools that the calls of the step may use; undefined: all of the agent's. */
-	readonly activeTools?: readonly string[];
+	/** Set for calls that a model made: the tools that it was sent. */
+	readonly offered?: OfferedTools;
 	/** Set once the call is approved, until it needs approval again. */
 	readonly approval?: Approval;
 	/** Set once the call is started. */
@@ -136,15 +136,27 @@ export function stepContinues({ requested, assistant }: RunState): boolean {
 
 export const noCalls: readonly CallState[] = [];
 
-/** Returns the calls of an answer, or of a request of the strategy, before anything happened to them. */
-export function newCalls(asked: AssistantSaid | ToolsRequested): readonly CallState[] {
+/**
+ * Returns the calls of an answer, or of a request of the strategy, before anything happened to them. `state` is that
+ * before the answer.
+ */
+export function newCalls(asked: AssistantSaid | ToolsRequested, state: AgentState): readonly CallState[] {
 	if (asked.kind === "tools.requested") return asked.calls.map((call) => ({ call }));
 	const { toolCalls = [] } = asked.message;
-	const activeTools = asked.prepared?.activeTools;
-	return activeTools === undefined
-		? toolCalls.map((call) => ({ call }))
-		: toolCalls.map((call) => ({ call, activeTools }));
+	const active = asked.prepared?.activeTools;
+	const { loadedTools: loaded } = AgentState.partsOf(state);
+	const offered: OfferedTools = active === undefined && loaded.length === 0 ? alwaysSent : { active, loaded };
+	return toolCalls.map((call) => ({ call, offered }));
 }
+
+/** The tools that a model was sent, apart from those that it always is. */
+export interface OfferedTools {
+	/** The only tools that it was sent. Default: those that are always sent, and the loaded ones. */
+	readonly active: readonly string[] | undefined;
+	readonly loaded: readonly string[];
+}
+
+const alwaysSent: OfferedTools = { active: undefined, loaded: [] };
 
 /** Returns a run that has just started. `firstMessage` is the position of its first message. */
 export function newRun(runId: string, started: RunStarted, firstMessage: number): RunState {

@@ -10,7 +10,7 @@ import {
 	messageToJSON,
 	type TokenUsage,
 } from "@holdfast/upp";
-import type { AgentStateParts } from "./agent-state-parts.ts";
+import { type AgentStateParts, noneLoaded } from "./agent-state-parts.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 import { List } from "./list.ts";
 import { type PlanStep, readPlan } from "./plan-step.ts";
@@ -37,11 +37,13 @@ export interface AgentStateJSON {
 	plan?: PlanStep[];
 	usage?: TokenUsage;
 	subagentTraces?: SubagentExecutionTraceJSON[];
+	/** Absent means none. */
+	loadedTools?: string[];
 }
 
 /** @throws HoldfastError `unserialisable_value` with the path to the value that JSON cannot represent. */
 export function partsToJSON(id: string, parts: AgentStateParts): AgentStateJSON {
-	const { plan, usage, subagentTraces } = parts;
+	const { plan, usage, subagentTraces, loadedTools } = parts;
 	const json: AgentStateJSON = {
 		version: stateVersion,
 		id,
@@ -59,6 +61,7 @@ export function partsToJSON(id: string, parts: AgentStateParts): AgentStateJSON 
 			.toArray()
 			.map((trace, index) => traceToJSON(trace, `subagentTraces.${index}`));
 	}
+	if (loadedTools.length > 0) json.loadedTools = [...loadedTools];
 	return json;
 }
 
@@ -82,6 +85,10 @@ export function partsFromJSON(given: unknown): { readonly id: string; readonly p
 			usage: readOptional(json.usage, "usage", (usage, path) => readUsage(readValue(usage, path), path)),
 			subagentTraces: traces && List.from(traces),
 			callIds: undefined,
+			loadedTools:
+				readOptional(json.loadedTools, "loadedTools", (list, path) =>
+					Object.freeze(readList(list, path, readString)),
+				) ?? noneLoaded,
 		},
 	};
 }

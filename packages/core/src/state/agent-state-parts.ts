@@ -16,7 +16,19 @@ export interface AgentStateParts {
 	readonly subagentTraces: List<SubagentExecutionTrace> | undefined;
 	/** Ids of all earlier calls; undefined until first used. */
 	readonly callIds: IdSet | undefined;
+	/** The names of the tools that were loaded, in order. */
+	readonly loadedTools: readonly string[];
 }
+
+/** Returns the names of the loaded tools with further ones at the end. */
+export function withLoaded(before: readonly string[], names: readonly string[]): readonly string[] {
+	const all = new Set(before);
+	for (const name of names) all.add(name);
+	return all.size === before.length ? before : [...all];
+}
+
+/** No tools are loaded. */
+export const noneLoaded: readonly string[] = Object.freeze([]);
 
 /** Returns the ids of all calls so far, including those of messages that were removed. */
 export function callIdsOf({ callIds, messages }: Pick<AgentStateParts, "callIds" | "messages">): IdSet {

@@ -4,7 +4,7 @@
 import type { Message, TokenUsage } from "@holdfast/upp";
 import { uuid } from "@holdfast/upp";
 import { type AgentStateJSON, partsFromJSON, partsToJSON } from "./agent-state-json.ts";
-import type { AgentStateParts } from "./agent-state-parts.ts";
+import { type AgentStateParts, noneLoaded } from "./agent-state-parts.ts";
 import { withMember } from "./frozen-copy.ts";
 import { IdSet } from "./id-set.ts";
 import { List } from "./list.ts";
@@ -38,6 +38,7 @@ export class AgentState {
 			usage: undefined,
 			subagentTraces: undefined,
 			callIds: IdSet.empty(),
+			loadedTools: noneLoaded,
 		});
 	}
 
@@ -84,6 +85,11 @@ export class AgentState {
 	/** The work of sub-agents, in the order they ended; frozen. `undefined` before the first. */
 	get subagentTraces(): readonly SubagentExecutionTrace[] | undefined {
 		return this.#parts.subagentTraces?.toArray();
+	}
+
+	/** The names of the tools that other tools have loaded (`loadedBy`), in the order in which the model is sent them. */
+	get loadedTools(): readonly string[] {
+		return this.#parts.loadedTools;
 	}
 
 	/**

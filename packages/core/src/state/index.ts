@@ -2,7 +2,7 @@
 
 export { AgentState } from "./agent-state.ts";
 export type { AgentStateJSON } from "./agent-state-json.ts";
-export { type AgentStateParts, callIdsOf, withCalls } from "./agent-state-parts.ts";
+export { type AgentStateParts, callIdsOf, withCalls, withLoaded } from "./agent-state-parts.ts";
 export type { GenerateResult, ResultWith } from "./generate-result.ts";
 export { IdSet } from "./id-set.ts";
 export { List } from "./list.ts";

@@ -18,6 +18,7 @@ export type {
 	Approval,
 	ApprovalContext,
 	EngineTool,
+	LoadableTools,
 	Reconciliation,
 	RetryPolicy,
 	ToolContext,

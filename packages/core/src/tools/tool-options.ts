@@ -16,6 +16,7 @@ const protecting = [
 	"editableApproval",
 	"sequential",
 	"dependsOn",
+	"loadedBy",
 	"reconcile",
 ] as const;
 
@@ -34,6 +35,7 @@ export type ResolvedToolOptions = Pick<
 	EngineTool,
 	| "sequential"
 	| "dependsOn"
+	| "loadedBy"
 	| "retryPolicy"
 	| "maxModelCharacters"
 	| "editableApproval"
@@ -56,10 +58,13 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 		maxModelCharacters = Number.POSITIVE_INFINITY,
 		timeoutMs,
 		editableApproval = false,
+		loadedBy,
 	} = source;
 	if (!Array.isArray(dependsOn) || !dependsOn.every((other) => typeof other === "string")) {
 		throw invalidTool(`The tool "${name}" has a \`dependsOn\` that is not a list of tool names.`);
 	}
+	if (loadedBy !== undefined && (typeof loadedBy !== "string" || loadedBy === ""))
+		throw invalidTool(`The tool "${name}" has a \`loadedBy\` that is not the name of a tool.`);
 	if (!RETRY_POLICIES.includes(retryPolicy)) {
 		const meant = nearest(String(retryPolicy), RETRY_POLICIES);
 		throw invalidTool(
@@ -90,6 +95,7 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 		maxModelCharacters,
 		editableApproval,
 		...(timeoutMs === undefined ? {} : { timeoutMs }),
+		...(loadedBy === undefined ? {} : { loadedBy }),
 		...(typeof source.readOn === "function" ? { readOn: (result) => source.readOn?.(result) } : {}),
 		...(typeof source.reconcile === "function"
 			? { reconcile: (call) => reconciled(source, name, call) }

@@ -163,6 +163,7 @@ const declaredNames: ReadonlySet<string> = new Set([
 		approval: true,
 		sequential: true,
 		dependsOn: true,
+		loadedBy: true,
 		retryPolicy: true,
 		maxModelCharacters: true,
 		needsApproval: true,

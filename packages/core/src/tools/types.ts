@@ -1,7 +1,7 @@
 // The shapes of tools: what a caller may pass in (AnyTool), what the engine drives (EngineTool), what a running tool
 // receives (ToolContext) and what it results in (ToolOutcome).
 
-import type { JSONSchema, ProviderMetadata, ProviderTool } from "@holdfast/upp";
+import type { JSONSchema, ModelTool, ProviderMetadata, ProviderTool } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { Issue } from "../schema/index.ts";
 
@@ -69,6 +69,20 @@ export interface ToolContext {
 	onSubagentEvent(event: unknown): void;
 	/** The conversation up to this call; read lazily. */
 	readonly messages: readonly unknown[];
+	/** The tools that this tool can load. Set if other tools of the agent name it as their `loadedBy`. */
+	readonly loadable?: LoadableTools | undefined;
+}
+
+/** Tools that the model is not sent until they are loaded. */
+export interface LoadableTools {
+	/** All of them, in the agent's order, as the model would see them. */
+	readonly tools: readonly ModelTool[];
+	/**
+	 * Adds tools to those that the model is sent, at the end and in this order, from the next model call until the end
+	 * of the session. They are recorded with the result of the call; if the call fails, they are not added.
+	 * @throws HoldfastError `invalid_argument` for a name that is not in `tools`.
+	 */
+	load(names: readonly string[]): void;
 }
 
 /** The context of functions that decide whether a call may run. */
@@ -133,6 +147,8 @@ export interface EngineTool {
 	readonly form: ToolForm;
 	readonly sequential: boolean;
 	readonly dependsOn: readonly string[];
+	/** The tool that makes the model see this one. Absent if it always does. */
+	readonly loadedBy?: string;
 	readonly retryPolicy: RetryPolicy;
 	/** How many characters of a result the model sees; the journal keeps all of it. Infinity by default. */
 	readonly maxModelCharacters: number;
@@ -186,6 +202,11 @@ export interface ToolOptions {
 	readonly sequential?: boolean;
 	/** Names of tools whose calls in the same round must settle first. Default none. */
 	readonly dependsOn?: readonly string[];
+	/**
+	 * The name of a tool of the agent that loads this one: the model is not sent this tool until that one has called
+	 * `context.loadable.load()`. Keeps prompts with many tools small, at the price of a search. Default: always sent.
+	 */
+	readonly loadedBy?: string;
 	/**
 	 * How a call may be retried after a crash inside the tool. Default "manual-recovery": never run again automatically.
 	 */

@@ -54,6 +54,7 @@ const codeModeNames = optionNames<CodeModeOptions>({
 	maxDeclarations: true,
 	sequential: true,
 	dependsOn: true,
+	loadedBy: true,
 	retryPolicy: true,
 	maxModelCharacters: true,
 	needsApproval: true,

@@ -1,0 +1,2 @@
+// The entry point of tool-search.
+export { type SearchableOptions, type SearchableTools, type SearchTool, searchable } from "./searchable.ts";

@@ -1,0 +1,173 @@
+// Tools that the model finds with a search instead of seeing all of them. Only the search and the tools chosen to be
+// always there are sent; what a search finds is loaded, and the engine records it.
+import { checkOptionNames, HoldfastTypeError, isThenable, nearest, optionNames } from "@holdfast/upp";
+import type { AnyTool, ToolContext } from "holdfast";
+import type { LoadableTools, ToolSet } from "holdfast/types";
+import { ToolIndex } from "./tool-index.ts";
+
+/** Options of `searchable()`. */
+export interface SearchableOptions<Name extends string = string> {
+	/** Names of the tools that the model is always sent. Default: none. */
+	readonly always?: readonly Name[];
+	/** The name of the tool that searches. Default: `search_tools`. */
+	readonly name?: string;
+	/**
+	 * How many tools a search loads at most, from 1 to 50. More of them find the right tool more often, but every loaded
+	 * tool stays in the prompt. Default: 5.
+	 */
+	readonly limit?: number;
+}
+
+/** The tool that searches. */
+export interface SearchTool {
+	readonly name: string;
+	readonly description: string;
+	readonly parameters: Readonly<Record<string, unknown>>;
+	readonly retryPolicy: "pure";
+	run(input: { readonly query: string }, context: ToolContext): string;
+}
+
+/** The names that a list or record of tools has. */
+type NameOf<Tools> = Tools extends readonly (infer Tool)[]
+	? Tool extends { readonly name: infer Name extends string }
+		? Name
+		: string
+	: keyof Tools & string;
+
+/** The same tools in the same form, and the one that searches. */
+export type SearchableTools<Tools extends ToolSet> = Tools extends readonly AnyTool[]
+	? readonly [...Tools, SearchTool]
+	: Tools & Readonly<Record<"search_tools", SearchTool>>;
+
+const searchableNames = optionNames<SearchableOptions>({ always: true, name: true, limit: true });
+
+const mostFound = 50;
+
+/**
+ * Makes the model search for tools instead of seeing all of them. The model is sent the tools in `always` and a tool that
+ * searches the others by their names, descriptions and parameters. The tools that a search finds are appended to those
+ * that the model is sent, from the next step until the end of the session. A call of a tool that was not found yet is
+ * refused with advice to search.
+ *
+ * Use it for dozens of tools or more, such as those of MCP servers: a search costs one step, and the prompt stays small.
+ * Tools that a provider defines are always sent. The result has the form of `tools`, a list or a record.
+ *
+ * @throws HoldfastError `invalid_option` for an unknown option, a name in `always` that no tool has, or if a tool already
+ * has the name of the search; `invalid_tool` if `tools` is not a list or record.
+ * @example
+ * import { searchable } from "@holdfast/context";
+ * import { openai } from "@ai-sdk/openai";
+ * import { agent, tool } from "holdfast";
+ *
+ * const send = tool({ name: "send_mail", description: "Sends a mail.", parameters: z.object({ to: z.string() }), run: () => "Sent." });
+ * const time = tool({ name: "time", description: "The time.", parameters: z.object({}), run: () => new Date().toISOString() });
+ * const clerk = agent({ model: openai("gpt-5.2"), tools: searchable([send, time], { always: ["time"] }) });
+ * console.log(clerk.tools.length); // 3
+ */
+export function searchable<const Tools extends ToolSet>(
+	tools: Tools,
+	options: SearchableOptions<NameOf<Tools>> = {},
+): SearchableTools<Tools> {
+	checkOptionNames(options, searchableNames, { of: "searchable()" });
+	const { always = [], name = "search_tools", limit = 5 } = options;
+	const named = namedTools(tools);
+	checkOptions({ always, name, limit }, named);
+	const kept = new Set<string>(always);
+	const marked = named.map(([key, tool]): [string, AnyTool] => [
+		key,
+		kept.has(key) || isDefinedByProvider(tool) ? tool : loadedBy(tool, name),
+	]);
+	const count = marked.filter(([, { loadedBy: by }]) => by === name).length;
+	const search = searchTool(name, count, limit);
+	const all = count === 0 ? [] : [[name, search] as const];
+	return (
+		Array.isArray(tools)
+			? [...marked, ...all].map(([, tool]) => tool)
+			: Object.fromEntries<unknown>([...marked, ...all])
+	) as SearchableTools<Tools>;
+}
+
+function searchTool(name: string, count: number, limit: number): SearchTool {
+	/** By the tools that are searched: agents with the same tools share an index. */
+	let last: { readonly tools: LoadableTools["tools"]; readonly index: ToolIndex } | undefined;
+	const indexOf = (tools: LoadableTools["tools"]): ToolIndex => {
+		const isSame = last?.tools.length === tools.length && tools.every((tool, at) => tool === last?.tools[at]);
+		if (last === undefined || !isSame) last = { tools, index: new ToolIndex(tools) };
+		return last.index;
+	};
+	return {
+		name,
+		description: `Finds further tools, of which there are ${count}, and makes them available from your next step on. Search before you decide that something cannot be done. Describe one task per search, with the words that the tool's name or description would have, such as "send slack message".`,
+		parameters: {
+			type: "object",
+			properties: { query: { type: "string", description: "What the tool should do, in a few words." } },
+			required: ["query"],
+			additionalProperties: false,
+		},
+		retryPolicy: "pure",
+		run({ query }, { loadable }) {
+			const found = loadable === undefined ? [] : indexOf(loadable.tools).search(query, limit);
+			if (loadable === undefined || found.length === 0)
+				return "No tool matches. Search again with other words, such as the name of the product or the kind of thing.";
+			loadable.load(found.map((tool) => tool.name));
+			const lines = found.map((tool) => `- ${tool.name}: ${firstWords(tool.description)}`);
+			return `You can call these tools now:\n${lines.join("\n")}`;
+		},
+	};
+}
+
+/** The model is sent the whole description in the next step. */
+function firstWords(description: string): string {
+	const [line = ""] = description.split("\n", 1);
+	return line.length <= 120 ? line : `${line.slice(0, 119).replace(/\s+\S*$/, "")}…`;
+}
+
+/** Returns a copy, because the tool may also be used elsewhere. Its methods can be on its prototype. */
+function loadedBy(tool: AnyTool, name: string): AnyTool {
+	return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, { loadedBy: tool.loadedBy ?? name });
+}
+
+function isDefinedByProvider(tool: AnyTool): boolean {
+	const { type } = tool as { readonly type?: unknown };
+	return type === "provider" || type === "provider-defined";
+}
+
+/** Returns the tools with their names. The agent reports tools that are no tools. */
+function namedTools(tools: ToolSet): readonly (readonly [string, AnyTool])[] {
+	if (typeof tools !== "object" || tools === null || isThenable(tools))
+		throw new HoldfastTypeError(
+			"invalid_tool",
+			"searchable() takes a list of tools, or a record from name to tool. Await tools that are a promise.",
+		);
+	return Object.entries(tools as Record<string, AnyTool>).map(([key, tool]) => {
+		if (typeof tool !== "object" || tool === null)
+			throw new HoldfastTypeError(
+				"invalid_tool",
+				`The tool at "${key}" given to searchable() is not an object.`,
+			);
+		return [Array.isArray(tools) ? (tool.name ?? "") : key, tool];
+	});
+}
+
+function checkOptions(
+	{ always, name, limit }: Required<SearchableOptions>,
+	named: readonly (readonly [string, AnyTool])[],
+): void {
+	const names = new Set(named.map(([key]) => key));
+	if (!Array.isArray(always)) throw invalid("`always` must be a list of the names of tools.");
+	for (const each of always) {
+		if (names.has(each)) continue;
+		const meant = nearest(String(each), names);
+		throw invalid(
+			`\`always\` names "${each}", which is no tool.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`,
+		);
+	}
+	if (typeof name !== "string" || name === "") throw invalid("`name` must be a text that is not empty.");
+	if (names.has(name)) throw invalid(`A tool is already named "${name}". Set \`name\` to another one.`);
+	if (!Number.isInteger(limit) || limit < 1 || limit > mostFound)
+		throw invalid(`\`limit\` must be a whole number from 1 to ${mostFound}.`);
+}
+
+function invalid(message: string): HoldfastTypeError {
+	return new HoldfastTypeError("invalid_option", `The options of searchable() are invalid: ${message}`);
+}
