@@ -1,5 +1,5 @@
-// The folders of examples/: each does what its page says it is there to show. Those that kill processes, start a Postgres or
-// drive a browser are tested beside others of their kind.
+// The folders of examples/: each does what its page describes. Examples that kill processes, start a Postgres or control a
+// browser are tested next to other tests of that kind.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ const command = (file: string, ...words: readonly string[]): [string, ...string[
 	...words,
 ];
 
-/** What an example prints, run in an empty folder. */
+/** Runs an example in an empty folder, and returns its output. */
 async function run(file: string, ...words: readonly string[]): Promise<string> {
 	const { code, output } = await runCommand(command(`examples/${file}`, ...words), {
 		folder,
@@ -41,7 +41,7 @@ async function run(file: string, ...words: readonly string[]): Promise<string> {
 	return output;
 }
 
-test("chat-with-tools answers each line, with tools and from what was said before", async () => {
+test("chat-with-tools answers each line with tools, and remembers earlier messages", async () => {
 	const [program, ...parameters] = command("examples/chat-with-tools/main.ts");
 	const child = spawn(program, parameters, { cwd: folder, stdio: ["pipe", "pipe", "inherit"] });
 	onTestFinished(() => void child.kill("SIGKILL"));
@@ -63,7 +63,7 @@ test("chat-with-tools answers each line, with tools and from what was said befor
 	]);
 });
 
-test("human-approval refunds what is small at once, and waits for a person with the rest, over processes", async () => {
+test("human-approval refunds small sums at once, and waits for a person with others, across processes", async () => {
 	const file = "human-approval/main.ts";
 	expect(await run(file, "ask", "Refund order A-7, 15 euros")).toBe('Done: "refunded 15 euros for A-7"\n');
 	expect(await run(file, "ask", "Refund order A-8, 50 euros")).toContain("It waits for approval.");
@@ -74,13 +74,13 @@ test("human-approval refunds what is small at once, and waits for a person with 
 	expect(await run(file, "deny", "too dear")).toContain("was not approved: too dear");
 });
 
-test("background-research answers at once and has what the sub-agents found in the next turn", async () => {
+test("background-research answers at once, and reports the findings of its sub-agents in the next turn", async () => {
 	expect(await run("background-research/main.ts")).toMatch(
 		/^> Which is larger, Bern or Oslo\?\n(asked researcher in the background\n){2}[\s\S]*Two researchers are on it\.\n[\s\S]*> And\?\n[\s\S]*Bern has 147,000 inhabitants\. Oslo has 717,000 inhabitants\.\n$/,
 	);
 });
 
-test("rag-on-memory answers with the line that fits, and says so when none does", async () => {
+test("rag-on-memory answers with the matching line, and states if there is none", async () => {
 	expect(await run("rag-on-memory/main.ts")).toBe(
 		[
 			"> My lamp flickers",
@@ -98,7 +98,7 @@ test("mcp-client calls the tool of a server in another process", async () => {
 	expect(await run("mcp-client/main.ts")).toBe("tools: stock\nThere are 3 left.\n");
 });
 
-test("slack-webhook replies to a delivery once, keeps a thread together, and refuses who signs with another secret", async () => {
+test("slack-webhook replies to a delivery once, continues a thread, and refuses a wrong signature", async () => {
 	const lines = (await run("slack-webhook/main.ts")).trim().split("\n");
 	expect(lines.toSorted()).toEqual([
 		"C7 1.1: You said: and now? (message 2 of this thread)",
@@ -108,14 +108,14 @@ test("slack-webhook replies to a delivery once, keeps a thread together, and ref
 	]);
 });
 
-test("workers continues a session in a runtime that was started anew", async () => {
+test("workers continues a session after a restart of the runtime", async () => {
 	const [first, second] = (await run("workers/main.ts")).split("--\n");
 	expect(first).toContain("You said: hello (message 1)");
 	expect(second).toContain("You said: hello (message 1)");
 	expect(second).toContain("You said: and now? (message 3)");
 });
 
-test("evals runs every scenario and scores it full", async () => {
+test("evals runs every scenario with a full score", async () => {
 	const report = join(folder, "report.json");
 	const argv = command("packages/cli/bin/holdfast.js", "eval", join(root, "examples/evals/scenarios.ts"));
 	const { code, output } = await runCommand([...argv, "--repetitions", "3", "--save", report], {
@@ -131,7 +131,7 @@ test("evals runs every scenario and scores it full", async () => {
 	]);
 });
 
-test("kill-9 prints what its picture shows: after a crash only the interrupted call runs again, under the same key", async () => {
+test("kill-9 prints the output in its picture: after a crash only the interrupted call runs again, under the same key", async () => {
 	const shown: string[][] = [];
 	for (const { command: line, killed: end } of killed) {
 		const words = line.split(" ").slice(2);
@@ -155,7 +155,7 @@ describe.each([
 	["fastify", startFastify],
 	["hono", startHono],
 ] as const)("%s", (_, start) => {
-	test("serves the application's own routes, and the agent to its users, each their own sessions", async () => {
+	test("serves the application's own routes, and gives each user of the agent separate sessions", async () => {
 		const { url, close } = await start(0);
 		onTestFinished(close);
 		expect(await (await fetch(url)).text()).toBe("The shop is open.");
@@ -176,12 +176,12 @@ describe.each([
 	});
 });
 
-test("the page names every folder, and each example can be read in five minutes", () => {
+test("the README names every folder, and each example can be read in five minutes", () => {
 	const page = readFileSync(join(root, "examples/README.md"), "utf8");
 	const folders = readdirSync(join(root, "examples"), { withFileTypes: true }).filter((entry) =>
 		entry.isDirectory(),
 	);
-	// Those that have a page of their own are projects of several files.
+	// Examples with their own README are projects of several files.
 	for (const { name } of folders) {
 		expect(page).toContain(`](${name}/`);
 		const files = readdirSync(join(root, "examples", name)).filter((file) => /\.tsx?$/.test(file));
