@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ShownEntry } from "../wire/index.ts";
 import { isOver } from "./api.ts";
 import { childEntries, childrenFor } from "./child-entries.ts";
-import { formatCost, formatCount, formatDuration, formatTime } from "./format.ts";
+import { formatCost, formatCount, formatDuration } from "./format.ts";
 import { useKeys } from "./keyboard.ts";
 import { NodeDetails } from "./node-details.tsx";
 import type { SessionStore } from "./session-store.ts";
@@ -271,7 +271,9 @@ function RowLine(props: {
 				{row.tokens === undefined ? "" : formatCount(row.tokens)}
 				{row.cost === undefined ? "" : ` · ${formatCost(row.cost)}`}
 			</span>
-			<span class="span-numbers">{duration === "" ? formatTime(row.start) : duration}</span>
+			<span class="span-numbers">
+				{duration === "" ? new Date(row.start).toLocaleTimeString("en-GB") : duration}
+			</span>
 		</div>
 	);
 }
