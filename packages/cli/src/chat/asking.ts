@@ -5,9 +5,13 @@
  *   both ── refuse, leave ──▶ refusing: each question counts as unanswered, and calls keep waiting
  */
 import { effectLines, type Renderer } from "../render/index.ts";
+import type { PlannedChange } from "../tools/index.ts";
 import { Approvals, type Decide, type Decision } from "../work/index.ts";
 import { askToApprove, decisionNote } from "./approval-question.ts";
 import type { Question, Transcript } from "./chat-transcript.ts";
+
+/** The most turns whose changes are kept, with the files' earlier texts. */
+const MOST_TURNS = 20;
 
 /** The parts of the questions. */
 export interface AskingParts {
@@ -21,6 +25,8 @@ export interface AskingParts {
 export class Asking {
 	readonly approvals: Approvals;
 	readonly #transcript: Transcript;
+	/** Approved changes, by the turn in which they were approved. */
+	#changes: readonly (readonly PlannedChange[])[] = [];
 	#answer: ((text: string | undefined) => void) | undefined;
 	#isRefusing = false;
 
@@ -34,7 +40,28 @@ export class Asking {
 			proposed: (proposal) => transcript.add({ kind: "change", lines: effectLines(proposal) }),
 		};
 		const options = { yes, approve: [], deny: [], reason: undefined };
-		this.approvals = new Approvals({ dir, options, renderer, decide: (...call) => this.#decide(...call) });
+		this.approvals = new Approvals({
+			dir,
+			options,
+			renderer,
+			decide: (...call) => this.#decide(...call),
+			onApproved: (change) => {
+				const turn = [...(this.#changes.at(-1) ?? []), change];
+				this.#changes = [...this.#changes.slice(0, -1), turn];
+			},
+		});
+	}
+
+	/** Starts another turn. */
+	beginTurn(): void {
+		this.#changes = [...this.#changes, []].slice(-MOST_TURNS);
+	}
+
+	/** Forgets the last turn; returns its changes, the latest first. */
+	takeTurn(): readonly PlannedChange[] {
+		const last = this.#changes.at(-1) ?? [];
+		this.#changes = this.#changes.slice(0, -1);
+		return last.toReversed();
 	}
 
 	get isOpen(): boolean {

@@ -301,6 +301,67 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows("> typed");
 	});
 
+	test("takes a turn back with its changes, forks after a turn, exports, and measures the context", async () => {
+		const folder = temporaryFolder();
+		const lamp = join(folder, "lamp.txt");
+		writeFileSync(lamp, "green\n");
+		const edit = { path: "lamp.txt", find: "green", replace: "red" };
+		const create = { path: "src/new.txt", content: "new\n" };
+		const model = await server(
+			{ text: "Good day.", usage: { prompt_tokens: 48, completion_tokens: 2 } },
+			{
+				calls: [
+					{ id: "1", tool: "edit_file", arguments: edit },
+					{ id: "2", tool: "write_file", arguments: create },
+				],
+			},
+			{ text: "Both are done." },
+			{ text: "Here." },
+		);
+		const terminal = new Terminal(["chat", "--model", model.model, "--allow-write", "--session", "s"], {
+			folder,
+			columns: 120,
+			environment: { HOLDFAST_CONTEXT_WINDOW: "200" },
+		});
+		await terminal.shows("nothing used yet");
+		await terminal.say("Hello.");
+		await terminal.shows("context 50 of 200 (25%)");
+		await terminal.say("Change both.");
+		for (const change of ["Approved: edit_file", "Approved: write_file"]) {
+			await terminal.shows(/until you leave this session/);
+			terminal.type("y");
+			await terminal.shows("❯ y");
+			terminal.press("Enter");
+			await terminal.shows(change);
+		}
+		await terminal.shows("Both are done.");
+		expect(readFileSync(lamp, "utf8")).toBe("red\n");
+		await terminal.say("/undo");
+		await terminal.shows("Undone: Change both.");
+		await terminal.shows(/Restored (?:lamp\.txt, src\/new\.txt|src\/new\.txt, lamp\.txt)\./);
+		expect(readFileSync(lamp, "utf8")).toBe("green\n");
+		expect(existsSync(join(folder, "src/new.txt"))).toBe(false);
+		await terminal.say("Are you there?");
+		await terminal.shows("Here.");
+		const asked = textOf(model.requests[3]?.messages);
+		expect(asked).toContain("Hello.");
+		expect(asked).not.toContain("Change both.");
+		await terminal.say("/export talk.md");
+		await terminal.shows(/Wrote \S+talk\.md\./);
+		expect(readFileSync(join(folder, "talk.md"), "utf8")).toMatch(
+			/## User\n\nHello\.\n\n## Assistant\n\nGood day\./,
+		);
+		await terminal.say("/export talk.md");
+		await terminal.shows("talk.md exists.");
+		terminal.type("/fork ");
+		await terminal.shows(/ after 2 +Are you there\?\n +after 1 +Hello\./);
+		terminal.press("Down", "Down", "Enter");
+		await terminal.shows(/Continuing in s-undo-\S*fork\S*\. |Continuing in \S+fork\S+\./);
+		await terminal.say("And here?");
+		await model.asked(5);
+		expect(textOf(model.requests[4]?.messages)).not.toContain("Are you there?");
+	});
+
 	test("that is left while it works is continued when its session is opened again", async () => {
 		const folder = temporaryFolder();
 		const model = await server("hang", { text: "Done at last." });

@@ -5,6 +5,7 @@ import { type CommandIo, formatTime, oneLine, sessionKeyFor } from "../terminal/
 import {
 	chatSummaryOf,
 	chooseModel,
+	describeError,
 	keepChatSummary,
 	prepare,
 	projectSkills,
@@ -14,8 +15,11 @@ import {
 import { summarise } from "./compact.ts";
 import type { Choices } from "./composer.ts";
 import type { Conversation } from "./conversation.ts";
+import { exportMarkdown } from "./export-markdown.ts";
 import type { Choice } from "./menu.ts";
 import { lastSessions, modelChoices, sessionChoices } from "./pickers.ts";
+import { revertAll } from "./revert-all.ts";
+import { turnsOf } from "./turns.ts";
 
 /** What the commands need. */
 export interface CommandParts {
@@ -39,6 +43,10 @@ interface ChatCommand {
 
 /** The most sessions listed. */
 const MOST_SESSIONS = 20;
+
+const INIT =
+	"Write AGENTS.md for this folder: what the project is, how to build and test it, its structure, and its conventions, in at most 60 lines. " +
+	"Read what you need first. If there is an AGENTS.md, improve it and keep what is right.";
 
 const commands: readonly ChatCommand[] = [
 	{
@@ -67,21 +75,84 @@ const commands: readonly ChatCommand[] = [
 		argument: "",
 		help: "show this session's usage and cost",
 		when: "always",
-		run: ({ conversation: { transcript, spending } }) => transcript.note(`This session: ${spending.text}.`),
+		run: ({ conversation: { transcript, spending, setup } }) =>
+			transcript.note(`This session: ${spending.text}. Now: ${spending.context(setup.model.contextWindow)}.`),
 	},
 	{
 		name: "fork",
-		argument: "[KEY]",
-		help: "continue in a copy of this session; the original does not change",
+		argument: "[KEY | after N]",
+		help: "continue in a copy of this session, whole or up to its Nth turn; the original does not change",
 		when: "idle",
-		async run({ conversation }, key) {
-			const { setup } = conversation;
-			const to = key === "" ? sessionKeyFor(`${setup.key} fork`) : key;
-			await conversation.session.fork(to);
-			const summary = await chatSummaryOf(conversation.host, setup.key);
-			if (summary !== undefined) await keepChatSummary(conversation.host, to, summary);
-			await conversation.change({ ...setup, key: to }, "same conversation");
+		choices: ({ conversation: { host, setup } }) => ({
+			form: "open",
+			choices: turnsOf(host, setup.key).then((turns) =>
+				turns.toReversed().map(({ number, text }) => ({
+					text: `after ${number}`,
+					label: `after ${number}`,
+					detail: oneLine(text, 100),
+				})),
+			),
+		}),
+		async run({ conversation }, given) {
+			const { setup, host } = conversation;
+			const [, after] = /^after (\d+)$/.exec(given) ?? [];
+			const to = given === "" || after !== undefined ? sessionKeyFor(`${setup.key} fork`) : given;
+			const turns = after === undefined ? [] : await turnsOf(host, setup.key);
+			if (after !== undefined && turns[Number(after) - 1] === undefined)
+				return conversation.transcript.note(`This session has no turn ${after}.`, "warning");
+			await forkTo(conversation, to, turns[Number(after)]?.before);
 			conversation.transcript.note(`Continuing in ${to}. ${setup.key} is unchanged.`);
+		},
+	},
+	{
+		name: "undo",
+		argument: "",
+		help: "take the last turn back: its messages, and its approved changes of files",
+		when: "idle",
+		async run({ conversation }) {
+			const { setup, host, transcript } = conversation;
+			const turn = (await turnsOf(host, setup.key)).at(-1);
+			if (turn === undefined) return transcript.note("No turn to undo.");
+			const { restored, left } = await revertAll(setup.dir, conversation.asking.takeTurn());
+			const to = sessionKeyFor(`${setup.key} undo`);
+			if (turn.number > 1) await forkTo(conversation, to, turn.before);
+			else await conversation.change({ ...setup, key: to }, "same conversation");
+			transcript.note(`Undone: ${oneLine(turn.text, 100)}`);
+			if (restored.length > 0) transcript.note(`Restored ${restored.join(", ")}.`);
+			if (left.length > 0)
+				transcript.note(`Left alone, because changed since: ${left.join(", ")}.`, "warning");
+			transcript.note(`Continuing in ${to}. ${setup.key} still contains the turn.`, "quiet");
+		},
+	},
+	{
+		name: "export",
+		argument: "[FILE]",
+		help: "write the conversation to a new Markdown file",
+		when: "always",
+		async run({ conversation: { session, setup, transcript } }, file) {
+			const { messages } = await session.state();
+			const name = `${setup.key.replace(/[^\w.-]+/g, "-")}.md`;
+			const path = await exportMarkdown(messages, {
+				title: setup.key,
+				dir: setup.dir,
+				file: file === "" ? name : file,
+			});
+			transcript.note(`Wrote ${path}.`);
+		},
+	},
+	{
+		name: "init",
+		argument: "",
+		help: "write AGENTS.md: what an assistant should know about this folder",
+		when: "idle",
+		async run({ conversation }) {
+			const { setup, transcript } = conversation;
+			if (setup.agent !== undefined || !setup.allowWrite)
+				return transcript.note(
+					"/init needs the assistant and its permission to write: holdfast chat --allow-write.",
+					"warning",
+				);
+			await conversation.say(INIT);
 		},
 	},
 	{
@@ -156,15 +227,20 @@ const commands: readonly ChatCommand[] = [
 		argument: "[RULE]",
 		help: "show what you approved for this session, or revoke a rule",
 		when: "always",
-		choices: ({ conversation: { rules } }) => ({
+		choices: ({ conversation: { asking } }) => ({
 			form: "open",
-			choices: rules.map(({ label }) => ({ text: label, label, detail: "Enter revokes it" })),
+			choices: asking.approvals.rules.map(({ label }) => ({
+				text: label,
+				label,
+				detail: "Enter revokes it",
+			})),
 		}),
 		run({ conversation }, label) {
-			const { transcript, rules } = conversation;
+			const { transcript, asking } = conversation;
+			const { rules } = asking.approvals;
 			const rule = rules.find((each) => each.label === label);
 			if (rule !== undefined) {
-				conversation.revoke(rule);
+				asking.approvals.revoke(rule);
 				transcript.note(`Revoked. This requires approval again: ${label}.`);
 			} else if (label !== "") transcript.note(`There is no such rule: ${oneLine(label, 100)}.`, "warning");
 			else if (rules.length === 0) transcript.note("Every call is asked about: no rule approves any.");
@@ -213,6 +289,15 @@ export const commandChoices: readonly Choice[] = commands.map(({ name, argument,
 	detail: argument === "" ? help : `${argument}  ${help}`,
 }));
 
+/** Continues in a copy of the session, up to an entry. */
+async function forkTo(conversation: Conversation, to: string, at: number | undefined): Promise<void> {
+	const { setup, session, host } = conversation;
+	await session.fork(to, at === undefined ? {} : { at });
+	const summary = await chatSummaryOf(host, setup.key);
+	if (summary !== undefined) await keepChatSummary(host, to, summary);
+	await conversation.change({ ...setup, key: to }, "same conversation");
+}
+
 /** Returns the menu of a command's argument. */
 export function argumentChoices(name: string, parts: CommandParts): Choices {
 	const command = commands.find((each) => each.name === name);
@@ -234,7 +319,11 @@ export async function runChatCommand(text: string, parts: CommandParts): Promise
 		return transcript.note(`Unknown command: /${oneLine(word, 40)}. See /help.`, "warning");
 	if (command.when === "idle" && isBusy)
 		return transcript.note(`/${name} has to wait until the agent is done; Esc interrupts it.`, "warning");
-	await command.run(parts, argument.trim());
+	try {
+		await command.run(parts, argument.trim());
+	} catch (error) {
+		transcript.note(describeError(error), "warning");
+	}
 }
 
 function helpText(): string {

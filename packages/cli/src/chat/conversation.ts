@@ -12,7 +12,6 @@ import type { Agent, AgentRun, Host, RunEvent, RunResult, Session } from "holdfa
 import { afterEntry } from "holdfast/execute";
 import { oneLine } from "../terminal/index.ts";
 import {
-	type ApprovalRule,
 	assistantsFolder,
 	describeError,
 	followedIn,
@@ -102,14 +101,8 @@ export class Conversation {
 		return this.#session;
 	}
 
-	/** The rules by which calls are approved, until another session is opened. */
-	get rules(): readonly ApprovalRule[] {
-		return this.#asking.approvals.rules;
-	}
-
-	/** Calls that the rule covers require approval again. */
-	revoke(rule: ApprovalRule): void {
-		this.#asking.approvals.revoke(rule);
+	get asking(): Asking {
+		return this.#asking;
 	}
 
 	get spending(): Spending {
@@ -139,6 +132,7 @@ export class Conversation {
 		this.transcript.set({ status: "working" });
 		this.#working = this.#try(async () => {
 			keepSettings(this.#parts.db, this.#setup);
+			this.#asking.beginTurn();
 			await this.#follow(await this.#session.send(await this.#withFiles(text)));
 		}).finally(() => this.#rest());
 	}
@@ -186,7 +180,8 @@ export class Conversation {
 		this.#open = open;
 		this.#setup = setup;
 		this.#session = open.agent.session(setup.key);
-		this.#asking = this.#makeAsking();
+		// A fork keeps the rules, and the changes that can be taken back.
+		if (to === "another conversation") this.#asking = this.#makeAsking();
 		await this.#begin(to);
 	}
 
@@ -384,7 +379,8 @@ export class Conversation {
 
 	#showFooter(): void {
 		const { key } = this.#setup;
-		this.transcript.set({ footer: `${oneLine(key, 40)} · ${this.#spending.text} · ${this.#open.modelName}` });
+		const used = [this.#spending.text, this.#spending.context(this.#setup.model.contextWindow)];
+		this.transcript.set({ footer: [oneLine(key, 40), ...used, this.#open.modelName].join(" · ") });
 	}
 
 	async #try(work: () => Promise<void>): Promise<void> {

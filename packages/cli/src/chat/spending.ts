@@ -5,6 +5,11 @@ import { formatCost, formatCount } from "../terminal/index.ts";
 
 export class Spending {
 	#input = 0;
+	#cached = 0;
+	/** Whether the provider reports cached tokens. */
+	#knowsCache = false;
+	/** Tokens of the last request and its answer. */
+	#context = 0;
 	#output = 0;
 	#answers = 0;
 	#cost = 0;
@@ -13,22 +18,36 @@ export class Spending {
 	/** Counts an answer; ignores other events. */
 	event(event: RunEvent): void {
 		// The offline model has no tokens and costs nothing.
-		if (event.type === "message" && event.modelId !== "offline") this.add(event.usage, event.cost);
+		if (event.type !== "message" || event.modelId === "offline") return;
+		this.add(event.usage, event.cost);
+		this.#context = event.usage.inputTokens + event.usage.outputTokens;
 	}
 
 	/** Counts an answer; `cost` is in dollars, undefined if it is unknown. */
-	add({ inputTokens, outputTokens }: TokenUsage, cost: number | undefined): void {
+	add({ inputTokens, outputTokens, cacheReadTokens }: TokenUsage, cost: number | undefined): void {
 		this.#answers++;
 		this.#input += inputTokens;
+		this.#cached += cacheReadTokens ?? 0;
+		this.#knowsCache ||= cacheReadTokens !== undefined;
 		this.#output += outputTokens;
 		if (cost === undefined) this.#unpriced++;
 		else this.#cost += cost;
 	}
 
+	/** How full the context is, in a few words; `window` is in tokens, undefined if it is unknown. */
+	context(window: number | undefined): string {
+		if (this.#context === 0) return "context unknown";
+		const used = formatCount(this.#context);
+		if (window === undefined) return `context ${used} of unknown`;
+		return `context ${used} of ${formatCount(window)} (${Math.round((100 * this.#context) / window)}%)`;
+	}
+
 	/** The usage in a few words. */
 	get text(): string {
 		if (this.#answers === 0) return "nothing used yet";
-		const tokens = `${formatCount(this.#input)} tokens in, ${formatCount(this.#output)} out`;
+		const rate = Math.min(100, Math.round((100 * this.#cached) / Math.max(1, this.#input)));
+		const cached = this.#knowsCache ? ` (${rate}% cached)` : "";
+		const tokens = `${formatCount(this.#input)} tokens in${cached}, ${formatCount(this.#output)} out`;
 		if (this.#unpriced === this.#answers) return `${tokens}, cost unknown`;
 		return `${tokens}, ${formatCost(this.#cost)}${this.#unpriced === 0 ? "" : ` and ${formatCount(this.#unpriced)} answers of unknown price`}`;
 	}

@@ -37,7 +37,8 @@ const readOptions = `  --dir PATH         the folder to work in (default: the cu
                      openai-compatible:NAME@http://host:port/v1, or offline.
                      Default: HOLDFAST_MODEL, then the provider whose key is set (OPENAI_API_KEY,
                      ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY), then offline.
-                     HOLDFAST_PRICE="IN,OUT" sets its price in dollars per million tokens
+                     HOLDFAST_PRICE="IN,OUT" sets its price in dollars per million tokens,
+                     HOLDFAST_CONTEXT_WINDOW the tokens of its context, for the meter of holdfast chat
   --allow-network    adds the tool fetch_url for public web pages
   --json             prints one JSON event per line; the last line contains the outcome
 `;

@@ -13,6 +13,7 @@ export { agentsFiles, agentsInstructions, repositoryOf } from "./agents-md.ts";
 export { ToolRefusal } from "./assistant-tool.ts";
 export { walkFiles } from "./file-walk.ts";
 export { endsWithReturns, isChangingTool, type PlannedChange, planChange } from "./planned-change.ts";
+export { revertChange } from "./revert-change.ts";
 export { runCommand } from "./run-command.ts";
 export { beginningOf, commandReport, isAllowed, shellTool } from "./shell.ts";
 export { type DiffHunk, diffTexts } from "./text-diff.ts";

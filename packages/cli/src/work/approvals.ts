@@ -5,7 +5,7 @@
 import type { PendingToolCall, ToolAnswer } from "holdfast";
 import { type Proposal, propose, type Renderer } from "../render/index.ts";
 import { oneLine, type Questions } from "../terminal/index.ts";
-import { shellTool } from "../tools/index.ts";
+import { type PlannedChange, shellTool } from "../tools/index.ts";
 import { type ApprovalRule, ruleFor } from "./approval-rules.ts";
 import { approved, denied } from "./tool-answers.ts";
 import { UsageError } from "./usage-error.ts";
@@ -30,6 +30,8 @@ export interface ApprovalParts {
 	readonly renderer: Renderer;
 	/** Undefined if no user can answer. */
 	readonly decide: Decide | undefined;
+	/** Called with each change that may be made. */
+	onApproved?(change: PlannedChange): void;
 }
 
 /** The decision on a call. */
@@ -193,14 +195,15 @@ export class Approvals {
 			if (decision.type === "rule") this.#rules = [...this.#rules, rule];
 			return proposal === first
 				? this.#approved(first)
-				: { ...approved(proposal), input: proposal.call.arguments };
+				: { ...this.#approved(proposal), input: proposal.call.arguments };
 		}
 	}
 
 	/** Approves the call; if it is no longer possible, the model receives the reason. */
 	#approved(proposal: Proposal): ToolAnswer {
 		this.#show(proposal);
-		const { call, refusal } = proposal;
+		const { call, refusal, change } = proposal;
+		if (refusal === undefined && change !== undefined) this.#parts.onApproved?.(change);
 		return refusal === undefined ? approved(proposal) : denied(call, refusal);
 	}
 

@@ -14,6 +14,8 @@ export interface ChosenModel {
 	readonly reason: string | undefined;
 	/** Undefined if it is unknown. */
 	readonly price: ModelPrice | undefined;
+	/** Tokens that fit into a request and its answer; undefined if it is unknown. */
+	readonly contextWindow?: number | undefined;
 }
 
 /** The model that requires neither key nor network. */
@@ -44,6 +46,16 @@ function readPrice(environment: Readonly<Record<string, string | undefined>>): M
 	throw new UsageError(
 		`HOLDFAST_PRICE is "${given}". Give two numbers, dollars for a million tokens in and out: "1.25,10".`,
 	);
+}
+
+/** Reads the size of the model's context from the environment: HOLDFAST_CONTEXT_WINDOW, in tokens. None is built in. */
+function readContextWindow({
+	HOLDFAST_CONTEXT_WINDOW: given = "",
+}: Readonly<Record<string, string | undefined>>): number | undefined {
+	if (given === "") return undefined;
+	const tokens = Number(given);
+	if (Number.isSafeInteger(tokens) && tokens > 0) return tokens;
+	throw new UsageError(`HOLDFAST_CONTEXT_WINDOW is "${given}". Give a number of tokens: 200000.`);
 }
 
 /** Returns the default models of the providers whose keys are set, and the name of each key. */
@@ -89,6 +101,7 @@ export function chooseModel(
 	has: typeof isInstalled = isInstalled,
 ): ChosenModel {
 	const price = readPrice(environment);
+	const contextWindow = readContextWindow(environment);
 	const wanted = asked ?? (environment.HOLDFAST_MODEL || undefined);
 	if (wanted !== undefined)
 		return {
@@ -96,10 +109,17 @@ export function chooseModel(
 			name: wanted,
 			reason: asked === undefined ? "HOLDFAST_MODEL" : undefined,
 			price,
+			contextWindow,
 		};
 	for (const [key, name] of byKey)
 		if ((environment[key] ?? "") !== "")
-			return { reference: readModel(name, environment, has), name, reason: `${key} is set`, price };
+			return {
+				reference: readModel(name, environment, has),
+				name,
+				reason: `${key} is set`,
+				price,
+				contextWindow,
+			};
 	return { reference: offline, name: "offline", reason: "no key is set", price };
 }
 
