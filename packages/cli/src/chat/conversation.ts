@@ -25,7 +25,7 @@ import type { Transcript } from "./chat-transcript.ts";
 import { withFiles } from "./mentions.ts";
 import { runOwnCommand } from "./own-command.ts";
 import { withSessions } from "./pickers.ts";
-import { noteEnd, RunView } from "./run-view.ts";
+import { endPlan, noteEnd, RunView } from "./run-view.ts";
 import { Spending, spendingOf } from "./spending.ts";
 
 /** Earlier messages shown when a session is opened. */
@@ -338,7 +338,6 @@ export class Conversation {
 		const result = await run.result();
 		this.#run = undefined;
 		view.end();
-		if (result.outcome !== "waiting") view.endPlan();
 		if (!this.#isLeft) noteEnd(this.transcript, result);
 		return result;
 	}
@@ -353,6 +352,7 @@ export class Conversation {
 			await this.#try(() => this.#follow(next));
 			return this.#rest();
 		}
+		endPlan(this.transcript);
 		this.transcript.set({ status: "idle" });
 	}
 
@@ -380,7 +380,9 @@ export class Conversation {
 	#showFooter(): void {
 		const { key } = this.#setup;
 		const used = [this.#spending.text, this.#spending.context(this.#setup.model.contextWindow)];
-		this.transcript.set({ footer: [oneLine(key, 40), ...used, this.#open.modelName].join(" · ") });
+		this.transcript.set({
+			footer: [oneLine(key, 40), oneLine(this.#open.modelName, 30), ...used].join(" · "),
+		});
 	}
 
 	async #try(work: () => Promise<void>): Promise<void> {

@@ -136,13 +136,6 @@ export class RunView {
 		this.#transcript.set({ calls: [], tail: "" });
 	}
 
-	/** Adds the plan to the entries, where it stays. */
-	endPlan(): void {
-		const { plan } = this.#transcript.live;
-		this.#transcript.set({ plan: [] });
-		if (plan.length > 0) this.#transcript.note(printable(planLines(plan, plan.length).join("\n")), "quiet");
-	}
-
 	endText(): void {
 		this.#show(this.#blocks.end());
 	}
@@ -198,6 +191,14 @@ function detailOf(input: unknown, result: unknown): string {
 
 function textOf(value: unknown): string {
 	return typeof value === "string" ? value : (JSON.stringify(value, undefined, 2) ?? "");
+}
+
+/** Moves the plan to the entries, where it stays. */
+export function endPlan(transcript: Transcript): void {
+	const { plan } = transcript.live;
+	if (plan.length === 0) return;
+	transcript.set({ plan: [] });
+	transcript.note(printable(planLines(plan, plan.length).join("\n")), "quiet");
 }
 
 /** Notes how a run ended, unless it simply completed. */

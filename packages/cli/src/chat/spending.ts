@@ -6,8 +6,6 @@ import { formatCost, formatCount } from "../terminal/index.ts";
 export class Spending {
 	#input = 0;
 	#cached = 0;
-	/** Whether the provider reports cached tokens. */
-	#knowsCache = false;
 	/** Tokens of the last request and its answer. */
 	#context = 0;
 	#output = 0;
@@ -20,7 +18,8 @@ export class Spending {
 		// The offline model has no tokens and costs nothing.
 		if (event.type !== "message" || event.modelId === "offline") return;
 		this.add(event.usage, event.cost);
-		this.#context = event.usage.inputTokens + event.usage.outputTokens;
+		// Zero tokens mean that the model reports no usage.
+		this.#context = event.usage.inputTokens + event.usage.outputTokens || this.#context;
 	}
 
 	/** Counts an answer; `cost` is in dollars, undefined if it is unknown. */
@@ -28,7 +27,6 @@ export class Spending {
 		this.#answers++;
 		this.#input += inputTokens;
 		this.#cached += cacheReadTokens ?? 0;
-		this.#knowsCache ||= cacheReadTokens !== undefined;
 		this.#output += outputTokens;
 		if (cost === undefined) this.#unpriced++;
 		else this.#cost += cost;
@@ -46,7 +44,8 @@ export class Spending {
 	get text(): string {
 		if (this.#answers === 0) return "nothing used yet";
 		const rate = Math.min(100, Math.round((100 * this.#cached) / Math.max(1, this.#input)));
-		const cached = this.#knowsCache ? ` (${rate}% cached)` : "";
+		// A provider that reports no cache looks like one that read nothing from it.
+		const cached = this.#cached > 0 ? ` (${rate}% cached)` : "";
 		const tokens = `${formatCount(this.#input)} tokens in${cached}, ${formatCount(this.#output)} out`;
 		if (this.#unpriced === this.#answers) return `${tokens}, cost unknown`;
 		return `${tokens}, ${formatCost(this.#cost)}${this.#unpriced === 0 ? "" : ` and ${formatCount(this.#unpriced)} answers of unknown price`}`;
