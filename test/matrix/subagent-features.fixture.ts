@@ -1,4 +1,6 @@
-// Features of the matrix in which a sub-agent asks: its parent shows the call and takes the answer.
+// Features of the matrix in which a sub-agent or a script asks: its parent shows the call and takes the answer.
+import { createSandbox } from "@holdfast/sandbox";
+import { codeMode } from "@holdfast/sandbox/code-mode";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { Agent, type AgentOptions, createSubAgentTool, tool } from "holdfast";
 import { definePlugin } from "holdfast/plugins";
@@ -47,7 +49,34 @@ const doubling = definePlugin({
 		void on.on("tool.call", ({ input }) => ({ action: "modify", input: { ...input, n: input.n * 2 } })),
 });
 
+const sandbox = createSandbox({ workers: 1 });
+
+/** Calls a tool twice, one call after the other, and ends at the first call that fails. */
+const code = `const both = [{ n: 1 }, { n: 2 }];
+for (const input of both) {
+	try { await tools.act(input); } catch (error) { return error.message; }
+}
+return "acted";`;
+
 export const subagentFeatures: readonly Feature[] = [
+	{
+		name: "approved calls of a script",
+		turns: 1,
+		script: [{ toolCalls: [{ name: "run_code", id: "s", arguments: { code } }] }, "done"],
+		agent: (ran, model) => ({ model, tools: [codeMode({ tools: [act(ran)], sandbox })] }),
+		say: () => ({ approved: true }),
+		expected: { shown: [{ n: 1 }, { n: 2 }], ran: [{ n: 1 }, { n: 2 }] },
+		unasked: nothing,
+	},
+	{
+		name: "a denied call of a script",
+		turns: 1,
+		script: [{ toolCalls: [{ name: "run_code", id: "s", arguments: { code } }] }, "done"],
+		agent: (ran, model) => ({ model, tools: [codeMode({ tools: [act(ran)], sandbox })] }),
+		say: () => ({ approved: false }),
+		expected: { shown: [{ n: 1 }], ran: [] },
+		unasked: nothing,
+	},
 	{
 		name: "an approved call of a sub-agent",
 		turns: 1,
