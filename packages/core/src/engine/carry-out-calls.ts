@@ -139,7 +139,11 @@ function isLeft({ calls, children }: LeftOver): boolean {
 }
 
 /** Ends stopped or failed calls. Returns how the run ends or is left. */
-async function cutShort(run: Run, { round, fresh, asked }: CarriedOut, error: unknown): Promise<unknown> {
+export async function cutShort(
+	run: Run,
+	{ round, fresh, asked }: CarriedOut,
+	error: unknown,
+): Promise<unknown> {
 	if (!(error instanceof Stopped)) run.cancelWork(error);
 	// The answer is kept even if none of its calls was started.
 	const unsaid = fresh === undefined || isOnRecord(run, fresh) ? noFacts : asked;
@@ -202,7 +206,7 @@ function isOnRecord(run: Run, fresh: CallsAsked): boolean {
 /**
  * Returns the name of a round within its run, which is the same after a crash. The calls' idempotency keys contain it.
  */
-function roundName(open: RunState | undefined, fresh: CallsAsked | undefined): string {
+export function roundName(open: RunState | undefined, fresh: CallsAsked | undefined): string {
 	const { cycles = 0, rounds = 0, requested } = open ?? {};
 	const isRequested = fresh === undefined ? requested !== undefined : fresh.kind === "tools.requested";
 	return isRequested ? `r${rounds + 1}` : `${cycles + (fresh === undefined ? 0 : 1)}`;

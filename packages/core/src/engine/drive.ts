@@ -62,10 +62,10 @@ export async function drive(run: Run): Promise<DriveOutcome> {
 
 /** Executes the next action. Returns true if the run must end, and `ended` if its end is already recorded. */
 function advance(run: Run): MaybePromise<boolean | "ended"> {
-	const open = run.state.run;
-	if (open !== undefined && open.unsettled > 0) return finishCalls(run, open);
 	const { code } = run.agent.decider;
 	if (code !== undefined) return runCode(run, code);
+	const open = run.state.run;
+	if (open !== undefined && open.unsettled > 0) return finishCalls(run, open);
 	const action = decide(run);
 	switch (action?.kind) {
 		case "model":

@@ -1,6 +1,6 @@
 // The tool calls of one answer: checked, started in order or concurrently, and settled as they finish (keeps I3, I8). One
 // round holds one step's calls. After a crash, the same round continues from what the journal holds of it.
-import { after } from "@holdfast/upp";
+import { after, type ToolCall } from "@holdfast/upp";
 import type { CallState, Fact, ToolCallOutcome, ToolSettled } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { type EngineTool, orderRound, stackOf, type ToolOutcome } from "../tools/index.ts";
@@ -49,10 +49,8 @@ export class ToolRound implements ShowsChildren {
 		this.#run = run;
 		this.#name = name;
 		this.#step = step;
-		const order = orderRound(
-			calls.map((each) => each.call),
-			run.agent.tools,
-		);
+		const asked = calls.map(({ call }) => call);
+		const order = orderRound(asked, run.agent.tools);
 		this.#calls = calls.map((call, index) => callInRound(call, index, [run.runId, name], order.waitsFor));
 		this.#cyclic = order.cyclic;
 		this.#left = this.#calls.length;
@@ -75,6 +73,13 @@ export class ToolRound implements ShowsChildren {
 	again(): ToolRound {
 		const calls = this.#run.state.run?.calls ?? [];
 		return new ToolRound(this.#run, this.#step, this.#name, calls, this.#concludes);
+	}
+
+	/** Adds calls, which `begin` starts. The round must not have ended. */
+	add(calls: readonly ToolCall[]): void {
+		const name = [this.#run.runId, this.#name];
+		for (const call of calls) this.#calls.push(callInRound({ call }, this.#calls.length, name, new Map()));
+		this.#left += calls.length;
 	}
 
 	/** Starts the calls that may start. Commits their origin, and the facts before it, with them if necessary. */
@@ -112,8 +117,8 @@ export class ToolRound implements ShowsChildren {
 			const { came } = each;
 			facts.push(
 				came === undefined
-					? this.#settledFact(each, outcome, result, undefined)
-					: this.#settledFact(each, outcomeOf(came), came.output, came),
+					? this.#settledFact(each, { outcome, result })
+					: this.#settledFact(each, { outcome: outcomeOf(came), result: came.output }, came),
 			);
 		}
 		return facts;
@@ -137,7 +142,7 @@ export class ToolRound implements ShowsChildren {
 	 * ended, or if `options` require an empty inbox and it is not empty. Rejects if they cannot be recorded.
 	 */
 	async answered(given: readonly Fact[], options?: CommitOptions): Promise<"taken" | "over" | "inputs-wait"> {
-		if (this.#isOver) return "over";
+		if (this.isOver) return "over";
 		const answered = this.#calls.filter(({ call, phase }) => phase === "pending" && isAbout(given, call));
 		for (const each of answered)
 			each.phase = given.some((fact) => isResultOf(fact, each.call)) ? "settling" : "answering";
@@ -157,7 +162,7 @@ export class ToolRound implements ShowsChildren {
 
 	/** Continues calls whose sub-agents have progressed. Returns false if the round has ended. */
 	async childrenMoved(callIds: ReadonlySet<string>): Promise<boolean> {
-		if (this.#isOver) return false;
+		if (this.isOver) return false;
 		const moved = this.#calls.filter((each) => each.phase === "pending" && each.child !== undefined);
 		await this.#continue(moved.filter(({ call }) => callIds.has(call.toolCallId)));
 		return true;
@@ -165,7 +170,7 @@ export class ToolRound implements ShowsChildren {
 
 	childShows(callId: string, child: ShownChild | undefined): void {
 		const each = this.#calls.find(({ call }) => call.toolCallId === callId);
-		if (this.#isOver || each?.phase !== "running") return;
+		if (this.isOver || each?.phase !== "running") return;
 		each.shown = child;
 		this.#hidesPending = true;
 		void this.#continue([]);
@@ -214,7 +219,7 @@ export class ToolRound implements ShowsChildren {
 		if (prepared.approved !== undefined) each.approved = prepared.approved;
 		if (prepared.kind === "settled") {
 			each.phase = "settled";
-			facts.push(this.#settledFact(each, prepared.outcome, prepared.result, prepared));
+			facts.push(this.#settledFact(each, prepared, prepared));
 			this.#settledOne(each, facts, launches);
 			return;
 		}
@@ -255,7 +260,7 @@ export class ToolRound implements ShowsChildren {
 	}
 
 	/** Whether no further outside answers can be accepted. */
-	get #isOver(): boolean {
+	get isOver(): boolean {
 		return this.#closed || this.#end.isOver || this.#run.stopReason !== undefined;
 	}
 
@@ -367,7 +372,7 @@ export class ToolRound implements ShowsChildren {
 			return;
 		each.phase = "settled";
 		const notes = traceNotes(this.#run, this.#step);
-		const settled = this.#settledFact(each, outcome, result, attached);
+		const settled = this.#settledFact(each, { outcome, result }, attached);
 		// A list that has grown has capacity for sixteen more items.
 		const facts: Fact[] = notes.length === 0 ? [settled] : [...notes, settled];
 		const launches: CallInRound[] = [];
@@ -383,13 +388,8 @@ export class ToolRound implements ShowsChildren {
 		});
 	}
 
-	#settledFact(
-		each: CallInRound,
-		outcome: ToolCallOutcome,
-		result: unknown,
-		attached?: Attached,
-	): ToolSettled {
-		return settledFact(this.#run, this.#step, each, { outcome, result }, attached);
+	#settledFact(each: CallInRound, admitted: AdmittedResult, attached?: Attached): ToolSettled {
+		return settledFact(this.#run, this.#step, each, admitted, attached);
 	}
 
 	#checkDone(): void {

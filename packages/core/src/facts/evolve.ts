@@ -151,8 +151,10 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				last: { kind: "requested", tag },
 				requested: fact,
 				wait: undefined,
-				calls: newCalls(fact, state.agent),
-				unsettled: fact.calls.length,
+				// Code may add calls to a round that is still open.
+				calls:
+					run.unsettled > 0 ? [...run.calls, ...newCalls(fact, state.agent)] : newCalls(fact, state.agent),
+				unsettled: run.unsettled + fact.calls.length,
 			};
 			const parts = AgentState.partsOf(state.agent);
 			const callIds = withCalls(callIdsOf(parts), fact.calls);

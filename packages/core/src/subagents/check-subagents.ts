@@ -96,7 +96,8 @@ export function checkSubagents(
 	});
 }
 
-function delegateToolName(name: string): string {
+/** Returns the name of the tool that delegates work to a sub-agent. */
+export function delegateToolName(name: string): string {
 	return `delegate_to_${name.replaceAll("-", "_")}`;
 }
 

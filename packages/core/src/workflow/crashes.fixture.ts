@@ -1,8 +1,25 @@
 // Random programs as workflows, with a worker that dies at each append.
+
 import { hashOf, type Program, runProgram } from "../replayer/program.fixture.ts";
+import { tool } from "../tools/index.ts";
 import { type Death, DyingStore } from "./dying-host.fixture.ts";
 import type { Flow } from "./flow.ts";
 import { type Workflow, workflow } from "./workflow.ts";
+
+/** A tool that takes some turns of the event loop, and fails now and then. */
+const work = tool({
+	name: "work",
+	description: "Works.",
+	parameters: { type: "object", properties: { seed: { type: "number" } }, required: ["seed"] },
+	retryPolicy: "idempotent",
+	async run({ seed }: { seed: number }, { toolCallId }) {
+		const id = toolCallId.slice(37);
+		const hash = hashOf(`${id} ${seed}`);
+		for (let turn = 0; turn < hash % 4; turn++) await new Promise((resolve) => setImmediate(resolve));
+		if (hash % 5 === 0) throw new Error(`${id} failed`);
+		return { id, number: hash % 100 };
+	},
+});
 
 /** Resumes the session until its run has ended, and returns the end. */
 export async function runToEnd(
@@ -46,13 +63,17 @@ export async function differencesAfterDeaths(program: Program, seed: number): Pr
 		}
 		const entries = store.journal.read("s");
 		const settled = entries.flatMap(({ fact }) =>
-			fact.kind === "note" && fact.topic === "workflow-settled" ? [(fact.value as { id: string }).id] : [],
+			fact.kind === "note" && fact.topic === "workflow-settled"
+				? [(fact.value as { id: string }).id]
+				: fact.kind === "tool.settled"
+					? [fact.callId]
+					: [],
 		);
 		if (new Set(settled).size !== settled.length) differences.push(`${name}: a call is settled twice`);
 		const code = (end?.error as { code?: string } | undefined)?.code;
 		if (end === undefined || !["completed", "error"].includes(end.outcome))
 			differences.push(`${name}: ${end?.outcome}`);
-		if (code !== undefined && !["step_failed", "run_failed"].includes(code))
+		if (code !== undefined && !["step_failed", "run_failed", "tool_call_failed"].includes(code))
 			differences.push(`${name}: ${JSON.stringify(end)}`);
 		if (entries.filter(({ fact }) => fact.kind === "run.ended").length !== 1)
 			differences.push(`${name}: ends twice`);
@@ -74,7 +95,7 @@ function programAsWorkflow(
 	seed: number,
 	host: ReturnType<DyingStore["worker"]>["host"],
 ): Workflow {
-	return workflow({ name: "program", host, maxRestarts: 1_000, onWarning: () => {} }, (flow) =>
+	return workflow({ name: "program", tools: [work], host, maxRestarts: 1_000, onWarning: () => {} }, (flow) =>
 		runProgram(program, branchOf(flow, seed) as never, []),
 	) as Workflow;
 }
@@ -89,6 +110,7 @@ function branchOf(
 		call: (name) => {
 			const options = { retryPolicy: "idempotent" } as const;
 			if (name === "c") return flow.random();
+			if (name === "b") return flow.tool(work, { seed });
 			const step = async ({ idempotencyKey }: { readonly idempotencyKey: string }): Promise<unknown> => {
 				const id = idempotencyKey.slice(37);
 				const hash = hashOf(`${id} ${seed}`);

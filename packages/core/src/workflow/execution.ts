@@ -5,13 +5,13 @@
 // call is on record before it is performed. If only waits are open, the run is left: it occupies no process, and the code
 // is run again from its record when the first wait ends.
 import { HoldfastError } from "@holdfast/upp";
-import { commit, type Run, Stopped, waitStep } from "../engine/index.ts";
+import { CodeRound, commit, type Run, Stopped, Waits, waitStep } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
 import { type Branch, type Divergence, type NewCall, Replayer } from "../replayer/index.ts";
 import type { FlowCall, StepCall } from "./flow-call.ts";
 import { OpenWaits } from "./open-waits.ts";
 import { type Attempted, attemptStep, delayAfter, recoverStep } from "./run-step.ts";
-import { codeRecords, noteOf, stateOf } from "./workflow-notes.ts";
+import { codeRecords, noteOf, stateOf, toolCallIdOf } from "./workflow-notes.ts";
 
 /** Milliseconds that running steps have to end when a run is suspended. */
 const suspendGrace = 250;
@@ -35,6 +35,8 @@ export class Execution {
 	/** Steps whose function runs in this process, by id. */
 	readonly #steps = new Map<string, Promise<void>>();
 	readonly #finished: Finished[] = [];
+	/** Calls of tools and sub-agents. */
+	readonly #calls: CodeRound;
 	readonly #controller = new AbortController();
 	/** How many records were taken. */
 	#read = 0;
@@ -45,6 +47,7 @@ export class Execution {
 
 	constructor(run: Run, code: CodeOf) {
 		this.#run = run;
+		this.#calls = new CodeRound(run, () => this.#wakeUp());
 		const { eventLoop } = run.agent.ports;
 		this.#replayer = new Replayer<FlowCall>({ run: code, nextTurn: (passed) => eventLoop.nextTurn(passed) });
 	}
@@ -56,6 +59,7 @@ export class Execution {
 		run.signal.addEventListener("abort", abort);
 		run.inputs.whenOffered = () => this.#wakeUp();
 		try {
+			await this.#calls.resume();
 			for (;;) {
 				await run.agent.fairness.pause();
 				run.checkStopped();
@@ -64,7 +68,7 @@ export class Execution {
 			}
 		} catch (error) {
 			if (error instanceof Stopped && error.reason === "suspend") await this.#recordLast();
-			throw error;
+			throw error instanceof Waits ? error : await this.#calls.cutShort(error);
 		} finally {
 			run.inputs.whenOffered = undefined;
 			run.signal.removeEventListener("abort", abort);
@@ -76,6 +80,7 @@ export class Execution {
 	async #round(): Promise<{ readonly value: unknown } | undefined> {
 		const run = this.#run;
 		this.#isWoken = false;
+		this.#calls.check();
 		if (run.inputs.any) await run.inputs.take("step-end");
 		if (this.#finished.length > 0)
 			await this.#commit(this.#finished.splice(0).map((each) => this.#ended(each)));
@@ -105,12 +110,13 @@ export class Execution {
 	}
 
 	/** Returns the result of the code. Waits of branches that nothing awaits end with it. */
-	#end(outcome: { readonly ok: boolean; readonly value?: unknown; readonly error?: unknown }): {
+	async #end(outcome: { readonly ok: boolean; readonly value?: unknown; readonly error?: unknown }): Promise<{
 		readonly value: unknown;
-	} {
+	}> {
 		if (!outcome.ok) throw outcome.error;
 		const open = [...this.#steps.keys()];
 		if (open.length > 0) this.#run.agent.warn(leftOpen(this.#run, open));
+		await this.#calls.close();
 		return { value: outcome.value };
 	}
 
@@ -133,7 +139,7 @@ export class Execution {
 		const ports = { now: () => now, uuid: () => ids.uuid() };
 		const facts = calls.map(({ id, does, input }): Fact => {
 			if (input.kind === "value") return noteOf.value({ id, does, value: input.value(ports) });
-			if (input.kind === "step") return noteOf.called({ id, does });
+			if (input.kind === "step" || input.kind === "tool") return noteOf.called({ id, does });
 			const until = input.until(now);
 			return noteOf.called({
 				id,
@@ -142,7 +148,14 @@ export class Execution {
 				...(input.event === undefined ? {} : { event: input.event }),
 			});
 		});
-		await this.#commit(facts);
+		const { runId } = this.#run;
+		const toolCalls = calls.flatMap(({ id, input }) => {
+			if (input.kind !== "tool") return [];
+			const { toolName } = input;
+			return [{ toolCallId: toolCallIdOf(runId, id), toolName, arguments: input.arguments(id) }];
+		});
+		if (toolCalls.length > 0) await this.#calls.add(toolCalls, facts);
+		else await this.#commit(facts);
 		for (const { id, input } of calls) if (input.kind === "step") this.#start(id, input, 1);
 	}
 
@@ -211,9 +224,10 @@ export class Execution {
 		const run = this.#run;
 		if (this.#isWoken || run.inputs.any || this.#finished.length > 0) return;
 		const next = this.#waits.next();
-		if (this.#steps.size > 0) return this.#woken(next?.until);
+		if (this.#steps.size > 0 || this.#calls.isUnderWay) return this.#woken(next?.until);
 		if (open === 0) return this.#foreign();
 		// Only waits are open. An input, or the first time, ends this one; the code then runs again from its record.
+		if (this.#calls.isOpen) return this.#calls.leave(next ?? { tag: "answer" });
 		if (next === undefined) throw new Error("a call is open that nothing performs");
 		await waitStep(run, { kind: "wait", ...next });
 	}

@@ -1,4 +1,5 @@
 // The calls that a workflow's code makes, as they reach the code that performs them.
+import type { ToolCallOutcome } from "../facts/index.ts";
 import type { Reconciliation } from "../tools/index.ts";
 
 /** What a step's function receives. */
@@ -43,4 +44,19 @@ export interface WaitCall {
 	readonly event: string | undefined;
 }
 
-export type FlowCall = StepCall | ValueCall | WaitCall;
+/** A call of a tool: one of the workflow's own, a sub-agent, or a request to a person. */
+export interface ToolCallOfFlow {
+	readonly kind: "tool";
+	readonly toolName: string;
+	/** Returns the arguments, given the id of the call. */
+	arguments(id: string): Record<string, unknown>;
+}
+
+/** How a tool call ended, as the code's operations receive it. */
+export interface ToolOutcomeOfFlow {
+	readonly outcome: ToolCallOutcome;
+	readonly result: unknown;
+	readonly approved?: boolean;
+}
+
+export type FlowCall = StepCall | ValueCall | WaitCall | ToolCallOfFlow;

@@ -1,10 +1,12 @@
 // What the code of a workflow calls: each method is a call on record.
-import { checkOptionNames, type HoldfastError, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { Branch } from "../replayer/index.ts";
-import type { Reconciliation } from "../tools/index.ts";
+import { delegateToolName } from "../subagents/index.ts";
+import type { InferToolInput, InferToolOutput, Reconciliation } from "../tools/index.ts";
+import { approveTool, askTool } from "./built-in-tools.ts";
 import { type Duration, millisecondsOf, timeOf } from "./duration.ts";
-import type { FlowCall, StepCall, StepContext } from "./flow-call.ts";
+import type { FlowCall, StepCall, StepContext, ToolOutcomeOfFlow } from "./flow-call.ts";
 
 /** Options of a step. */
 export interface StepOptions<Value = unknown> {
@@ -161,6 +163,77 @@ export class Flow {
 		>;
 	}
 
+	/**
+	 * Calls one of the workflow's tools and returns its result. Approvals, retry policies, timeouts and `reconcile` of the
+	 * tool apply as in a model's calls. If the call needs an outside answer, it waits without a process.
+	 *
+	 * Rejects with `tool_call_failed` if the call has no result: the tool failed or is unknown, the input is invalid, or the
+	 * call was denied or expired.
+	 */
+	async tool<Given extends { readonly name: string }>(
+		tool: Given,
+		input: InferToolInput<Given>,
+	): Promise<InferToolOutput<Given>> {
+		const name = nameOf(tool, "tool");
+		const call: FlowCall = {
+			kind: "tool",
+			toolName: name,
+			arguments: () => input as Record<string, unknown>,
+		};
+		const ended = (await this.#branch.call(name, "tool", call)) as ToolOutcomeOfFlow;
+		return resultOf(`The call of the tool ${JSON.stringify(name)}`, ended) as InferToolOutput<Given>;
+	}
+
+	/**
+	 * Gives a prompt to one of the workflow's sub-agents and returns its answer: the output of an agent with the option
+	 * `output`, otherwise its text. Each call is a session of the sub-agent's own. While the sub-agent waits for an
+	 * approval or an answer, so does the workflow, and its `pending()` lists the call.
+	 *
+	 * Rejects with `tool_call_failed` if the sub-agent failed or was cancelled, or is not one of the workflow's.
+	 */
+	async agent<Output>(
+		agent: NamedAgent<Output>,
+		prompt: string,
+	): Promise<unknown extends Output ? string : Output> {
+		const name = nameOf(agent, "agent");
+		const call: FlowCall = {
+			kind: "tool",
+			toolName: delegateToolName(name),
+			arguments: (id) => ({ prompt, sessionKey: id }),
+		};
+		const ended = (await this.#branch.call(name, "agent", call)) as ToolOutcomeOfFlow;
+		const answer = resultOf(`The work of the sub-agent ${JSON.stringify(name)}`, ended);
+		const { text, output } = answer as { readonly text?: string; readonly output?: Output };
+		return (output === undefined ? text : output) as unknown extends Output ? string : Output;
+	}
+
+	/**
+	 * Asks a person to approve something, and returns the decision. The call waits without a process. `pending()` lists it
+	 * with its name and details, and `answer()` decides it.
+	 *
+	 * Rejects with `tool_call_failed` if the session's policy ends the call.
+	 */
+	async approve(name: string, details: unknown = null): Promise<boolean> {
+		checkName(name, "approve");
+		const call: FlowCall = { kind: "tool", toolName: approveTool, arguments: () => ({ name, details }) };
+		const ended = (await this.#branch.call(name, "approve", call)) as ToolOutcomeOfFlow;
+		if (ended.approved === false) return false;
+		return resultOf(`The approval ${JSON.stringify(name)}`, ended) === true;
+	}
+
+	/**
+	 * Asks a person or another program for an answer, and returns it. The call waits without a process. `pending()` lists it
+	 * with the question and its details, for example a form, and `answer()` answers it.
+	 *
+	 * Rejects with `tool_call_failed` if the answer reports an error.
+	 */
+	async ask<Answer = unknown>(question: string, details: unknown = null): Promise<Answer> {
+		checkName(question, "ask");
+		const call: FlowCall = { kind: "tool", toolName: askTool, arguments: () => ({ question, details }) };
+		const ended = (await this.#branch.call(question, "ask", call)) as ToolOutcomeOfFlow;
+		return resultOf(`The question ${JSON.stringify(question)}`, ended) as Answer;
+	}
+
 	/** Returns the time in milliseconds since the epoch. */
 	async now(): Promise<number> {
 		return this.#value("now", ({ now }) => now()) as Promise<number>;
@@ -217,6 +290,26 @@ export class Flow {
 	#value(name: string, value: (ports: { now(): number; uuid(): string }) => unknown): Promise<unknown> {
 		return this.#branch.call(name, name, { kind: "value", value });
 	}
+}
+
+/** An agent with a name. */
+interface NamedAgent<Output> {
+	readonly name?: string;
+	readonly "~types"?: { readonly output: Output } | undefined;
+}
+
+function nameOf(given: { readonly name?: unknown } | undefined, of: string): string {
+	const { name } = given ?? {};
+	if (typeof name === "string") return name;
+	throw new HoldfastTypeError("invalid_argument", `flow.${of}() takes a ${of} with a name.`);
+}
+
+function resultOf(what: string, { outcome, result }: ToolOutcomeOfFlow): unknown {
+	if (outcome === "done") return result;
+	const why = typeof result === "string" ? result : JSON.stringify(result);
+	throw new HoldfastError("tool_call_failed", `${what} has no result (${outcome}): ${why}`, {
+		data: { outcome },
+	});
 }
 
 function checkName(name: unknown, of: string): void {

@@ -34,8 +34,8 @@ export class OpenWaits {
 	take(record: WorkflowRecord): void {
 		switch (record.kind) {
 			case "called": {
-				const { id, does, until, event } = record.note;
-				if (does !== "step") this.#waits.set(id, { id, until, event });
+				const { id, until, event } = record.note;
+				if ((until ?? event) !== undefined) this.#waits.set(id, { id, until, event });
 				return;
 			}
 			case "settled": {
@@ -58,6 +58,7 @@ export class OpenWaits {
 				if (this.#events.size > keptEvents) throw tooManyEvents(record.event.name);
 				return;
 			case "value":
+			case "tool":
 				return;
 			default:
 				record satisfies never;

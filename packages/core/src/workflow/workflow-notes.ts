@@ -5,6 +5,7 @@ import { outputTopic, workflowSettled } from "../facts/index.ts";
 import type { CodeOutcome, CodeRecord } from "../replayer/index.ts";
 import { List } from "../state/index.ts";
 import { readEvent } from "./event-message.ts";
+import type { ToolOutcomeOfFlow } from "./flow-call.ts";
 
 /** Topics of the notes. */
 const topics = {
@@ -85,6 +86,7 @@ export type WorkflowRecord =
 	| { readonly kind: "value"; readonly note: ValueNote }
 	| { readonly kind: "retried"; readonly note: RetriedNote }
 	| { readonly kind: "started"; readonly note: StartedNote }
+	| { readonly kind: "tool"; readonly id: string; readonly ended: ToolOutcomeOfFlow }
 	| { readonly kind: "event"; readonly event: ReceivedEvent };
 
 /** The fold of a workflow's run. */
@@ -104,7 +106,7 @@ export function stateOf({ state }: { readonly state: SessionState }): WorkflowSt
 }
 
 /** Returns the fold after one more entry. Pure, at constant cost (keeps I5). */
-export function evolveWorkflow(state: WorkflowState, { fact }: Entry): WorkflowState {
+export function evolveWorkflow(state: WorkflowState, { fact, runId }: Entry): WorkflowState {
 	switch (fact.kind) {
 		case "input": {
 			const { text } = fact.message;
@@ -115,11 +117,27 @@ export function evolveWorkflow(state: WorkflowState, { fact }: Entry): WorkflowS
 			const record = recordOf(fact.topic, fact.value);
 			return record === undefined ? state : withRecord(state, record);
 		}
+		case "tool.settled": {
+			const id = codeIdOf(runId, fact.callId);
+			if (id === undefined) return state;
+			const { outcome, result, approved } = fact;
+			const ended = approved === undefined ? { outcome, result } : { outcome, result, approved };
+			return withRecord(state, { kind: "tool", id, ended });
+		}
 		case "decision":
 			return fact.topic === outputTopic ? { ...state, hasEnded: true } : state;
 		default:
 			return state;
 	}
+}
+
+/** Returns the id of a tool call of the code, unique in its session. */
+export function toolCallIdOf(runId: string, id: string): string {
+	return `${runId}:${id}`;
+}
+
+function codeIdOf(runId: string, toolCallId: string): string | undefined {
+	return toolCallId.startsWith(`${runId}:`) ? toolCallId.slice(runId.length + 1) : undefined;
 }
 
 function withRecord(state: WorkflowState, record: WorkflowRecord): WorkflowState {
@@ -157,6 +175,8 @@ export function codeRecords(record: WorkflowRecord): readonly CodeRecord[] {
 				{ kind: "settled", id, outcome: { ok: true, value } },
 			];
 		}
+		case "tool":
+			return [{ kind: "settled", id: record.id, outcome: { ok: true, value: record.ended } }];
 		default:
 			return [];
 	}

@@ -3,7 +3,8 @@ import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp"
 import { type Agent, type AgentOptions, agent } from "../agent/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";
 import type { AgentRun, RecoverOptions, SuperviseOptions } from "../sessions/index.ts";
-import { readToolInput } from "../tools/index.ts";
+import { readToolInput, type ToolSet } from "../tools/index.ts";
+import { builtInTools } from "./built-in-tools.ts";
 import type { Flow } from "./flow.ts";
 import { noModel } from "./no-model.ts";
 import { type Check, workflowStrategy } from "./run-workflow.ts";
@@ -16,6 +17,8 @@ export interface WorkflowOptions<
 > extends Pick<
 		AgentOptions,
 		| "description"
+		| "tools"
+		| "subagents"
 		| "host"
 		| "namespace"
 		| "middleware"
@@ -43,6 +46,8 @@ const names = optionNames<WorkflowOptions>({
 	input: true,
 	output: true,
 	description: true,
+	tools: true,
+	subagents: true,
 	host: true,
 	namespace: true,
 	middleware: true,
@@ -64,7 +69,7 @@ export class Workflow<Input = unknown, Output = unknown> {
 
 	/** @internal */
 	constructor(options: WorkflowOptions, run: (flow: Flow, input: never) => unknown) {
-		const { name, version, input, output, ...others } = options;
+		const { name, version, input, output, tools = [], ...others } = options;
 		this.name = name;
 		this.#input = checkOf(input);
 		const code = {
@@ -80,6 +85,7 @@ export class Workflow<Input = unknown, Output = unknown> {
 			...others,
 			name,
 			model: noModel(),
+			tools: withBuiltIn(tools),
 			execution,
 			...instructions,
 		} as AgentOptions) as Agent;
@@ -161,6 +167,12 @@ export function workflow<
 	if (typeof run !== "function")
 		throw new HoldfastTypeError("invalid_argument", "workflow(options, run) takes a function as `run`.");
 	return new Workflow<Input, Result>(options, run as never);
+}
+
+/** Tools from a record get its names. */
+function withBuiltIn(tools: ToolSet): ToolSet {
+	const own = Array.isArray(tools) ? tools : Object.entries(tools).map(([name, tool]) => ({ ...tool, name }));
+	return [...own, ...builtInTools] as ToolSet;
 }
 
 function checkOf(schema: OutputSchema | undefined): Check {
