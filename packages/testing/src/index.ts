@@ -37,3 +37,9 @@ export {
 	type WorldFault,
 } from "./simulation/index.ts";
 export { type ManualTime, manualTime } from "./time/index.ts";
+export {
+	type RunWorkflowOptions,
+	runWorkflow,
+	type WorkflowCrash,
+	type WorkflowTestResult,
+} from "./workflow/index.ts";

