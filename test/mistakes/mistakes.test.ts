@@ -1,12 +1,13 @@
 // What people get wrong first. Each mistake has a message that says what to change, and a line on the page "Common mistakes".
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { openai } from "@ai-sdk/openai";
 import { createClient } from "@holdfast/client";
+import { connectMcp } from "@holdfast/mcp";
 import { postgresHost } from "@holdfast/postgres";
-import { listen } from "@holdfast/server";
+import { createHandler, listen, sessionService } from "@holdfast/server";
 import { scriptedModel } from "@holdfast/testing";
 import { loadProject } from "@holdfast/threads";
 import { agent, createSession, execute, isHoldfastError, memoryHost, tool } from "holdfast";
@@ -14,6 +15,7 @@ import { logging } from "holdfast/middleware";
 import { sqliteHost } from "holdfast/sqlite";
 import * as valibot from "valibot";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../shared/temporary-folder.fixture.ts";
 
 const model = scriptedModel(() => "Hello.");
 const parameters = { type: "object", properties: {} } as const;
@@ -97,6 +99,52 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 	["An empty session key", () => clerk().session(""), "takes a non-empty string."],
 	["Two executions of a session at once", twice, "Await its result first; session.send() queues instead."],
 	["A closed agent", closed, "Create a new one to continue."],
+	[
+		"A list of messages as input",
+		() => clerk().query([{ role: "user", content: "Hello" }] as never),
+		"`generate(text, AgentState.initial().withMessages(messages))`",
+	],
+	[
+		"An input in `prompt`",
+		() => clerk().query({ prompt: "Hello" } as never),
+		"Give the text of `prompt` itself.",
+	],
+	[
+		"The whole conversation sent to a session",
+		() =>
+			clerk()
+				.session("s")
+				.send([{ role: "user", content: "Hello" }] as never),
+		"Send the text of the new message alone",
+	],
+	[
+		"A thread id as the second argument",
+		() => clerk().generate("Hello", { threadId: "1" } as never),
+		"`const run = await agent.session(key).send(input)`",
+	],
+	["Guardrails", made({ inputGuardrails: [] }), "Write a middleware with `before`"],
+	["Handoffs", made({ handoffs: [] }), "Write `subagents`."],
+	["Settings of the model in `modelSettings`", made({ modelSettings: {} }), "belong in `params`."],
+	["A breakpoint before tools", made({ interruptBefore: ["tools"] }), "Set `needsApproval` on the tools"],
+	["Servers of MCP among the options", made({ mcpServers: [] }), "`connectMcp(servers)` of @holdfast/mcp"],
+	["Instructions that are no text", made({ instructions: ["Be brief."] }), "must be a string."],
+	["A single tool as `tools`", made({ tools: weather }), "`tools: [tool]`"],
+	[
+		"A function as the first argument of `tool()`",
+		() => tool((() => "Sunny.") as never),
+		"`tool({ name, description, parameters, run })`",
+	],
+	[
+		"A missing `await` before a host",
+		made({ host: Promise.resolve(memoryHost()) }),
+		"is a promise. Await it first.",
+	],
+	["The address of a database as a file", () => sqliteHost("mysql://localhost/db"), "a path, not an address"],
+	[
+		"An agent given to `execute()`",
+		() => execute(clerk() as never, "Hello"),
+		"`createSession(id, context, options)` returns.",
+	],
 	["A port that is in use", occupied, "Choose another port; 0 takes a free one."],
 	[
 		"A server for everybody without keys",
@@ -108,6 +156,40 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 		() => createClient({ url: "localhost:4280" }),
 		'Give "http://localhost:4280".',
 	],
+	["An agent in place of a server's options", () => listen(clerk() as never), "`listen({ agent, port })`"],
+	[
+		"An agent given to `createHandler()`",
+		() => createHandler({ agent: { model } } as never),
+		"`service: sessionService({ agent, host })`",
+	],
+	[
+		"A session service without a host",
+		() => sessionService({ agent: { model } } as never),
+		"`memoryHost()` returned.",
+	],
+	[
+		"A client with `baseURL`",
+		() => createClient({ baseURL: "http://localhost:4280" } as never),
+		"Write `url`.",
+	],
+	[
+		"A client without options",
+		() => createClient("http://localhost:4280" as never),
+		'`createClient({ url: "http://localhost:4280" })`',
+	],
+	[
+		"A whole configuration file of MCP servers",
+		() => connectMcp({ mcpServers: { files: { command: "files" } } } as never),
+		"`connectMcp(file.mcpServers)`",
+	],
+	["A list of MCP servers", () => connectMcp([{ command: "files" }] as never), "a record of servers by name"],
+	[
+		"An agent of `agent()` in a project",
+		inProject("agents/a.ts", "{ tools: [] }"),
+		"in `sideA` lists its tools",
+	],
+	["A tool of `tool()` in a project", inProject("tools/t.ts", "{ parameters: {} }"), "write `args`"],
+	["A file of a project without a default export", inProject("agents/a.ts"), "Export an agent by default."],
 	["A folder that is no project", () => loadProject("/nowhere"), "where a project has its files."],
 	[
 		"A sub-agent without a name",
@@ -115,6 +197,18 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 		"needs one, for the tool that gives it work.",
 	],
 ];
+
+/** Loads a project with one file, which exports a value by default. */
+function inProject(path: string, value?: string): () => Promise<unknown> {
+	return () => {
+		const folder = temporaryFolder();
+		mkdirSync(dirname(join(folder, "agents", path)), { recursive: true });
+		writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+		const code = value === undefined ? "export const nothing = 1;" : `export default ${value};`;
+		writeFileSync(join(folder, "agents", path), code);
+		return loadProject(folder);
+	};
+}
 
 async function twice(): Promise<void> {
 	const session = createSession("s", {}, { model });

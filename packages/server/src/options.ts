@@ -1,5 +1,5 @@
 // The options of a handler, parsed once on entry.
-import { checkOptionNames, readDuration } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, readDuration } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { StoreStats } from "holdfast/host";
 import type { FailedAttempts, RateLimit } from "./access/index.ts";
@@ -159,12 +159,25 @@ export const handlerOptions: Readonly<Record<keyof HandlerOptions, true>> = {
 	storeStats: true,
 };
 
+const insteadInServers = {
+	agent: "Write `service: sessionService({ agent, host })`, or call `listen({ agent })`.",
+	agents: "Write `agentFor`, which chooses the agent of a session.",
+	token: "Write `apiKeys`, or `authenticate`.",
+	auth: "Write `apiKeys`, or `authenticate`.",
+};
+
 /**
  * Refuses unknown options: a misspelt one, such as the option that restricts callers, would have no effect.
  * @throws HoldfastError `invalid_option`.
  */
 export function refuseUnknown(options: object, known: object): void {
-	checkOptionNames(options, new Set(Object.keys(known)), { of: "A server" });
+	const wrong = typeof options !== "object" || options === null || Array.isArray(options);
+	if (wrong || "generate" in options)
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"A server takes an object of options, such as `listen({ agent, port })`.",
+		);
+	checkOptionNames(options, new Set(Object.keys(known)), { of: "A server", instead: insteadInServers });
 }
 
 /**

@@ -363,6 +363,15 @@ test.runIf(process.platform === "linux")("a folder that cannot be created ends t
 	expect([code, stderr]).toEqual([2, expect.stringContaining("/proc/holdfast/x.db cannot be used. ENOENT")]);
 });
 
+test("the address of a database that cannot keep sessions is refused, and no folder is created for it", async () => {
+	const { code, stderr } = await run([...question, "--db", "mysql://localhost/x"], { folder });
+	expect([code, stderr, existsSync(join(folder, "mysql:"))]).toEqual([
+		2,
+		expect.stringContaining("Give the path of a file, or the address of a Postgres database: postgres://…."),
+		false,
+	]);
+});
+
 test("a file that is not a database is left alone", async () => {
 	writeFileSync(join(folder, "notes.txt"), "my notes");
 	const { code, stderr } = await run([...question, "--db", "notes.txt"], { folder });

@@ -12,8 +12,16 @@ export function isServer(database: string): boolean {
 	return /^postgres(?:ql)?:\/\//.test(database);
 }
 
-/** Resolves a database: an address unchanged, a path against a folder. */
+/**
+ * Resolves a database: an address unchanged, a path against a folder.
+ * @throws UsageError for the address of another database.
+ */
 export function databaseFrom(folder: string, given: string): string {
+	const scheme = /^[a-z][a-z\d+.-]+:\/\//i.exec(given)?.[0];
+	if (scheme !== undefined && !isServer(given))
+		throw new UsageError(
+			`Sessions cannot be kept at ${scheme}…. Give the path of a file, or the address of a Postgres database: postgres://….`,
+		);
 	return isServer(given) ? given : resolve(folder, given);
 }
 

@@ -109,6 +109,17 @@ export function checkNames(options: object, names: Readonly<Record<string, true>
 
 /** @throws ClientError `invalid_option`. */
 export function readOptions(options: ClientOptions): Settings {
+	if (typeof options !== "object" || options === null)
+		throw new ClientError(
+			"invalid_option",
+			'createClient takes options: `createClient({ url: "http://localhost:4280" })`.',
+		);
+	const { baseURL, baseUrl = baseURL } = options as {
+		readonly baseURL?: unknown;
+		readonly baseUrl?: unknown;
+	};
+	if (baseUrl !== undefined)
+		throw new ClientError("invalid_option", "createClient() has no option `baseURL`. Write `url`.");
 	checkNames(options, known, "createClient()");
 	const { url, headers = {} } = options;
 	if (typeof url !== "string") {

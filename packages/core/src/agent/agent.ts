@@ -288,6 +288,14 @@ function checkState(state: AgentState): AgentState {
 			"The second argument must be an AgentState, and it is a promise. Await the earlier call, and give the `state` of its result.",
 		);
 	const isLikeState = typeof (state as Partial<AgentState> | null | undefined)?.toJSON === "function";
+	const looksLikeOptions = (
+		["threadId", "resourceId", "memory", "configurable", "session", "sessionId"] as const
+	).some((name) => Object.hasOwn(Object(state), name));
+	if (looksLikeOptions)
+		throw new HoldfastError(
+			"invalid_state",
+			"The second argument must be an AgentState. A conversation that is kept is a session: `const run = await agent.session(key).send(input)`.",
+		);
 	const instead = isLikeState
 		? "It is a state of another package, or of another copy of this one: give AgentState.fromJSON(state.toJSON())."
 		: "Give AgentState.initial(), or the state of an earlier call; JSON data is read with AgentState.fromJSON().";
@@ -298,5 +306,17 @@ function messageOf(input: string | Message): Message {
 	if (typeof input === "string") return new UserMessage(input);
 	const message = asMessage(input);
 	if (message !== undefined) return message;
-	throw new HoldfastError("invalid_input", `The input must be a string or a message. ${insteadOf(input)}`);
+	throw new HoldfastError(
+		"invalid_input",
+		`The input must be a string or a message. ${insteadOfInput(input)}`,
+	);
+}
+
+/** Returns advice for inputs in the form of other libraries. */
+function insteadOfInput(input: unknown): string {
+	if (typeof input !== "object" || input === null) return insteadOf(input);
+	if (Array.isArray(input) || "messages" in input)
+		return "Give the last message, and the earlier ones as a state: `generate(text, AgentState.initial().withMessages(messages))`.";
+	if ("prompt" in input) return "Give the text of `prompt` itself.";
+	return insteadOf(input);
 }

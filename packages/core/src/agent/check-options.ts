@@ -46,6 +46,8 @@ interface CheckedOptions {
 	readonly unread?: unknown;
 	readonly modelWait?: unknown;
 	readonly onWarning?: unknown;
+	readonly system?: unknown;
+	readonly instructions?: unknown;
 }
 
 /** @throws HoldfastError `invalid_option` for an unknown option, with a suggestion. */
@@ -94,6 +96,12 @@ function whyNoModel(model: unknown): string {
 export function checkOptions(options: CheckedOptions): void {
 	const { strategy, middleware, checkpoints, prices } = options;
 	const { maxRestarts = 0, onAgentChange = "continue" } = options;
+	for (const name of ["system", "instructions"] as const)
+		if (options[name] !== undefined && typeof options[name] !== "string")
+			throw new HoldfastTypeError(
+				"invalid_option",
+				`The option \`${name}\` must be a string. A middleware with \`before\` can change it for each call.`,
+			);
 	for (const name of ["remoteToolTimeoutMs", "keepDeltasMs"] as const) {
 		const given = options[name];
 		readDuration(name, given as number | undefined, 0, { most: Number.POSITIVE_INFINITY });

@@ -1,7 +1,7 @@
 // Accepts the option `host` in every form, recognises the form by its members, and converts it into the one kind of host
 // that agents use.
 
-import { HoldfastTypeError } from "@holdfast/upp";
+import { HoldfastTypeError, isThenable } from "@holdfast/upp";
 import type { ExecutionHost } from "../execution-host/index.ts";
 import {
 	type ExecutionCapabilities,
@@ -54,6 +54,8 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 			"invalid_option",
 			"The option `host` must be an object: a host, or `{ sessionStore }`.",
 		);
+	if (isThenable(given))
+		throw new HoldfastTypeError("invalid_option", "The option `host` is a promise. Await it first.");
 	const host = given as Readonly<Record<string, unknown>>;
 	if (isStoreHost(host)) return resolveStoreHost(host as SessionStoreHost);
 	// A built-in host may also be an execution host, with its sessions in its own journal.
@@ -106,6 +108,7 @@ export function withoutEmptyHost<Options extends { readonly host?: unknown }>(op
 	const isEmpty =
 		typeof host === "object" &&
 		host !== null &&
+		!isThenable(host) &&
 		isStoreHost(host as Readonly<Record<string, unknown>>) &&
 		Object.values(host).every((part) => part === undefined);
 	return isEmpty ? (others as Options) : options;

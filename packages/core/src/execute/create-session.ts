@@ -7,7 +7,7 @@ import { type Host, memoryHost } from "../host/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";
 import { localStore, processKey } from "../sessions/index.ts";
 import { normaliseTools, type Plain, type ToolSet } from "../tools/index.ts";
-import { invalidInput } from "./execute-errors.ts";
+import { invalidInput, noHost, noSession } from "./execute-errors.ts";
 import type { ExecuteEvent, PendingSessionCall, SessionStatus, SessionWait } from "./execute-event.ts";
 import type { ExecuteSession } from "./execute-session.ts";
 import { ExecuteSessions, type ExecuteSessionsOptions } from "./execute-sessions.ts";
@@ -357,6 +357,7 @@ export function execute<Output, Event>(
 	options: ExecuteOptions = {},
 ): ExecuteStream<Output, Event> {
 	checkOptionNames(options, executeNames, { of: "execute()" });
+	if (typeof (session as Partial<AgentSession> | undefined)?.execute !== "function") throw noSession();
 	return session.execute(input, options) as ExecuteStream<Output, Event>;
 }
 
@@ -376,11 +377,7 @@ function invalidBufferLimit(): HoldfastError {
 /** All tools are stored with the session, and bound by name. Those of `createSubAgentTool` are the agent's own, too. */
 function sessionsOf({ tools }: AgentContext, options: PromptOptions): ExecuteSessionsOptions {
 	const { host = memoryHost(), model, temperature, maxTokens, bufferLimit: _, ...rest } = options;
-	if (typeof host?.journal !== "object")
-		throw new HoldfastTypeError(
-			"invalid_option",
-			"The option `host` of createSession() must be a host: what `sqliteHost()` or `memoryHost()` returned.",
-		);
+	if (typeof host?.journal !== "object") throw noHost();
 	const agent = rest as AgentOptions;
 	const params = {
 		...(temperature === undefined ? {} : { temperature }),

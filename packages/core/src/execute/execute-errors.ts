@@ -1,5 +1,21 @@
 // The errors of `createSession` sessions.
-import { cutText, HoldfastError } from "@holdfast/upp";
+import { cutText, HoldfastError, HoldfastTypeError } from "@holdfast/upp";
+
+/** The first argument of `execute()` is not a session. */
+export function noSession(): HoldfastTypeError {
+	return new HoldfastTypeError(
+		"invalid_argument",
+		"execute(session, input) takes a session, which `createSession(id, context, options)` returns.",
+	);
+}
+
+/** The host of a session is not a host. */
+export function noHost(): HoldfastTypeError {
+	return new HoldfastTypeError(
+		"invalid_option",
+		"The option `host` of createSession() must be a host: what `sqliteHost()` or `memoryHost()` returned.",
+	);
+}
 
 /** The session does not exist, or was deleted. */
 export function sessionNotFound(): HoldfastError {

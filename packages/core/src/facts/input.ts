@@ -60,10 +60,19 @@ function readable(input: SendInput): AcceptedInput {
 	}
 }
 
+const oneMessage =
+	"Send the text of the new message alone, without its `role`: the session has the earlier messages.";
+
 function readInput(input: SendInput): AcceptedInput {
 	if (isUserMessage(input)) return { shape: "message", message: input };
 	if (typeof input === "string") return ofText(input);
-	if (Array.isArray(input)) return fromArray(input);
+	if (Array.isArray(input)) {
+		if (
+			input.some((each) => typeof each === "object" && each !== null && "role" in each && !("type" in each))
+		)
+			throw new HoldfastTypeError("invalid_input", oneMessage);
+		return fromArray(input);
+	}
 	if (typeof input === "object" && input !== null && "type" in input) {
 		if (input.type === "user-text") {
 			if (typeof input.text === "string") return ofText(input.text);
@@ -79,6 +88,8 @@ function readInput(input: SendInput): AcceptedInput {
 	}
 	if (isThenable(input))
 		throw new HoldfastTypeError("invalid_input", "The input is a promise: await it first.");
+	if (typeof input === "object" && input !== null && "role" in input)
+		throw new HoldfastTypeError("invalid_input", oneMessage);
 	throw new HoldfastTypeError(
 		"invalid_input",
 		'Unknown input. Send a string, a non-empty array of strings or parts, {type: "user-text", text} or {type: "user-message", content}.',

@@ -93,7 +93,7 @@ function checkOptions(options: SqliteJournalOptions): void {
 	checkOptionNames(options, known, { of: "sqliteHost()" });
 	const { path, durability = "process", leaseTtlMs = 15_000, maxFileSize = 1 } = options;
 	if (typeof path !== "string") throw invalid("path", "the path of a file");
-	if (path.startsWith("file:")) throw invalid("path", "a path, not an address");
+	if (/^(?:file:|[a-z][a-z\d+.-]+:\/\/)/i.test(path)) throw invalid("path", "a path, not an address");
 	if (durability !== "process" && durability !== "power") throw invalid("durability", '"process" or "power"');
 	readDuration("leaseTtlMs", leaseTtlMs, 0, { most: longestForeignWait });
 	if (!(maxFileSize > 0)) throw invalid("maxFileSize", "a number of bytes above 0");

@@ -41,6 +41,8 @@ export function normaliseTools(tools: ToolSet | undefined): ReadonlyMap<string, 
 		);
 	}
 	if (isThenable(tools)) throw invalidTool("`tools` is a promise. Await it first.");
+	if (!Array.isArray(tools) && typeof (tools as { readonly name?: unknown }).name === "string")
+		throw invalidTool("`tools` is a single tool. Give it in a list: `tools: [tool]`.");
 	for (const [key, tool] of Object.entries(tools) as [string, AnyTool][]) {
 		const place = Array.isArray(tools) ? `tools[${key}]` : `tools.${key}`;
 		assertTool(tool, place);

@@ -1,6 +1,6 @@
 // Holdfast's own two ways to declare a tool: `tool({...})`, and `createSimpleTool`.
 
-import { checkOptionNames, type JSONSchema } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, type JSONSchema } from "@holdfast/upp";
 import { readToolInput, validatingSchema } from "./tool-input.ts";
 import { invalidTool } from "./tool-options.ts";
 import type { AnyTool, ToolContext, ToolExecutionEvent, ToolOptions } from "./types.ts";
@@ -199,6 +199,11 @@ const insteadInTools = {
 };
 
 function checkDeclaration(declaration: AnyTool & { readonly name: string }): void {
+	if (typeof declaration !== "object" || declaration === null || Array.isArray(declaration))
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"tool() takes an object of options: `tool({ name, description, parameters, run })`.",
+		);
 	checkOptionNames(declaration, declaredNames, { of: "tool()", instead: insteadInTools });
 	const { name, run, execute } = declaration;
 	if (typeof name !== "string" || name === "")

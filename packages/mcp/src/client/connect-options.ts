@@ -1,6 +1,6 @@
 // The options of `connectMcp`: the servers, and settings for all of them. Validated once, on entry.
 
-import { durationFault, HoldfastError, longestForeignWait } from "@holdfast/upp";
+import { durationFault, HoldfastError, HoldfastTypeError, longestForeignWait } from "@holdfast/upp";
 import type { AuthProvider, OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
 import type { RetryPolicy } from "holdfast";
 
@@ -84,6 +84,21 @@ export interface McpChange {
 
 /** Validates the servers' names and kinds. */
 export function checkServers(servers: Readonly<Record<string, McpServer>>): void {
+	if (typeof servers !== "object" || servers === null || Array.isArray(servers))
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"connectMcp() takes a record of servers by name: `connectMcp({ files: { command, args } })`.",
+		);
+	for (const name of ["mcpServers", "servers"])
+		if (
+			Object.hasOwn(servers, name) &&
+			!("command" in Object(servers[name])) &&
+			!("url" in Object(servers[name]))
+		)
+			throw new HoldfastTypeError(
+				"invalid_option",
+				`connectMcp() takes the servers by name, without \`${name}\` around them: \`connectMcp(file.${name})\`.`,
+			);
 	for (const [name, server] of Object.entries(servers)) {
 		if (!/^[a-zA-Z][a-zA-Z0-9_-]{0,31}$/.test(name))
 			throw invalidServer(

@@ -94,6 +94,11 @@ class Service implements SessionService {
 				"invalid_option",
 				"The option `agent` must be an agent, or the options of one.",
 			);
+		if (typeof host !== "object" || host === null)
+			throw new HoldfastTypeError(
+				"invalid_option",
+				"The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.",
+			);
 		const { maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20, recoverEveryMs, sessionsOf = "user" } = options;
 		if (options.clients !== undefined) this.clients = options.clients;
 		this.#whileRunning = checkedWhileRunning(options.whileRunning);

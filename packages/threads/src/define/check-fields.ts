@@ -11,6 +11,18 @@ export function checkOptions(subject: Subject, options: unknown): asserts option
 	if (!isRecord(options)) throw invalidDefinition(subject, "options", "must be an object");
 }
 
+/** Names of `agent()` and `tool()` that a definition has in another form: the field that replaces each, and a sentence. */
+const elsewhere: Readonly<Record<string, readonly [field: string, sentence: string]>> = {
+	instructions: ["sideA", "the text belongs in the prompt that the agent names in `sideA`"],
+	system: ["sideA", "the text belongs in the prompt that the agent names in `sideA`"],
+	model: ["sideA", "the prompt that the agent names in `sideA` names the model"],
+	tools: ["sideA", "the prompt that the agent names in `sideA` lists its tools"],
+	parameters: ["args", "write `args`"],
+	inputSchema: ["args", "write `args`"],
+	run: ["execute", "write `execute`"],
+	name: ["execute", "the tool has the name of its file"],
+};
+
 /** Refuses names that a definition does not have: a misspelt option would have no effect, and nothing would report it. */
 export function checkNames(
 	subject: Subject,
@@ -23,9 +35,14 @@ export function checkNames(
 		const instead =
 			name === "needsApproval" || name === "approval"
 				? "is unknown: threads ask nobody for approval. Leave it out, or do not offer the tool"
-				: `is unknown; known are ${known.join(", ")}`;
+				: `is unknown${sentenceFor(name, known)}`;
 		throw invalidDefinition(subject, `${place}${name}`, instead);
 	}
+}
+
+function sentenceFor(name: string, known: readonly string[]): string {
+	const [field, sentence] = (Object.hasOwn(elsewhere, name) && elsewhere[name]) || [];
+	return field !== undefined && known.includes(field) ? `: ${sentence}` : `; known are ${known.join(", ")}`;
 }
 
 /** A required string. */

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { isHoldfastError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import {
@@ -99,6 +100,25 @@ describe("what a project has", () => {
 });
 
 describe("what is wrong", () => {
+	test("code outside the folder of its kind is a warning", async () => {
+		const files = {
+			"agents/clerk.ts": "export default {};",
+			"agents/types.d.ts": "",
+			"agents/README.md": "",
+		};
+		const folder = writeProject({ ...smallProject, ...files });
+		expect((await loadProject(folder)).warnings).toEqual([
+			`${join(folder, "agents/clerk.ts")} is not loaded. An agent belongs in agents/agents/clerk.ts, a tool in agents/tools/.`,
+		]);
+	});
+
+	test("an import without the ending of its file is explained", async () => {
+		const folder = writeProject({ "agents/agents/a.ts": 'import "./other";\nexport default {};' });
+		await expect(loadProject(folder)).rejects.toThrow(
+			/ Imports name the file with its ending, such as \.\/other\.ts\./,
+		);
+	});
+
 	test("all files that cannot be loaded are reported together [SA-218]", async () => {
 		const problems = await problemsOf({
 			"agents/tools/broken.ts": "export default {{{",

@@ -1,7 +1,7 @@
 // Loads a project, its own files and those of packages, validates all of it, and returns one value.
 import { createHash } from "node:crypto";
-import { stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { readdir, stat } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
 import { HoldfastError } from "@holdfast/upp";
 import type { Project } from "../types/index.ts";
 import { checkReferences } from "./check-references.ts";
@@ -51,7 +51,7 @@ export async function loadProjectWith(directory: string, importModule: ImportMod
 			.slice(0, 16),
 		items: read.flatMap(({ items }) => items),
 		endpoints: read.flatMap(({ endpoints }) => endpoints),
-		warnings: packages.warnings,
+		warnings: [...packages.warnings, ...(await misplaced(own.folder))],
 	});
 	const problems: ProjectProblem[] = [
 		...packages.problems,
@@ -68,4 +68,16 @@ export async function loadProjectWith(directory: string, importModule: ImportMod
 async function isFolder(path: string): Promise<boolean> {
 	const found = await stat(path).catch(() => undefined);
 	return found?.isDirectory() === true;
+}
+
+/** Code directly in `agents/` is never loaded: each definition belongs in the folder of its kind. */
+async function misplaced(folder: string): Promise<readonly string[]> {
+	const names = (await readdir(folder, { withFileTypes: true }))
+		.filter((entry) => entry.isFile() && /(?<!\.d)\.(?:ts|js|mts|mjs)$/.test(entry.name))
+		.map(({ name }) => name)
+		.sort();
+	return names.map(
+		(name) =>
+			`${join(folder, name)} is not loaded. An agent belongs in agents/agents/${basename(name)}, a tool in agents/tools/.`,
+	);
 }

@@ -114,7 +114,10 @@ async function readDefault(
 		const module = await importModule(pathToFileURL(file.path).href);
 		const value = (module as { readonly default?: unknown }).default;
 		if (value !== undefined && value !== null) return { value };
-		return { file: file.path, message: `It has no default export. Export a ${file.kind} by default.` };
+		return {
+			file: file.path,
+			message: `It has no default export. Export ${/^[aeiou]/.test(file.kind) ? "an" : "a"} ${file.kind} by default.`,
+		};
 	} catch (error) {
 		return describe(file.path, error, "It cannot be loaded");
 	}
@@ -125,7 +128,10 @@ function describe(file: string, error: unknown, what: string): ProjectProblem {
 	if (field === "options") return { file, message: `${what}.` };
 	if (typeof field === "string") return { file, field, message: (error as Error).message };
 	const why = messageOf(error);
-	return { file, message: `${what}: ${why}${placeOf(file, error)}` };
+	const ending =
+		(error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND" && /^Cannot find module/.test(why);
+	const instead = ending ? " Imports name the file with its ending, such as ./other.ts." : "";
+	return { file, message: `${what}: ${why}${placeOf(file, error)}${instead && `.${instead}`}` };
 }
 
 /**
