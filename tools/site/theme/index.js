@@ -24,15 +24,17 @@ const correct = () => {
 		}
 };
 
+const useCorrections = () => {
+	const route = useRoute();
+	onMounted(correct);
+	watch(
+		() => route.path,
+		() => nextTick(correct),
+	);
+};
+
 export default {
 	extends: DefaultTheme,
 	Layout: () => h(DefaultTheme.Layout, null, { "doc-footer-before": () => h(MarkdownLink) }),
-	setup() {
-		const route = useRoute();
-		onMounted(correct);
-		watch(
-			() => route.path,
-			() => nextTick(correct),
-		);
-	},
+	setup: useCorrections,
 };
