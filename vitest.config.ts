@@ -106,6 +106,6 @@ export default defineConfig({
 		reporters: ["default", "json"],
 		outputFile: { json: "test-results.json" },
 		sequence: { sequencer: LongestFirst },
-		projects: projectsOf(".test.ts", ["**/*.long.test.ts"]),
+		projects: projectsOf(".test.ts", ["**/*.long.test.ts", "**/*.published.test.ts"]),
 	},
 });

@@ -1,0 +1,19 @@
+// The tests before a release: a release to a registry on this machine, the projects that are made from it, and applications that
+// Next builds. They take up to an hour, and need access to the npm registry. A test is one of them when its file ends in
+// `.published.test.ts`.
+import { defineConfig } from "vitest/config";
+import { settings, ssr } from "./vitest.config.ts";
+
+const builtTimeout = 2_400_000;
+
+export default defineConfig({
+	ssr,
+	test: {
+		...settings,
+		name: "published",
+		include: ["test/{templates,bundlers}/**/*.published.test.ts"],
+		testTimeout: builtTimeout,
+		hookTimeout: builtTimeout,
+		fileParallelism: false,
+	},
+});
