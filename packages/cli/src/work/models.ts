@@ -73,13 +73,23 @@ const packages: Readonly<Record<string, string>> = {
 	"openai-compatible": "@ai-sdk/openai-compatible",
 };
 
-/** Whether a package is installed where `@holdfast/upp` loads it from. */
+/** Whether a package is installed: where `@holdfast/upp` loads it from, or where this command is. */
 export function isInstalled(packageName: string): boolean {
-	try {
-		return findPackageJSON(packageName, import.meta.resolve("@holdfast/upp")) !== undefined;
-	} catch {
-		return false;
-	}
+	return succeeds(
+		() => findPackageJSON(packageName, import.meta.resolve("@holdfast/upp")),
+		() => import.meta.resolve(packageName),
+	);
+}
+
+/** Whether any of the searches finds something. A search that finds nothing may also throw. */
+function succeeds(...searches: readonly (() => string | undefined)[]): boolean {
+	return searches.some((search) => {
+		try {
+			return search() !== undefined;
+		} catch {
+			return false;
+		}
+	});
 }
 
 /** Fails when a model is chosen, and not after the first message. */
