@@ -34,6 +34,7 @@ const called = [
 	"Session",
 	"SessionService",
 	"Threads",
+	"Workflow",
 ];
 
 const ofErrors = "An error within an error would hide the first one.";

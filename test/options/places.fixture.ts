@@ -140,6 +140,10 @@ export const places: Readonly<Record<string, Call>> = {
 	"holdfast/middleware slidingWindow(max)": (more) => middleware.slidingWindow({ max: 3, ...more }),
 	"holdfast/middleware summarise(options)": (more) => middleware.summarise({ model, ...more } as never),
 	"holdfast/middleware summarize(options)": (more) => middleware.summarize({ model, ...more } as never),
+	"holdfast/workflow Workflow.recover(options)": (more) =>
+		workflow({ name: "x" }, async () => {}).recover(more),
+	"holdfast/workflow Workflow.supervise(options)": (more) =>
+		workflow({ name: "x" }, async () => {}).supervise(more),
 	"holdfast/workflow Workflow.withOptions(options)": (more) =>
 		workflow({ name: "x" }, async () => {}).withOptions(more),
 	"holdfast/workflow workflow(options)": (more) => workflow({ name: "x", ...more }, async () => {}),

@@ -66,6 +66,7 @@ test("there are no tools that write unless it is allowed", () => {
 		"search_text",
 		"write_file",
 		"edit_file",
+		"update_plan",
 	]);
 });
 

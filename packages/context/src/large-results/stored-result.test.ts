@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { memoryHost } from "holdfast";
 import { describe, expect, test } from "vitest";
+import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
 import { shownResult } from "./shown-result.ts";
 import { lineAt, openResult, readCharacters, startOfLine, storeResult } from "./stored-result.ts";
 
@@ -56,17 +57,10 @@ describe("stored results", () => {
 	});
 
 	test("are stored in linear time", async () => {
-		const files = filesOf();
-		const timed = async (size: number): Promise<number> => {
+		await expectProportion(16_000_000, (size) => {
+			const files = filesOf();
 			const text = "some text\n".repeat(size / 10);
-			const start = process.cpuUsage();
-			await storeResult(files, "id", text);
-			const { user, system } = process.cpuUsage(start);
-			return user + system;
-		};
-		await timed(5_000_000);
-		const times = async (size: number): Promise<number> =>
-			Math.min(...[await timed(size), await timed(size), await timed(size)]);
-		expect((await times(40_000_000)) / (await times(5_000_000))).toBeLessThan(24);
+			return () => storeResult(files, "id", text);
+		});
 	});
 });

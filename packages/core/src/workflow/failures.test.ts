@@ -103,7 +103,7 @@ describe("a workflow that fails", () => {
 		const make = (flow: Flow): readonly [string, Promise<unknown>][] => [
 			["name", flow.step("", () => 1)],
 			["function", flow.step("a", 1 as never)],
-			["option", flow.step("a", () => 1, { retry: 3 } as never)],
+			["option", flow.step("a", () => 1, { retrys: 3 } as never)],
 			["policy", flow.step("a", () => 1, { retryPolicy: "never" as never })],
 			["retries", flow.step("a", () => 1, { retries: -1 })],
 			["no retries", flow.step("a", () => 1, { retryDelay: 5 })],

@@ -6,7 +6,7 @@ import type { Pending } from "./conversation-model.ts";
 import { useDraft } from "./draft.ts";
 import { formatTime, formatValue } from "./format.ts";
 import { Act } from "./parts.tsx";
-import { type Field, fieldsOf, valueOfFields } from "./schema-fields.ts";
+import { type Field, fieldsOf, textIn, valueOfFields } from "./schema-fields.ts";
 import { Fields } from "./schema-form.tsx";
 import type { SessionStore } from "./session-store.ts";
 
@@ -75,7 +75,7 @@ function Approval(props: {
 	const [reason, setReason] = useDraft(`reason ${sessionId} ${callId}`);
 	const [draft, setDraft] = useDraft(`input ${sessionId} ${callId}`);
 	const texts = textsOf(draft);
-	const isChanged = isEditable && fields.some((field) => (texts[field.name] ?? field.text) !== field.text);
+	const isChanged = isEditable && fields.some((field) => textIn(texts, field) !== field.text);
 	const typed = valueOfFields(fields, texts);
 	const problem = isChanged && "problem" in typed ? typed.problem : undefined;
 	const decide = async (approved: boolean): Promise<void> => {

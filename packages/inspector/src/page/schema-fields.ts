@@ -22,6 +22,11 @@ function membersOf(value: unknown): Members {
 	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : {};
 }
 
+/** Names come from outside: one may be that of a member which all objects have. */
+function ownMember<Value>(members: Readonly<Record<string, Value>>, name: string): Value | undefined {
+	return Object.hasOwn(members, name) ? members[name] : undefined;
+}
+
 /** Returns the fields of a schema, with the values that there are. Values without a schema get a field, too. */
 export function fieldsOf(schema: unknown, value: unknown): readonly Field[] {
 	const { properties, required } = membersOf(schema);
@@ -29,9 +34,9 @@ export function fieldsOf(schema: unknown, value: unknown): readonly Field[] {
 	const values = membersOf(value);
 	const names = [...new Set([...Object.keys(known), ...Object.keys(values)])];
 	return names.map((name) => {
-		const of = membersOf(known[name]);
+		const of = membersOf(ownMember(known, name));
 		const choices = Array.isArray(of.enum) ? of.enum : [];
-		const given = values[name];
+		const given = ownMember(values, name);
 		const kind = kindOf(of, choices, given);
 		return {
 			name,
@@ -61,6 +66,11 @@ function textOf(kind: Field["kind"], given: unknown): string {
 	return kind === "json" ? JSON.stringify(given, undefined, 2) : JSON.stringify(given);
 }
 
+/** Returns the text of a field: as it was typed, or else as it was at first. */
+export function textIn(texts: Readonly<Record<string, string>>, { name, text }: Field): string {
+	return ownMember(texts, name) ?? text;
+}
+
 /** Returns the value of the typed texts, or what is wrong with them. Empty fields that are not required are left out. */
 export function valueOfFields(
 	fields: readonly Field[],
@@ -69,7 +79,7 @@ export function valueOfFields(
 	const entries: [string, unknown][] = [];
 	for (const field of fields) {
 		const { name, kind, isRequired } = field;
-		const text = texts[name] ?? field.text;
+		const text = textIn(texts, field);
 		if (text === field.text && field.given !== undefined) {
 			entries.push([name, field.given]);
 			continue;

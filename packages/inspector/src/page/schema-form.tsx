@@ -1,7 +1,7 @@
 // The fields of a JSON Schema as a form, or as names and values if they cannot be changed.
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
-import type { Field } from "./schema-fields.ts";
+import { type Field, textIn } from "./schema-fields.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -36,7 +36,7 @@ export function Fields(props: {
 				<FieldInput
 					key={field.name}
 					of={field}
-					text={texts[field.name] ?? field.text}
+					text={textIn(texts, field)}
 					change={(text) => change({ ...texts, [field.name]: text })}
 				/>
 			))}

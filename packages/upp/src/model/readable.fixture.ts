@@ -20,9 +20,10 @@ export function expectReadable(response: LLMResponse): void {
 	expect(typeof message.text).toBe("string");
 	const { inputTokens, outputTokens, totalTokens } = JSON.parse(JSON.stringify(usage));
 	expect([inputTokens, outputTokens, totalTokens]).toEqual([
-		usage.inputTokens,
-		usage.outputTokens,
-		usage.totalTokens,
+		// JSON has no negative zero; both count no tokens.
+		usage.inputTokens + 0,
+		usage.outputTokens + 0,
+		usage.totalTokens + 0,
 	]);
 	for (const count of [inputTokens, outputTokens, totalTokens]) expect(count).toBeTypeOf("number");
 	expect(stopReason).toBeTypeOf("string");
