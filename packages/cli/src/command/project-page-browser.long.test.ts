@@ -95,9 +95,9 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 		await answers("The tool note says: Noted.").waitFor();
 		await page.getByText("assistant · offline").waitFor();
 		await kill();
-		await page.getByText("Cannot reach the server.").waitFor();
+		await page.getByText("Cannot reach the server").waitFor();
 		await serve();
-		await page.getByText("Cannot reach the server.").waitFor({ state: "detached" });
+		await page.getByText("Cannot reach the server").waitFor({ state: "detached" });
 		await page.getByLabel("Message", { exact: true }).fill("What is 2 + 3?");
 		await page.keyboard.press("Control+Enter");
 		await answers("The tool add says: 5").waitFor();
