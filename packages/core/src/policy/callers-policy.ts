@@ -13,20 +13,30 @@ export interface HasCallersPolicy {
 	callersPolicy(): AgentPolicy | undefined;
 }
 
-const held = ["toolCall", "toolResult", "admit", "committed"] as const;
+/** The stages that hold for a sub-agent too. */
+const holdsBelow = {
+	toolCall: true,
+	toolResult: true,
+	admit: true,
+	admits: true,
+	deltas: true,
+	committed: true,
+	waits: true,
+	before: false,
+	after: false,
+	onError: false,
+	turnBefore: false,
+	stepBefore: false,
+	stepAfter: false,
+	stop: false,
+	assemble: false,
+	modelCall: false,
+	continues: false,
+} satisfies Record<keyof Stages, boolean>;
 
-/** Returns the stages that hold for a sub-agent too. */
-export function heldBelow({ name, stages, ...rest }: NamedStages): NamedStages {
-	const kept: Record<string, unknown> = {};
-	for (const stage of held) {
-		const call = stages[stage];
-		if (call !== undefined) kept[stage] = call.bind(stages);
-	}
-	const { admits, deltas, waits } = stages;
-	const about = {
-		...(admits === undefined ? {} : { admits }),
-		...(deltas === undefined ? {} : { deltas }),
-		...(waits === undefined ? {} : { waits }),
-	};
-	return { ...rest, name, stages: { ...kept, ...about } as Stages };
+/** Returns the stages of a caller that hold for its sub-agent too. */
+export function heldBelow({ stages, ...rest }: NamedStages): NamedStages {
+	const kept = Object.entries(stages).filter(([name]) => holdsBelow[name as keyof Stages]);
+	const bound = kept.map(([name, stage]) => [name, typeof stage === "function" ? stage.bind(stages) : stage]);
+	return { ...rest, stages: Object.fromEntries(bound) };
 }
