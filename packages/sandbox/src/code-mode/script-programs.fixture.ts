@@ -76,12 +76,12 @@ async function finish(
 	let script = new Script(start(code), limit);
 	let news: readonly ScriptRecord[] = [];
 	for (let count = 0; ; ) {
-		const progress = await script.advance(news);
+		const progress = await script.advance(news, 3);
 		if (progress.kind !== "calls") {
 			script.stop();
 			return { end: progress, record };
 		}
-		const batch = progress.calls.slice(0, 3);
+		const batch = progress.calls;
 		news = outcomes(batch, count);
 		count += batch.length;
 		record.push(...news);

@@ -103,14 +103,14 @@ async function advance(
 	let progress: ScriptProgress;
 	try {
 		if (signal.aborted) stop();
-		progress = await script.advance(news ?? recordsAfter(log, undefined) ?? []);
+		progress = await script.advance(news ?? recordsAfter(log, undefined) ?? [], concurrency);
 	} finally {
 		signal.removeEventListener("abort", stop);
 	}
 	const first = log.start === undefined ? { start } : {};
 	if (progress.kind === "calls") {
 		running.keep(runId, { script, last: log.last });
-		return { ...first, calls: progress.calls.slice(0, concurrency) };
+		return { ...first, calls: progress.calls };
 	}
 	script.stop();
 	return { ...first, end: endOf(progress, runner) };

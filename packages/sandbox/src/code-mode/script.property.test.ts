@@ -13,7 +13,7 @@ test(
 test("a record of another script is reported, with the first call that differs", async () => {
 	const script = new Script(start("await tools.other({});"), limit);
 	const [requested] = outcomes([{ toolName: "step", arguments: {} }], 0);
-	expect(await script.advance([requested as ScriptRecord])).toEqual({
+	expect(await script.advance([requested as ScriptRecord], 1)).toEqual({
 		kind: "diverged",
 		expected: "step",
 		came: "other",

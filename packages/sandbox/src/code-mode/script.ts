@@ -59,8 +59,11 @@ export class Script {
 		this.#execution.terminate("The script was stopped");
 	}
 
-	/** Gives the script the next records, and runs it until it waits or ends. One call at a time. */
-	async advance(records: readonly ScriptRecord[]): Promise<ScriptProgress> {
+	/**
+	 * Gives the script the next records, and runs it until it waits or ends. Returns at most `most` of the calls that it
+	 * waits for. One call at a time.
+	 */
+	async advance(records: readonly ScriptRecord[], most: number): Promise<ScriptProgress> {
 		for (const record of records) {
 			if (record.kind === "requested") {
 				await this.#settled();
@@ -70,13 +73,15 @@ export class Script {
 		}
 		// The sandbox hands over one outcome after the other, and runs the script in between.
 		await this.#settled();
-		const open = this.#calls.slice(this.#next) as readonly OpenCall[];
-		if (this.#result !== undefined)
-			return { kind: "ended", result: this.#result, dropped: open.map(({ toolName }) => toolName) };
-		return {
-			kind: "calls",
-			calls: open.map(({ toolName, arguments: input }) => ({ toolName, arguments: input })),
-		};
+		if (this.#result === undefined) return { kind: "calls", calls: this.#open(this.#next + most) };
+		const dropped = this.#open(this.#calls.length).map(({ toolName }) => toolName);
+		return { kind: "ended", result: this.#result, dropped };
+	}
+
+	/** Returns the calls up to a position that were not requested. */
+	#open(end: number): readonly ScriptCall[] {
+		const open = this.#calls.slice(this.#next, end) as readonly OpenCall[];
+		return open.map(({ toolName, arguments: input }) => ({ toolName, arguments: input }));
 	}
 
 	/** Waits until the script is parked or has ended. */
