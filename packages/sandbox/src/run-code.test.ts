@@ -271,3 +271,36 @@ test("a value that is no data is refused before anything runs", () => {
 		expect.objectContaining({ code: "value_not_transferable" }),
 	);
 });
+
+describe("a reproducible run", () => {
+	const source = "export default () => [Math.random(), Math.random(), Date.now(), new Date().getTime()]";
+
+	test("has the random numbers and the times of its seed and its start", async () => {
+		const first = await value(source, { reproducible: { seed: 1, now: 1_700_000_000_000 } });
+		expect(await value(source, { reproducible: { seed: 1, now: 1_700_000_000_000 } })).toEqual(first);
+		const [a, b, at, later] = first as readonly number[];
+		expect([at, later]).toEqual([1_700_000_000_000, 1_700_000_000_001]);
+		const [other] = (await value(source, { reproducible: { seed: 2, now: 0 } })) as readonly number[];
+		expect(new Set([a, b, other]).size).toBe(3);
+	});
+
+	test("ends a loop that waits for the clock", async () => {
+		const waits =
+			"export default () => { const end = Date.now() + 500; while (Date.now() < end); return 'over'; }";
+		expect(await value(waits, { reproducible: { seed: 1, now: 0 } })).toBe("over");
+	});
+
+	test("leaves later runs their own clock and seed", async () => {
+		const [, , at] = (await value(source)) as readonly number[];
+		expect(Math.abs(Number(at) - Date.now())).toBeLessThan(60_000);
+	});
+
+	test.each([
+		{ seed: -1, now: 0 },
+		{ seed: 0.5, now: 0 },
+		{ seed: 2 ** 32, now: 0 },
+		{ seed: 1, now: Number.NaN },
+	])("refuses %j", (reproducible) => {
+		expect(() => sandbox.runCode("", { reproducible })).toThrow("reproducible.");
+	});
+});

@@ -98,6 +98,52 @@ describe("a script in a session", () => {
 	});
 });
 
+test("a person sees the code before it runs, and may change it, if the tool asks for that", async () => {
+	const options = { needsApproval: true, editableApproval: true } as const;
+	const session = new Agent({
+		model: modelWith("return 1"),
+		tools: [codeMode({ tools: [double], sandbox, ...options })],
+	}).session("a");
+	const { pending = [] } = await (await session.send("Go.")).result();
+	expect(pending).toMatchObject([{ toolName: "run_code", arguments: { code: "return 1" } }]);
+	const input = { code: "return await tools.double({ value: 4 })" };
+	const run = await session.answer([{ toolCallId: pending[0]?.toolCallId ?? "", approved: true, input }]);
+	await run.result();
+	const results = (await session.state()).messages.find(({ type }) => type === "tool_result");
+	expect(results).toMatchObject({ results: [{ result: "8" }] });
+});
+
+test("an interrupted script ends, and none of its calls runs afterwards", async () => {
+	const started = Promise.withResolvers<void>();
+	const ran: string[] = [];
+	const slow = tool({
+		name: "slow",
+		description: "Waits until it is stopped.",
+		parameters: { type: "object", properties: {} },
+		run: (_, { signal }) => {
+			started.resolve();
+			return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+		},
+	});
+	const late = tool({
+		name: "late",
+		description: "Runs late.",
+		parameters: { type: "object", properties: {} },
+		run: () => void ran.push("late"),
+	});
+	const code = "try { await tools.slow(); } catch {} await tools.late();";
+	const session = new Agent({
+		model: modelWith(code),
+		tools: [codeMode({ tools: [slow, late], sandbox })],
+	}).session("a");
+	const run = await session.send("Go.");
+	void run.result();
+	await started.promise;
+	await run.interrupt();
+	expect((await run.result()).outcome).toBe("aborted");
+	expect(ran).toEqual([]);
+});
+
 describe("a script under the policy of its caller", () => {
 	const reader = tool({
 		name: "read",
