@@ -1,5 +1,7 @@
 // What a release writes, and what it refuses before it builds anything.
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { listFiles } from "../tools/list-sources.ts";
@@ -57,22 +59,84 @@ test("a version is written to every package, to what they need of each other, to
 test("a release without entries in the changelog is refused", () => {
 	const copy = copyManifests();
 	writeFileSync(join(copy, "CHANGELOG.md"), "# Changelog\n");
+	const before = readFileSync(join(copy, "package-lock.json"), "utf8");
 	expect(() => setVersion(copy, "7.1.0", new Date())).toThrow("no heading with (unreleased)");
+	expect(readFileSync(join(copy, "package-lock.json"), "utf8")).toBe(before);
 });
 
-test.each([[[]], [["new"]], [["1.2"]], [["1.2.3", "1.2.4"]], [["1.2.3", "--dry"]]])(
-	"npm run release %j is refused",
-	async (argv) => {
-		const command = [
-			process.execPath,
-			"--conditions=holdfast-source",
-			join(root, "tools/release.ts"),
-			...argv,
-		] as const;
-		const { code, output } = await runCommand(command, { folder: root });
-		expect([code, output]).toEqual([
-			1,
-			expect.stringMatching(/npm run release -- 0\.2\.0|Unknown option '--dry'/),
-		]);
+/** A repository with one commit, whose build never ends by itself. */
+async function repositoryThatBuilds(): Promise<{
+	copy: string;
+	git: (...argv: string[]) => Promise<string>;
+}> {
+	const copy = copyManifests();
+	const git = async (...argv: string[]): Promise<string> =>
+		(
+			await runCommand(["git", "-c", "user.name=t", "-c", "user.email=t@localhost", ...argv], {
+				folder: copy,
+			})
+		).output;
+	cpSync(join(root, "tools"), join(copy, "tools"), { recursive: true });
+	writeFileSync(
+		join(copy, "tools/build.ts"),
+		"const parent = process.ppid; setInterval(() => process.ppid !== parent && process.exit(), 50);",
+	);
+	await git("init", "--quiet");
+	await git("add", "--all");
+	await git("commit", "--quiet", "--message", "All");
+	return { copy, git };
+}
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+	"a trial that %s interrupts leaves the files as before",
+	async (signal) => {
+		const { copy, git } = await repositoryThatBuilds();
+		const temporary = temporaryFolder();
+		const child = spawn(process.execPath, [join(copy, "tools/release.ts"), "7.1.0"], {
+			cwd: copy,
+			env: { ...process.env, TMPDIR: temporary, NODE_OPTIONS: undefined },
+		});
+		const ended = once(child, "close");
+		await once(child.stdout, "data");
+		expect(await git("status", "--porcelain")).toContain(" M package-lock.json");
+		child.kill(signal);
+		expect((await ended)[0]).toBeGreaterThan(128);
+		expect(await git("status", "--porcelain")).toBe("");
+		expect(readdirSync(temporary)).toEqual([]);
 	},
 );
+
+test("a version whose tag is on another commit is refused", async () => {
+	const { copy, git } = await repositoryThatBuilds();
+	await git("tag", "v7.1.0");
+	await git("commit", "--quiet", "--allow-empty", "--message", "More");
+	const command = [process.execPath, join(copy, "tools/release.ts"), "7.1.0", "--publish"] as const;
+	expect(await runCommand(command, { folder: copy })).toMatchObject({
+		code: 1,
+		output: "The tag v7.1.0 is on another commit. Give a new version.\n",
+	});
+	expect(await git("status", "--porcelain")).toBe("");
+});
+
+test.each([
+	[[]],
+	[["new"]],
+	[["1.2"]],
+	[["1.2.3", "1.2.4"]],
+	[["1.2.3", "--dry"]],
+	[["1.2.3", "--publish=no"]],
+])("npm run release %j is refused", async (argv) => {
+	const command = [
+		process.execPath,
+		"--conditions=holdfast-source",
+		join(root, "tools/release.ts"),
+		...argv,
+	] as const;
+	const { code, output } = await runCommand(command, { folder: root });
+	expect([code, output]).toEqual([
+		1,
+		expect.stringMatching(
+			/npm run release -- 0\.2\.0|Unknown option '--dry'|'--publish' does not take an argument/,
+		),
+	]);
+});

@@ -2,7 +2,7 @@
 // With `--publish` it commits the version, publishes the packages in the order of their dependencies, and tags the commit.
 // Run it again after a failure: it skips what the registry already has.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { listFiles } from "./list-sources.ts";
@@ -12,10 +12,10 @@ import { setVersion } from "./set-version.ts";
 import { readWorkspaces, type Workspace } from "./workspaces.ts";
 
 const root = join(import.meta.dirname, "..");
-/** Checks how TypeScript resolves the types; it brings a TypeScript of its own, so it is no dependency. */
+/** Checks how TypeScript resolves the types. It is not a dependency, because it installs another TypeScript. */
 const typesChecker = "@arethetypeswrong/cli@0.18.5";
 
-/** A failure whose message is all that its reader needs. */
+/** A failure that is reported by its message alone, without a stack. */
 class ReleaseError extends Error {}
 
 type Command = readonly [program: string, ...parameters: string[]];
@@ -34,7 +34,7 @@ async function step<Result>(what: string, work: () => Promise<Result>): Promise<
 	return result;
 }
 
-/** Dependencies first, so that what is published can be installed at any moment. */
+/** Returns dependencies first, so that every published package can be installed at any time. */
 function inOrder(workspaces: readonly Workspace[]): readonly Workspace[] {
 	const ordered = new Set<Workspace>();
 	const add = (workspace: Workspace): void => {
@@ -57,7 +57,7 @@ async function checkTypes(archives: ReadonlyMap<string, string>, folder: string)
 	}
 }
 
-/** In CI of GitHub or GitLab, npm signs where and of what a package was built. */
+/** In GitHub's or GitLab's CI, npm signs a statement of where and from which sources a package was built. */
 function provenance(): readonly string[] {
 	const { ACTIONS_ID_TOKEN_REQUEST_URL, SIGSTORE_ID_TOKEN } = process.env;
 	return ACTIONS_ID_TOKEN_REQUEST_URL || SIGSTORE_ID_TOKEN ? ["--provenance"] : [];
@@ -66,7 +66,7 @@ function provenance(): readonly string[] {
 async function publish(archives: ReadonlyMap<string, string>, version: string, tag: string): Promise<void> {
 	for (const { name } of inOrder(readWorkspaces(root))) {
 		const known = await runCommand(["npm", "view", `${name}@${version}`, "version"], { folder: root });
-		if (known.code === 0 && known.stdout.trim() === version) console.log(`${name}: published before`);
+		if (known.code === 0 && known.stdout.trim() === version) console.log(`${name}: already published`);
 		else {
 			const archive = archives.get(name) as string;
 			await must(["npm", "publish", archive, "--access", "public", "--tag", tag, ...provenance()]);
@@ -83,9 +83,25 @@ async function release(version: string, isPublished: boolean): Promise<void> {
 	const changed = await must(["git", "status", "--porcelain"]);
 	if (changed !== "")
 		throw new ReleaseError(`The tree has changes. Commit or remove them first:\n${changed}`);
-	const before = setVersion(root, version, new Date());
+	const tagged = await runCommand(["git", "rev-parse", "--verify", "--quiet", `v${version}^{commit}`], {
+		folder: root,
+	});
+	if (tagged.code === 0 && tagged.stdout.trim() !== (await must(["git", "rev-parse", "HEAD"])))
+		throw new ReleaseError(`The tag v${version} is on another commit. Give a new version.`);
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-release-"));
+	let before: ReadonlyMap<string, string> = new Map();
+	const restore = (): void => {
+		for (const [file, text] of before) writeFileSync(file, text);
+		rmSync(folder, { recursive: true, force: true });
+	};
+	// A signal would end the process without the block `finally`.
+	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+		process.once(signal, () => {
+			restore();
+			process.exit(128 + constants.signals[signal]);
+		});
 	try {
+		before = setVersion(root, version, new Date());
 		await step("Build", () => must([process.execPath, "tools/build.ts"]));
 		await step("Packages as installed, with publint", () =>
 			must([process.execPath, "tools/check-packages.ts"]),
@@ -102,16 +118,13 @@ async function release(version: string, isPublished: boolean): Promise<void> {
 		if ((await must(["git", "status", "--porcelain"])) !== "")
 			await must(["git", "commit", "--quiet", "--all", "--message", `Release ${version}`]);
 		// From here on the files keep the version.
-		before.clear();
+		before = new Map();
 		await publish(archives, version, version.includes("-") ? "next" : "latest");
 		await must(["git", "tag", "--force", `v${version}`]);
-		console.log(
-			`Published ${version}. Next: git push --follow-tags, or git push and git push origin v${version}.`,
-		);
+		console.log(`Published ${version}. Next: git push origin HEAD v${version}`);
 		remindOfPages();
 	} finally {
-		for (const [file, text] of before) writeFileSync(file, text);
-		rmSync(folder, { recursive: true, force: true });
+		restore();
 	}
 }
 
@@ -126,7 +139,8 @@ function remindOfPages(): void {
 					: [],
 			),
 	);
-	if (lines.length > 0) console.log(`These lines say that nothing is published:\n${lines.join("\n")}`);
+	if (lines.length > 0)
+		console.log(`These lines are outdated: they state that nothing is published:\n${lines.join("\n")}`);
 }
 
 try {
@@ -134,7 +148,8 @@ try {
 	const { values, positionals } = parseArgs({ allowPositionals: true, options });
 	await release(positionals.length === 1 ? (positionals[0] as string) : "", values.publish);
 } catch (error) {
-	if (!(error instanceof ReleaseError) && !(error as Error).message.startsWith("Unknown option")) throw error;
-	console.error((error as Error).message);
+	const { code, message } = error as NodeJS.ErrnoException;
+	if (!(error instanceof ReleaseError) && code?.startsWith("ERR_PARSE_ARGS") !== true) throw error;
+	console.error(message);
 	process.exitCode = 1;
 }

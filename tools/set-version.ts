@@ -8,15 +8,20 @@ interface LockFile {
 	packages: Record<string, { version?: string } & Record<string, Record<string, string> | undefined>>;
 }
 
-/** Writes the version; returns the earlier text of each changed file, by its path. */
+/**
+ * Writes the version; returns the earlier text of each changed file, by its path.
+ *
+ * @throws Error if the changelog has no entries for a release; nothing was written then.
+ */
 export function setVersion(root: string, version: string, date: Date): Map<string, string> {
 	const before = new Map<string, string>();
+	const after = new Map<string, string>();
 	const change = (file: string, edit: (text: string) => string): void => {
 		const text = readFileSync(file, "utf8");
 		const edited = edit(text);
 		if (edited === text) return;
 		before.set(file, text);
-		writeFileSync(file, edited);
+		after.set(file, edited);
 	};
 	const workspaces = readWorkspaces(root);
 	const names = workspaces.map(({ name }) => name);
@@ -53,5 +58,6 @@ export function setVersion(root: string, version: string, date: Date): Map<strin
 			throw new Error("CHANGELOG.md has no heading with (unreleased), so the release has no entries.");
 		return text.replace(/^## .*\(unreleased\)$/m, title);
 	});
+	for (const [file, text] of after) writeFileSync(file, text);
 	return before;
 }
