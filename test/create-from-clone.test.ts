@@ -1,7 +1,7 @@
 // What `npm run create` refuses before it builds anything.
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { runCommand } from "../tools/run-command.ts";
 import { readWorkspaces, withDependencies } from "../tools/workspaces.ts";
@@ -22,13 +22,24 @@ async function create(...argv: string[]): Promise<{ code: number; output: string
 	return { code, output, left: readdirSync(folder, { recursive: true }).map(String).sort() };
 }
 
+/** The path of a folder next to the clone, from a folder of a test. */
+function nextToClone(name: string): string {
+	return relative(join(tmpdir(), "create-"), join(root, "..", name));
+}
+
 test.each([
 	[["taken", "--template", "script"], "taken exists and is not empty, so nothing was written."],
 	[["new", "--template", "scirpt"], 'There is no template "scirpt". Use one of: script, service,'],
 	[["new", "--tempalte", "script"], "Unknown option '--tempalte'"],
 	[[], "Name one folder.\nType: npm run create -- ../my-agent --template script"],
 	[["new", "other"], "Name one folder."],
-	[[join(root, "my-agent")], "is inside the clone. Name a folder next to it: npm run create -- ../my-agent"],
+	[["taken/notes.txt"], "taken/notes.txt could not be created, and nothing was written: ENOTDIR"],
+	[["taken/notes.txt/new"], "taken/notes.txt/new could not be created, and nothing was written: ENOTDIR"],
+	[
+		[join(root, "shop")],
+		`is inside the clone. Name a folder next to it: npm run create -- ${nextToClone("shop")}\n`,
+	],
+	[[root], `is inside the clone. Name a folder next to it: npm run create -- ${nextToClone("my-agent")}\n`],
 ])("%j is refused, and nothing is written", async (argv, message) => {
 	const { code, output, left } = await create(...argv);
 	expect([code, output]).toEqual([1, expect.stringContaining(message)]);

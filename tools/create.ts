@@ -2,7 +2,7 @@
 // Builds and packs what the template depends on, puts the archives into the project, and installs it. The project
 // does not refer to the clone.
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, delimiter, dirname, join, resolve, sep } from "node:path";
+import { basename, delimiter, dirname, join, relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { type Template, templates, writeTemplate } from "create-holdfast";
 import { listFiles } from "./list-sources.ts";
@@ -16,11 +16,11 @@ const archivesFolder = "holdfast-packages";
 /** The oldest Node that runs a project, as its package.json says. */
 const oldestNode = [22, 18];
 
-/** A failure whose message is all that its reader needs. */
+/** A failure that is reported by its message alone, without a stack. */
 class CreateError extends Error {}
 
 interface Request {
-	/** As it was typed, and absolute. */
+	/** What the user typed; `folder` is its absolute path. */
 	readonly name: string;
 	readonly folder: string;
 	readonly template: Template;
@@ -43,14 +43,16 @@ function readRequest(argv: readonly string[], from: string): Request {
 	if (template === undefined)
 		throw new CreateError(`There is no template "${values.template}". Use one of: ${names}.`);
 	const folder = resolve(from, name);
-	if (`${folder}${sep}`.startsWith(`${resolve(root)}${sep}`))
+	if (`${folder}${sep}`.startsWith(`${root}${sep}`)) {
+		const other = join(root, "..", folder === root ? "my-agent" : basename(folder));
 		throw new CreateError(
-			`${name} is inside the clone. Name a folder next to it: npm run create -- ../${basename(folder)}`,
+			`${name} is inside the clone. Name a folder next to it: npm run create -- ${relative(from, other)}`,
 		);
+	}
 	return { name, folder, template };
 }
 
-/** Prints what is being done and how long it took. */
+/** Prints the name of a step and how long it took. */
 async function step<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
 	const started = performance.now();
 	process.stdout.write(`${what} … `);
@@ -64,7 +66,7 @@ async function step<Result>(what: string, work: () => Promise<Result>): Promise<
 	}
 }
 
-/** Whether a source is newer than what was built of its package. A removed source changes the time of its folder. */
+/** Whether a source is newer than its package's build. Removing a source changes the time of its folder. */
 function isStale({ folder, entries }: Workspace): boolean {
 	const place = join(root, "packages", folder);
 	const built = join(place, "dist", `${outputOf(entries[0]?.source ?? "src/main.ts")}.js`);
@@ -84,7 +86,7 @@ async function build(workspaces: readonly Workspace[]): Promise<void> {
 	if (code !== 0) throw new CreateError(`The packages do not compile:\n${output}`);
 }
 
-/** The version of the Node that runs outside this repository's npm scripts; undefined if there is none. */
+/** The version of the Node that runs outside this repository's npm scripts; undefined without one. */
 async function nodeOfUser(): Promise<string | undefined> {
 	const path = (process.env.PATH ?? "").split(delimiter).filter((each) => !each.includes("node_modules"));
 	const { code, stdout } = await runCommand(["node", "--version"], {
@@ -99,7 +101,7 @@ function isTooOld(version: string): boolean {
 	return major < (oldestNode[0] ?? 0) || (major === oldestNode[0] && minor < (oldestNode[1] ?? 0));
 }
 
-/** Where the system's Node cannot run a project, the project gets its own, as this repository has; its scripts find it. */
+/** Gives the project a Node of its own, as this repository has, because the system's cannot run it. npm scripts find it. */
 function bringNode(folder: string): void {
 	const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 	changeManifest(folder, (manifest) => {
@@ -108,7 +110,7 @@ function bringNode(folder: string): void {
 	});
 }
 
-/** A container image installs from the archives, too. */
+/** Copies the archives into the container image too, because it installs from them. */
 function copyIntoImage(folder: string): void {
 	const file = join(folder, "Dockerfile");
 	if (!existsSync(file)) return;
@@ -130,15 +132,19 @@ async function install(folder: string, shown: string): Promise<void> {
 	throw new CreateError(
 		offline === undefined
 			? `npm install failed:\n${output}`
-			: `npm cannot reach its registry (${offline}), so the packages of others are not installed.
-The project is complete otherwise. When you are online again: cd ${shown} && npm install`,
+			: `npm cannot reach its registry (${offline}), so the project's other packages are not installed.
+Otherwise the project is complete. When you are online again: cd ${shown} && npm install`,
 	);
 }
 
 async function create({ name: shown, folder, template }: Request): Promise<void> {
 	const started = performance.now();
 	const isNew = !existsSync(folder);
-	const { written, inTheWay } = await writeTemplate({ template: template.name, folder });
+	const { written, inTheWay } = await writeTemplate({ template: template.name, folder }).catch(
+		(error: Error) => {
+			throw new CreateError(`${shown} could not be created, and nothing was written: ${error.message}`);
+		},
+	);
 	if (inTheWay.length > 0)
 		throw new CreateError(`${shown} exists and is not empty, so nothing was written. Name a new folder.`);
 	console.log(`Made ${written.length} files of the template "${template.name}" in ${shown}.`);
@@ -174,7 +180,7 @@ async function create({ name: shown, folder, template }: Request): Promise<void>
 		);
 }
 
-// npm starts scripts in the folder of the package.json; a path is meant from where the user typed it.
+// npm starts scripts in the folder of the package.json, but a path is relative to where the user typed it.
 const from = process.env.INIT_CWD ?? process.cwd();
 try {
 	await create(readRequest(process.argv.slice(2), from));

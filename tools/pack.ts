@@ -1,14 +1,14 @@
-// Packs the packages as they are published, from the output of `npm run build` in dist, and makes projects depend on them.
+// Packs the packages in the form in which they are published, from the output of `npm run build` in dist, and makes projects depend on them.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "./run-command.ts";
 import type { Workspace } from "./workspaces.ts";
 
 /**
- * Packs `workspaces` of the repository at `root` into `folder`, which is made where it is missing; gives the archive of each
- * by its name.
+ * Packs `workspaces` of the repository at `root` into `folder`, which it creates if necessary. Returns the path of each
+ * archive by the name of its package.
  *
- * @throws Error with what npm said when it fails.
+ * @throws Error with the output of npm if it fails.
  */
 export async function packPackages(
 	root: string,
@@ -33,7 +33,7 @@ export async function packPackages(
 	);
 }
 
-/** What `dependOnArchives` reads and writes of a package.json. */
+/** The fields of a project's package.json that this repository's tools change. */
 interface ProjectManifest {
 	dependencies?: Record<string, string>;
 	devDependencies?: Record<string, string>;
@@ -42,7 +42,7 @@ interface ProjectManifest {
 }
 
 /**
- * Makes the project in `folder` depend on packed packages instead of published ones, directly and for each other.
+ * Makes the project in `folder`, and the packed packages themselves, depend on packed packages instead of published ones.
  * `archives` has a path for each name, absolute or relative to the project.
  */
 export function dependOnArchives(folder: string, archives: ReadonlyMap<string, string>): void {
