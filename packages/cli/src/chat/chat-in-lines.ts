@@ -21,13 +21,23 @@ export interface PlainParts {
 	submit(text: string): Promise<void>;
 }
 
-/** Writes the chat until the input ends, or `left` settles. */
-export async function chatInLines(parts: PlainParts, left: Promise<void>): Promise<void> {
+/**
+ * Writes the chat until the input ends, or `left` settles. Without a user who could answer it, a question ends the chat
+ * too: its call keeps waiting.
+ */
+export async function chatInLines(parts: PlainParts, left: Promise<void>): Promise<"completed" | "waiting"> {
 	const { conversation, input, output, isTyped } = parts;
 	const { transcript } = conversation;
 	const paint = makePaint(output.hasColours);
 	let written = 0;
 	let prompted: string | undefined;
+	const over = Promise.withResolvers<"completed" | "waiting">();
+	let isOver = false;
+	const end = (how: "completed" | "waiting"): void => {
+		isOver = true;
+		over.resolve(how);
+	};
+	void left.then(() => end("completed"));
 	const write = (): void => {
 		const { live } = transcript;
 		const entries = transcript.entriesAfter(written);
@@ -44,22 +54,24 @@ export async function chatInLines(parts: PlainParts, left: Promise<void>): Promi
 			output.write(prompted === undefined ? prompt : `\n${prompt}`);
 			prompted = prompt;
 		}
+		if (!isTyped && live.question !== undefined) end("waiting");
 	};
 	const stop = transcript.subscribe(write);
 	write();
 	const lines: Interface = createInterface({ input, terminal: false });
-	const heard = (async () => {
+	const heard = (async (): Promise<void> => {
 		for await (const line of lines) {
+			// A pipe cannot wait for a reply: answer each line, and finish earlier work, before reading the next.
+			if (!isTyped) await conversation.settled();
+			if (isOver) return;
 			prompted = undefined;
 			if (line.trim() !== "") await parts.submit(line.trim());
 			else write();
-			// A pipe cannot wait for a reply: answer each line before reading the next.
-			if (!isTyped) await conversation.settled();
 		}
+		if (!isTyped) await conversation.settled();
 	})();
 	try {
-		await Promise.race([heard, left]);
-		if (!isTyped) await conversation.settled();
+		return await Promise.race([heard.then(() => "completed" as const), over.promise]);
 	} finally {
 		lines.close();
 		stop();

@@ -34,6 +34,7 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 	const left = Promise.withResolvers<void>();
 	let conversation: Conversation | undefined;
 	let interrupts = 0;
+	let how: "completed" | "waiting" = "completed";
 	const stopListening = io.onInterrupt(() => {
 		if (++interrupts > 1) io.quit(exitCodes.interrupted);
 		left.resolve();
@@ -59,19 +60,25 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 		};
 		const isPlain = command.plain || !isTyped || isForReaders(io.environment);
 		if (isPlain)
-			await chatInLines(
+			how = await chatInLines(
 				{ conversation: open, input: stdin, output: io.stdout, isTyped, submit },
 				left.promise,
 			);
 		else await onScreen(parts, submit, left);
-		return interrupts > 0 ? exitCodes.interrupted : exitCodes.completed;
+		return interrupts > 0 ? exitCodes.interrupted : exitCodes[how];
 	} finally {
 		await conversation?.leave();
 		// A user's agent may have its own host.
 		if (conversation !== undefined && conversation.host !== host) await conversation.host.close();
 		await host.close();
 		stopListening();
-		if (conversation !== undefined) farewell(conversation, command, io);
+		if (conversation !== undefined) {
+			if (how === "waiting")
+				io.stdout.write(
+					"\nThe last call requires approval, which a pipe cannot give. Continue in a terminal, or with --yes.\n\n",
+				);
+			farewell(conversation, command, io);
+		}
 	}
 }
 

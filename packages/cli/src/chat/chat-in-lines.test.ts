@@ -1,0 +1,24 @@
+/** The chat in a pipe, where no user can answer a question. */
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
+import { run } from "../command/spawn.fixture.ts";
+
+const agent = join(import.meta.dirname, "approval-agent.fixture.ts");
+
+test("a call that requires approval ends a chat in a pipe: no line approves it, and it keeps waiting", async () => {
+	const folder = temporaryFolder();
+	const argv = ["chat", "--agent", agent, "--session", "s"];
+	const first = await run(argv, { folder, piped: "go\ny\n" });
+	expect(first.stdout).toContain("which a pipe cannot give");
+	expect(first.stdout).toMatch(/continue: +holdfast chat --session s\n$/);
+	expect(first.stdout).not.toContain("> y");
+	expect(first).toMatchObject({ code: 4, stderr: "" });
+	// The line is not taken as the answer of a call that waited before.
+	const again = await run(argv, { folder, piped: "y\n" });
+	expect(again.stdout).not.toContain("It is done.");
+	expect(again).toMatchObject({ code: 4, stderr: "" });
+	const approved = await run([...argv, "--yes"], { folder, piped: "thanks\n" });
+	expect(approved.stdout).toMatch(/It is done\.[\s\S]*> thanks/);
+	expect(approved).toMatchObject({ code: 0, stderr: "" });
+});
