@@ -1,7 +1,7 @@
 /** The usage of a session: tokens, and dollars if the prices are known. */
 import type { TokenUsage } from "@holdfast/upp";
 import { followSession, type Host, type RunEvent } from "holdfast";
-import { formatCost, formatCount } from "../terminal/index.ts";
+import { counted, formatCost, formatCount } from "../terminal/index.ts";
 
 export class Spending {
 	#input = 0;
@@ -46,9 +46,12 @@ export class Spending {
 		const rate = Math.min(100, Math.round((100 * this.#cached) / Math.max(1, this.#input)));
 		// A provider that reports no cache looks like one that read nothing from it.
 		const cached = this.#cached > 0 ? ` (${rate}% cached)` : "";
-		const tokens = `${formatCount(this.#input)} tokens in${cached}, ${formatCount(this.#output)} out`;
+		const tokens =
+			this.#input + this.#output === 0
+				? "tokens unknown"
+				: `${formatCount(this.#input)} tokens in${cached}, ${formatCount(this.#output)} out`;
 		if (this.#unpriced === this.#answers) return `${tokens}, cost unknown`;
-		return `${tokens}, ${formatCost(this.#cost)}${this.#unpriced === 0 ? "" : ` and ${formatCount(this.#unpriced)} answers of unknown price`}`;
+		return `${tokens}, ${formatCost(this.#cost)}${this.#unpriced === 0 ? "" : ` and ${counted(this.#unpriced, "answer")} of unknown price`}`;
 	}
 }
 
