@@ -12,6 +12,7 @@ test("is shown without its marks", () => {
 	expect(plain("1. one\n2. two\n   - inner\n- [x] done")).toBe("1. one\n2. two\n   • inner\n• [x] done");
 	expect(plain("> said\n> so")).toBe("│ said\n│ so");
 	expect(plain("```js\nconst a = 1;\n```")).toBe("  const a = 1;");
+	expect(plain("A heading\n--------------\n\n**one**")).toBe("A heading\none");
 	expect(plain("![A cat](cat.png) &lt; <b>raw</b>")).toContain("[image: A cat]");
 });
 

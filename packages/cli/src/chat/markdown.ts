@@ -10,7 +10,7 @@ import type { Paint } from "./paint.ts";
 /** Longer blocks are shown verbatim, because parsing them could take long. */
 const LONGEST = 8_000;
 /** Deeply nested quotes and lists, which do not occur in practice and take more than linear time to parse. */
-const tooDeep = /^(?:[ \t]*(?:[>*+-]|\d{1,9}[.)])){12}/m;
+const tooDeep = /^(?:[ \t]*(?:>|(?:[*+-]|\d{1,9}[.)])[ \t])){12}/m;
 /** Maximum nesting of lists and quotes. */
 const DEEPEST = 8;
 
