@@ -9,9 +9,16 @@ import { Scrolls } from "./scrolls.tsx";
 
 /** Longer texts are shown as they are. */
 const mostCharacters = 200_000;
+/** Deeply nested quotes and lists, which take more than linear time and the whole stack to parse. */
+const tooDeep = /^(?:[ \t]*(?:>|(?:[*+-]|\d{1,9}[.)])[ \t])){12}/m;
+
+/** Splits a text into tokens; undefined if it is shown as it is. */
+export function tokensOf(text: string): readonly Token[] | undefined {
+	return text.length > mostCharacters || tooDeep.test(text) ? undefined : lexer(text);
+}
 
 export function Markdown({ text }: { readonly text: string }): JSX.Element {
-	const tokens = useMemo(() => (text.length > mostCharacters ? undefined : lexer(text)), [text]);
+	const tokens = useMemo(() => tokensOf(text), [text]);
 	if (tokens === undefined) return <p class="text plain">{text}</p>;
 	return <div class="text markdown">{tokens.map(block)}</div>;
 }
