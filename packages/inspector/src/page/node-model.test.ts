@@ -73,3 +73,21 @@ test("the copied test case runs the recorded answers", async () => {
 	expect(title).toBe('Say "two"\n`now`');
 	await run?.();
 });
+
+test("the copied test case consists of the recorded text alone, whatever name a model called", () => {
+	const entries = entriesOf("Add").map((entry) =>
+		entry.seq === 3
+			? {
+					...entry,
+					body: {
+						step: 1,
+						message: {
+							content: [],
+							toolCalls: [{ toolCallId: "c1", toolName: "add\nstolen();\u2028stolen();", arguments: {} }],
+						},
+					},
+				}
+			: entry,
+	);
+	expect(testCaseOf(entries, "r", undefined)).toContain("// Add your tools: add_stolen____stolen___.\n");
+});

@@ -94,7 +94,10 @@ export function testCaseOf(
 		}));
 		return { ...(text === "" ? {} : { text }), ...(toolCalls.length === 0 ? {} : { toolCalls }) };
 	});
-	const names = [...new Set(answers.flatMap(callsOf).map(({ toolName }) => toolName))];
+	// A model may call a tool by any name, and no name may end the comment it is put into.
+	const names = [
+		...new Set(answers.flatMap(callsOf).map(({ toolName }) => toolName.replaceAll(/[^\w.:-]/g, "_"))),
+	];
 	const input = inputOf(entries, runId);
 	const last = answers.at(-1);
 	const expected = last === undefined || callsOf(last).length > 0 ? undefined : textOf(last.body.message);
