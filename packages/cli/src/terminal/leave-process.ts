@@ -8,6 +8,8 @@ export function leaveProcess(code: number): void {
 	const isAsking = process.getActiveResourcesInfo().some((kind) => kind.includes("Req"));
 	if (isAsking) {
 		try {
+			// Neither call below runs the listeners, which end commands in flight.
+			process.emit("exit", code);
 			process.execve?.("/bin/sh", ["sh", "-c", `exit ${code}`], {});
 		} catch {
 			// This system has no such call, or no shell.
