@@ -103,14 +103,16 @@ function wordsOf(command: string): readonly string[] {
 
 /** Programs whose next words decide what happens. */
 const wrappers =
-	/^(?:sudo|doas|su|env|exec|eval|sh|bash|zsh|dash|fish|xargs|find|rm|ssh|nohup|time|timeout|nice)$/;
+	/^(?:sudo|doas|su|env|exec|eval|command|builtin|sh|bash|zsh|dash|ksh|fish|busybox|xargs|find|rm|ssh|nohup|setsid|stdbuf|time|timeout|nice|ionice)$/;
 
 /** Returns the beginning that a rule for commands like this one covers; undefined if a rule covers only this command. */
 export function beginningOf(command: string): string | undefined {
 	if (!isSimple(command)) return undefined;
 	const words = wordsOf(command);
 	const [program = "", action, script] = words;
-	if (wrappers.test(program.slice(program.lastIndexOf("/") + 1)) || action === undefined) return undefined;
+	// The program comes after the variables that are set for it.
+	if (program.includes("=") || action === undefined) return undefined;
+	if (wrappers.test(program.slice(program.lastIndexOf("/") + 1))) return undefined;
 	if (!/^[a-z][a-z0-9:-]*$/.test(action)) return undefined;
 	return action === "run" || action === "exec"
 		? script && `${program} ${action} ${script}`
