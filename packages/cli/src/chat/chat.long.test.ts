@@ -375,6 +375,24 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(again.text).toContain("> Work.");
 	});
 
+	test("is left with /quit at a question, which its session asks again below the greeting and the history", async () => {
+		const folder = temporaryFolder();
+		const agent = join(import.meta.dirname, "approval-agent.fixture.ts");
+		const argv = ["chat", "--agent", agent, "--session", "s"];
+		const terminal = new Terminal(argv, { folder });
+		await terminal.shows("nothing used yet");
+		await terminal.say("Clean up.");
+		await terminal.shows("or type a reason");
+		await terminal.say("/quit");
+		await terminal.shows("left with 0");
+		expect(terminal.text).not.toContain("Denied");
+		const again = new Terminal(argv, { folder });
+		await again.shows("or type a reason");
+		expect(again.text).toMatch(/\/help\s+lists the commands\n[\s\S]*> Clean up\.\n[\s\S]*remove/);
+		await again.say("y");
+		await again.shows("It is done.");
+	});
+
 	test("knows commands", async () => {
 		const folder = temporaryFolder();
 		const model = await server({ text: "One." }, { text: "We said one." }, { text: "Two." });

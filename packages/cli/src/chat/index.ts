@@ -2,7 +2,15 @@
 
 import { messageOf } from "@holdfast/upp";
 import { type CommandIo, printable, quoted, sessionKeyFor } from "../terminal/index.ts";
-import { ending, exitCodes, openDatabase, prepare, refuseServed, type WorkOptions } from "../work/index.ts";
+import {
+	ending,
+	exitCodes,
+	openDatabase,
+	prepare,
+	refuseServed,
+	type Setup,
+	type WorkOptions,
+} from "../work/index.ts";
 import { chatInLines } from "./chat-in-lines.ts";
 import { Transcript } from "./chat-transcript.ts";
 import { argumentChoices, type CommandParts, commandChoices, isCommand, runChatCommand } from "./commands.ts";
@@ -41,15 +49,15 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 	}, ending());
 	try {
 		await refuseServed(host, key);
+		greet(transcript, setup, command);
 		const open = await Conversation.open({ host, db: command.db, setup, transcript, yes: command.yes });
 		conversation = open;
-		greet(open, command);
 		const { stdin } = process;
 		const isTyped = stdin.isTTY === true && process.stdout.isTTY === true;
 		const parts: CommandParts = { conversation: open, io, db: command.db, leave: () => left.resolve() };
 		const submit = async (text: string): Promise<void> => {
-			// An answer to a question is never a command.
-			if (transcript.live.status === "asking") return open.say(text);
+			// An answer to a question is never a command, except the one that leaves the question unanswered.
+			if (transcript.live.status === "asking" && !/^\/(?:quit|exit)$/.test(text)) return open.say(text);
 			const [, command] = /^!\s*(\S[\s\S]*)$/.exec(text) ?? [];
 			if (command !== undefined) return runOwn(open, command, isTyped);
 			const session = await sessionMentioned(open, text);
@@ -152,7 +160,7 @@ function isForReaders({ TERM, INK_SCREEN_READER }: CommandIo["environment"]): bo
 	return TERM === "dumb" || INK_SCREEN_READER === "true";
 }
 
-function greet({ transcript, setup }: Conversation, { yes }: ChatCommand): void {
+function greet(transcript: Transcript, setup: Setup, { yes }: ChatCommand): void {
 	const where = setup.agent === undefined ? `in ${setup.dir}` : `the agent of ${setup.agent}`;
 	transcript.note(`holdfast chat · ${where} · /help lists the commands`, "quiet");
 	if (setup.agent === undefined && setup.model.name === "offline")
