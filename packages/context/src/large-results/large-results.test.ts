@@ -89,6 +89,17 @@ describe("largeResults", () => {
 		expect(many?.length).toBeLessThanOrEqual(2_000);
 	});
 
+	test("searches for any text, not for a pattern", async () => {
+		const text = String.raw`2026-11-29 /a-b/c: [x]{1} (y|z)* ^$ \d+? "q" é & ~ # , <t> !`;
+		const look = tool({ name: "look", description: "Looks.", run: () => `${"-\n".repeat(2_000)}${text}` });
+		for (const search of [text, ...new Set(text)]) {
+			const { agent } = agentOf([ask("c1", "look"), ask("c2", "read_result", { id: "c1", search }), "done"], {
+				tools: [look],
+			});
+			expect((await turn(agent))[1], search).toMatch(/^\[(?:\d+ match|First \d+ match)/);
+		}
+	});
+
 	test.each([
 		[{ id: "other" }, "no stored result"],
 		[{ id: "c1", startLine: 1, startCharacter: 1 }, "not both"],

@@ -116,7 +116,7 @@ async function found(
 	from: number,
 	limit: number,
 ): Promise<string> {
-	const pattern = new RegExp(search.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "giu");
+	const pattern = new RegExp(search.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"), "giu");
 	const places: string[] = [];
 	let room = limit - noteLength;
 	/** The end of the text before the piece, so that matches across two pieces are found. */
