@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";
 import { Agent, type AgentOptions, memoryHost, tool } from "holdfast";
@@ -210,6 +211,36 @@ describe("largeResults", () => {
 		});
 		expect((await turn(parent.agent))[0]).toContain('read_result and the id "c1"');
 	});
+
+	test.each([[undefined], ["desk"]])(
+		"is deleted with the parent of a sub-agent, in the namespace %s",
+		async (namespace) => {
+			const path = join(temporaryFolder(), "sessions.db");
+			const host = sqliteHost(path);
+			const of = { host, ...(namespace !== undefined && { namespace }) };
+			const about = { name: "clerk", description: "Knows the log." };
+			const script = [
+				ask("s1", "read_log"),
+				ask("s2", "read_result", { id: "s1", startLine: 2_000 }),
+				"done",
+			];
+			const sub = agentOf(script, { ...of, ...about });
+			const parent = agentOf([ask("c1", "delegate_to_clerk", { prompt: "Tell it." }), "done"], {
+				...of,
+				subagents: [sub.agent],
+			});
+			await turn(parent.agent, "ann");
+			expect(results(sub.model.requests[2]?.messages ?? [])[1]).toContain("\nline 2000 of the log");
+			const stored = () => {
+				using database = new DatabaseSync(path);
+				return database.prepare("SELECT name FROM files").all();
+			};
+			expect(stored()).toHaveLength(1);
+			await parent.agent.session("ann").delete();
+			expect(stored()).toEqual([]);
+			await parent.agent.close();
+		},
+	);
 
 	test("continues in a new process between the result and its reading", async () => {
 		const path = join(temporaryFolder(), "sessions.db");

@@ -3,7 +3,14 @@ import { HoldfastTypeError } from "@holdfast/upp";
 import { type EngineAgent, isAwaitedBy, modelWaitDefaults, waitFor, withinCall } from "../engine/index.ts";
 import type { Mutable } from "../facts/index.ts";
 import type { Journal, MaybePromise, SessionKeys, SessionStore } from "../host/index.ts";
-import { awaitedHost, memoryJournal, memoryValues, systemWarn, type ValueStore } from "../host/index.ts";
+import {
+	awaitedHost,
+	memoryJournal,
+	memoryValues,
+	readChildStoreKey,
+	systemWarn,
+	type ValueStore,
+} from "../host/index.ts";
 import type { OutputSchema } from "../output/index.ts";
 import {
 	AgentPolicy,
@@ -228,24 +235,29 @@ function checkTogether(
 /** Returns values that are stored with the sessions. */
 function valuesBeside(
 	{ host }: AgentOptions,
-	{ storeKeyOf }: SessionKeys,
+	keys: SessionKeys,
 	given: SessionStore | undefined,
 ): ValueStore {
 	const store = given ?? (host !== undefined && "sessionStore" in host ? host.sessionStore : undefined);
 	const own = host !== undefined && "values" in host ? host.values : undefined;
 	const values = own ?? (store === undefined ? memoryValues() : valuesOfStore(store));
 	return {
-		values: (key, owner) => values.values(storeKeyOf(key), owner),
+		values: (key, owner) => values.values(storeKeyIn(keys, key), owner),
 		deleteSession: (key) =>
-			values.goWithSession === true ? undefined : values.deleteSession(storeKeyOf(key)),
+			values.goWithSession === true ? undefined : values.deleteSession(storeKeyIn(keys, key)),
 	};
 }
 
 /** Returns the files of plugins, which are stored with the sessions. */
-function filesBeside({ host }: AgentOptions, { storeKeyOf }: SessionKeys, store: unknown): PolicyFiles {
+function filesBeside({ host }: AgentOptions, keys: SessionKeys, store: unknown): PolicyFiles {
 	const files = host !== undefined && "files" in host ? host.files : undefined;
-	if (files !== undefined) return policyFiles({ of: (key, owner) => files.of(storeKeyOf(key), owner) });
+	if (files !== undefined) return policyFiles({ of: (key, owner) => files.of(storeKeyIn(keys, key), owner) });
 	return policyFiles(host === undefined && store === undefined ? "memory" : "none");
+}
+
+/** A child session's key is its store key: with any other, what is stored would outlive the session. */
+function storeKeyIn({ storeKeyOf }: SessionKeys, key: string): string {
+	return readChildStoreKey(key) === undefined ? storeKeyOf(key) : key;
 }
 
 /** Returns the tools as a list that others can be added to. Tools from a record get its names. */
