@@ -41,7 +41,7 @@ export class AgentPolicy {
 	/** Returns the stages for one run, in order. */
 	begin(run: PolicyRun): readonly NamedStages[] {
 		const { middleware, plugins, tools, caller } = this.#options;
-		const above = caller === undefined ? [] : caller.begin(run).map(heldBelow);
+		const above = caller === undefined ? [] : heldBelow(caller.begin(run));
 		const list = middleware.map((entry): NamedStages => {
 			const own = middlewareStages(entry, run);
 			const { toolCall, toolResult, ...stages } =

@@ -35,7 +35,11 @@ const holdsBelow = {
 } satisfies Record<keyof Stages, boolean>;
 
 /** Returns the stages of a caller that hold for its sub-agent too. */
-export function heldBelow({ stages, ...rest }: NamedStages): NamedStages {
+export function heldBelow(list: readonly NamedStages[]): readonly NamedStages[] {
+	return list.filter(({ notBelow }) => notBelow === undefined).map(partBelow);
+}
+
+function partBelow({ stages, ...rest }: NamedStages): NamedStages {
 	const kept = Object.entries(stages).filter(([name]) => holdsBelow[name as keyof Stages]);
 	const bound = kept.map(([name, stage]) => [name, typeof stage === "function" ? stage.bind(stages) : stage]);
 	return { ...rest, stages: Object.fromEntries(bound) };

@@ -19,6 +19,8 @@ export interface NamedStages {
 	readonly name: string;
 	readonly stages: Stages;
 	readonly answersMayNotWait?: boolean;
+	/** Set if the stages never hold for a sub-agent that works under the policy. */
+	readonly notBelow?: true;
 }
 
 /** The stages that the engine calls during a run. Those around it, and `admit`, are joined elsewhere. */

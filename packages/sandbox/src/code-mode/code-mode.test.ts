@@ -220,6 +220,28 @@ describe("a script under the policy of its caller", () => {
 		expect(denied(await ask("caller"))).toBe(true);
 	});
 
+	test.each(["call", "session"])(
+		"receives results as they are if a plugin shortens what is recorded: %s",
+		async (where) => {
+			const shorten = definePlugin({
+				name: "shorten",
+				setup(host) {
+					host.on("result.record", ({ output }) => ({ output: `short: ${JSON.stringify(output)}` }));
+				},
+			});
+			const list = tool({ name: "list", description: "Lists numbers.", run: () => [1, 2, 3] });
+			const worker = new Agent({
+				model: modelWith("return (await tools.list({})).length"),
+				tools: [codeMode({ tools: [list], sandbox })],
+				plugins: [shorten],
+			});
+			const { turn } = await (where === "call"
+				? worker.generate("Go.", AgentState.initial())
+				: (await worker.session("s").send("Go.")).result());
+			expect(JSON.stringify(turn?.messages)).toContain(JSON.stringify('short: "3"').slice(1, -1));
+		},
+	);
+
 	test("needs its caller: called by itself, the tool is refused", async () => {
 		await expect(codeMode({ tools: [reader], sandbox }).run({ code: "return 1" })).rejects.toMatchObject({
 			code: "invalid_option",

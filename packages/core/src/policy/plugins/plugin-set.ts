@@ -149,7 +149,11 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 				...named(hooks["tool.result"], (listener) => ({
 					toolResult: (given) => replaceResult(listener, turn, given),
 				})),
-				...named(hooks["result.record"], (listener) => recordStages(listener, turn)),
+				// A sub-agent has other tools, and a script needs whole results: what is recorded of them is their own matter.
+				...named(hooks["result.record"], (listener) => recordStages(listener, turn)).map((each) => ({
+					...each,
+					notBelow: true as const,
+				})),
 			];
 		},
 		async turnAfter(turn, result) {

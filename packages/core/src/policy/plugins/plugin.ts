@@ -136,7 +136,8 @@ export interface PluginHooks {
 	"tool.result"(context: ToolResultContext): MaybePromise<ToolResultReplacement | Nothing>;
 	/**
 	 * Called with each result as it will be recorded: of a tool, of a sub-agent, or answered from outside, after every
-	 * `admit` of the middleware. Returns the output to record instead. If it throws, the run fails with that error.
+	 * `admit` of the middleware. Returns the output to record instead. If it throws, the run fails with that error. Not
+	 * called for the results inside a sub-agent with `policy: "caller"`.
 	 */
 	"result.record"(context: ResultRecordContext): MaybePromise<{ readonly output: unknown } | Nothing>;
 	/** Called before the model. Returns the messages the model sees instead of these. If it throws, the run fails. */
