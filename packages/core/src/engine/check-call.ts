@@ -134,7 +134,9 @@ function noSuchTool({ agent, offered }: CallSetting, { toolName }: ToolCall): st
 	const { loadedBy } = agent.tools.get(toolName) ?? {};
 	if (loadedBy !== undefined && (active === undefined || active.includes(loadedBy)))
 		return `The tool "${toolName}" is not loaded, so it did not run. Call "${loadedBy}" to load it, then call it again.`;
-	const names = active ?? [...agent.toolList.map(({ name }) => name), ...loaded];
+	const sent = active ?? [...agent.toolList.map(({ name }) => name), ...loaded];
+	// The journal may name tools that the agent no longer has.
+	const names = sent.filter((name) => agent.tools.has(name));
 	const available = names.length === 0 ? "No tools are available." : `Available tools: ${names.join(", ")}.`;
 	const isKnown = agent.tools.has(toolName);
 	return `${isKnown ? `The tool "${toolName}" is not available in this step.` : `There is no tool "${toolName}".`} ${available}`;

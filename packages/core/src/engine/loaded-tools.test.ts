@@ -126,7 +126,11 @@ describe("a tool with `loadedBy`", () => {
 		const model = scriptedModel([loads("a", "b"), "Done.", calls("a"), "Done."]);
 		await (await new Agent({ model, tools: tools(), host }).session("s").send("Go.")).result();
 		const next = new Agent({ model, tools: tools(["b"]), host });
-		expect((await (await next.session("s").send("On.")).result()).text).toBe("Done.");
+		const { text, turn } = await (await next.session("s").send("On.")).result();
+		expect(text).toBe("Done.");
+		expect(turn?.toolExecutions).toMatchObject([
+			{ result: 'There is no tool "a". Available tools: load, look, b.' },
+		]);
 		expect(offered(model.requests).at(-1)).toEqual(["load", "look", "b"]);
 	});
 
