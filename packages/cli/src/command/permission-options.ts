@@ -2,7 +2,7 @@
 import { isAllowed } from "../tools/index.ts";
 import { type ApprovalOptions, UsageError, type WorkOptions } from "../work/index.ts";
 
-/** The options as they were given. */
+/** The unparsed options. */
 export interface PermissionValues {
 	readonly "allow-write"?: boolean;
 	readonly "allow-shell"?: boolean;
@@ -28,7 +28,7 @@ export function readChanging(
 	const problem = allowedCommands?.find((command) => !isAllowed(command, [command]));
 	if (problem !== undefined)
 		throw new UsageError(
-			`"${problem}" is no beginning of a command. Give plain words, such as --allow-command "npm test".`,
+			`The option --allow-command cannot allow "${problem}". Give plain words, such as --allow-command "npm test".`,
 		);
 	return { allowWrite, allowShell, allowedCommands };
 }

@@ -115,7 +115,10 @@ export class Approvals {
 		return undefined;
 	}
 
-	/** Asks about a command of the user, as about one of the model; returns it as it was approved, else undefined. */
+	/**
+	 * Asks about a command of the user, as about one of the model. Returns the approved command, which the user may have
+	 * edited; undefined if it was not approved.
+	 */
 	async command(command: string): Promise<string | undefined> {
 		const call: PendingToolCall = {
 			runId: "",

@@ -25,6 +25,12 @@ test("the offline model needs no package", () => {
 	]);
 });
 
+test("HOLDFAST_CONTEXT_WINDOW applies to every model, also to the one that needs no key", () => {
+	const environment = { HOLDFAST_CONTEXT_WINDOW: "200000" };
+	const chosen = ["offline", "openai:gpt-5.2", undefined].map((name) => chooseModel(name, environment));
+	expect(chosen.map(({ contextWindow }) => contextWindow)).toEqual([200_000, 200_000, 200_000]);
+});
+
 test("a package that is installed is found", () => {
 	expect(chooseModel("openai:gpt-5.2", {}).name).toBe("openai:gpt-5.2");
 });

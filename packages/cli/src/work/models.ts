@@ -130,7 +130,7 @@ export function chooseModel(
 				price,
 				contextWindow,
 			};
-	return { reference: offline, name: "offline", reason: "no key is set", price };
+	return { reference: offline, name: "offline", reason: "no key is set", price, contextWindow };
 }
 
 /**

@@ -2,7 +2,7 @@
 import { AgentState, type Host } from "holdfast";
 import type { Fact } from "holdfast/host";
 
-/** Returns the first input of a session, even if the beginning of the session was folded; "" if there is none. */
+/** Returns the first input of a session, even if the beginning of the session was folded; "" for a session without inputs. */
 export async function titleOf({ journal }: Pick<Host, "journal">, key: string): Promise<string> {
 	const first = await journal.read(key, { limit: 3 });
 	return first.flatMap(({ fact }) => firstTexts(fact))[0] ?? "";

@@ -28,7 +28,7 @@ export interface Setup {
 	readonly allowNetwork: boolean;
 	readonly allowWrite: boolean;
 	readonly allowShell: boolean;
-	/** Never stored: each process that works on the session needs them anew. */
+	/** Never stored: each process that works on the session must be given them. */
 	readonly allowedCommands: readonly string[];
 	/** Absolute path of the module of the user's agent. */
 	readonly agent: string | undefined;
