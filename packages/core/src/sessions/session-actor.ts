@@ -177,6 +177,7 @@ export class SessionActor {
 
 	/** Makes room for other sessions, unless there is work to do or state to keep. */
 	retire(): boolean {
+		this.lease.forget();
 		const hasOverlays = this.#shown !== undefined || (this.#overlays?.length ?? 0) > 0;
 		if (!this.isIdle || this.watchesDeadline || hasOverlays || this.table.later.has(this.#look)) return false;
 		this.lease.release(); // stores track the leases that are held
@@ -328,20 +329,19 @@ export class SessionActor {
 
 	#ended(turn: Turn, outcome: DriveOutcome): void {
 		const { run, handle, frame, steered } = turn;
+		const waits = outcome.kind === "left" && outcome.reason === "waiting";
 		this.#turn = undefined;
 		if (run.state.run?.status === "waiting" || run.round !== undefined) this.watchDeadline(run.state);
 		if (outcome.kind === "ended" && outcome.outcome !== "killed") this.lease.ended(run.state);
-		else this.lease.left();
-		const { runId } = run;
-		if (outcome.kind === "left" && outcome.reason === "waiting") {
+		else this.lease.left(waits ? run.state : undefined);
+		if (waits) {
 			const { overlays } = frame.policy;
-			if (overlays !== undefined) this.#shown = { runId, overlays };
-			handle.waits(() => interrupt(this.queue, runId));
+			if (overlays !== undefined) this.#shown = { runId: run.runId, overlays };
+			handle.waits(() => interrupt(this.queue, run.runId));
 			if (run.stopReason === "interrupt") handle.interrupt(); // requested while the run started to wait
 		}
 		frame.close(outcome);
 		handle.concluded(run, outcome, frame);
-		const waits = outcome.kind === "left" && outcome.reason === "waiting";
 		const continues = waits && waitsForTime(run.state.run);
 		if (outcome.kind === "left" && outcome.reason !== "lease_lost" && !continues) {
 			// After a run that was left open, the queue must also wait until the run is resumed.

@@ -130,11 +130,21 @@ export class SessionLease {
 		this.#known = { state: { ...state, run: undefined }, incarnation: this.#known?.incarnation, epoch };
 	}
 
-	/** The run was left open: commits elsewhere and failed commits are unknown here, so the journal is read again. */
-	left(): void {
+	/**
+	 * The run was left open: commits elsewhere and failed commits are unknown here, so the journal is read again. If the run
+	 * waits, its wait was committed, and reading continues from `state`.
+	 */
+	left(state?: SessionState): void {
 		this.#store.local.driven.delete(this.#storeKey);
+		const epoch = this.#lease?.epoch ?? this.#known?.epoch;
+		this.#seen = state && { state, incarnation: this.#known?.incarnation, epoch };
 		this.#known = undefined;
 		this.release();
+	}
+
+	/** Drops the state from memory: the session has not been used for long. */
+	forget(): void {
+		if (this.#lease === undefined) this.#seen = undefined;
 	}
 
 	/** Lets another worker, or this one again, acquire the session. */

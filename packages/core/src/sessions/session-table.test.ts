@@ -4,6 +4,7 @@ import { Agent } from "../agent/agent.ts";
 import { journalHost } from "../host/host-port.ts";
 import type { Journal, Lease } from "../host/journal.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
+import { strategy } from "../strategies/index.ts";
 import { echo, play, shown } from "./sessions.fixture.ts";
 
 test("of a thousand idle sessions and one, the oldest lets go of its lease, and its handle continues", async () => {
@@ -76,4 +77,25 @@ test("a session whose state was asked for makes room for others", async () => {
 	for (let at = 0; at < 1_000; at++) await agent.session(`other ${at}`).state();
 	await session.state();
 	expect(read).toEqual([1, 2, 3, 4, 1, 2, 3, 4]);
+});
+
+test("a session whose run waits is read on from when it continues, unless a thousand others were used since", async () => {
+	const { journal, read } = readingOf(memoryJournal());
+	const waits = strategy({
+		name: "waits",
+		decide: ({ last }) =>
+			last.kind === "input" ? { kind: "wait", until: 4_000_000_000_000 } : { kind: "finish" },
+	});
+	const agent = new Agent({ model: scriptedModel(echo), host: journalHost(journal), execution: waits });
+	const handles = Array.from({ length: 1_001 }, (_, at) => agent.session(`s${at}`));
+	for (const handle of handles) expect((await (await handle.send("one")).result()).outcome).toBe("waiting");
+	const readFor = async (handle: (typeof handles)[number]): Promise<readonly number[]> => {
+		read.length = 0;
+		await (await handle.steer("two")).result();
+		return [...read];
+	};
+	const [first, second] = handles as [(typeof handles)[number], (typeof handles)[number]];
+	expect(await readFor(second)).not.toContain(1);
+	expect(await readFor(first)).toContain(1);
+	await agent.close();
 });
