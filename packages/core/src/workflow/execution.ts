@@ -2,8 +2,8 @@
 // happens outside it (a step ends, a time comes, an input is offered) only leaves word and wakes it.
 //
 // In each round, the loop commits what has ended, gives the code what is on record, and starts what the code calls. A
-// call is on record before it is performed. If only waits are open, the run is left: it occupies no process, and the code
-// is run again from its record when the first wait ends.
+// call is on record before it is performed. If only waits are open, the run is left. The process that left it continues the
+// suspended code; another one runs the code again from its record.
 import { HoldfastError } from "@holdfast/upp";
 import { CodeRound, commit, type Run, Stopped, Waits, waitStep } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
@@ -11,6 +11,7 @@ import { type Branch, type Divergence, type NewCall, Replayer } from "../replaye
 import type { FlowCall, StepCall } from "./flow-call.ts";
 import { OpenWaits } from "./open-waits.ts";
 import { type Attempted, attemptStep, delayAfter, recoverStep } from "./run-step.ts";
+import type { SuspendedCodes } from "./suspended-code.ts";
 import { codeRecords, noteOf, stateOf, toolCallIdOf } from "./workflow-notes.ts";
 
 /** Milliseconds that running steps have to end when a run is suspended. */
@@ -31,7 +32,8 @@ export type CodeOf = (main: Branch<FlowCall>) => unknown;
 export class Execution {
 	readonly #run: Run;
 	readonly #replayer: Replayer<FlowCall>;
-	readonly #waits = new OpenWaits();
+	readonly #waits: OpenWaits;
+	readonly #suspended: SuspendedCodes;
 	/** Steps whose function runs in this process, by id. */
 	readonly #steps = new Map<string, Promise<void>>();
 	readonly #finished: Finished[] = [];
@@ -45,11 +47,19 @@ export class Execution {
 	#wake = (): void => {};
 	#isWoken = false;
 
-	constructor(run: Run, code: CodeOf) {
+	constructor(run: Run, code: CodeOf, suspended: SuspendedCodes) {
 		this.#run = run;
+		this.#suspended = suspended;
 		this.#calls = new CodeRound(run, () => this.#wakeUp());
 		const { eventLoop } = run.agent.ports;
-		this.#replayer = new Replayer<FlowCall>({ run: code, nextTurn: (passed) => eventLoop.nextTurn(passed) });
+		const kept = suspended.take(stateOf(run).records);
+		this.#waits = kept?.waits ?? new OpenWaits();
+		this.#replayer =
+			kept?.replayer ??
+			new Replayer<FlowCall>({ run: code, nextTurn: (passed) => eventLoop.nextTurn(passed) });
+		if (kept === undefined) return;
+		this.#read = kept.read;
+		this.#attempts = undefined;
 	}
 
 	/** Runs the code to its end and returns its result. Rejects with the error that ends the run, or to leave it. */
@@ -68,7 +78,10 @@ export class Execution {
 			}
 		} catch (error) {
 			if (error instanceof Stopped && error.reason === "suspend") await this.#recordLast();
-			throw error instanceof Waits ? error : await this.#calls.cutShort(error);
+			if (!(error instanceof Waits)) throw await this.#calls.cutShort(error);
+			const code = { replayer: this.#replayer, waits: this.#waits, read: this.#read };
+			this.#suspended.keep(stateOf(run).records, code);
+			throw error;
 		} finally {
 			run.inputs.whenOffered = undefined;
 			run.signal.removeEventListener("abort", abort);
@@ -226,7 +239,7 @@ export class Execution {
 		const next = this.#waits.next();
 		if (this.#steps.size > 0 || this.#calls.isUnderWay) return this.#woken(next?.until);
 		if (open === 0) return this.#foreign();
-		// Only waits are open. An input, or the first time, ends this one; the code then runs again from its record.
+		// Only waits are open. An input, or the first time, ends this one.
 		if (this.#calls.isOpen) return this.#calls.leave(next ?? { tag: "answer" });
 		if (next === undefined) throw new Error("a call is open that nothing performs");
 		await waitStep(run, { kind: "wait", ...next });

@@ -2,12 +2,15 @@
 import { HoldfastError } from "@holdfast/upp";
 import { commit, type Run, saidAtTheEnd } from "../engine/index.ts";
 import { type Fact, finalOutputTag, outputTopic } from "../facts/index.ts";
+import type { Branch } from "../replayer/index.ts";
 import { formatIssues } from "../schema/index.ts";
 import type { DecidingStrategy } from "../strategies/index.ts";
 import { plainJson, type ValidatedInput } from "../tools/index.ts";
 import { messageEvent, readEvent, readInput } from "./event-message.ts";
 import { Execution } from "./execution.ts";
 import { Flow } from "./flow.ts";
+import type { FlowCall } from "./flow-call.ts";
+import { SuspendedCodes } from "./suspended-code.ts";
 import { evolveWorkflow, newState, stateOf, type WorkflowState } from "./workflow-notes.ts";
 
 /** Validates a value; undefined if any value is valid. */
@@ -23,19 +26,20 @@ export interface WorkflowCode {
 
 /** Returns the strategy of an agent whose runs are runs of the workflow. */
 export function workflowStrategy(workflow: WorkflowCode): Partial<DecidingStrategy> {
+	const suspended = new SuspendedCodes();
 	return {
 		name: workflow.name,
 		decide: () => ({ kind: "finish" }),
 		initial: () => newState,
 		evolve: (own, entry) => evolveWorkflow(own as WorkflowState, entry),
-		code: (run) => runCode(run, workflow),
+		code: (run) => runCode(run, workflow, suspended),
 	};
 }
 
-async function runCode(run: Run, workflow: WorkflowCode): Promise<void> {
+async function runCode(run: Run, workflow: WorkflowCode, suspended: SuspendedCodes): Promise<void> {
 	const { runId, sessionKey, caller } = run;
 	const input = await inputOf(run, workflow);
-	const execution = new Execution(run, async (main) => {
+	const code = async (main: Branch<FlowCall>): Promise<unknown> => {
 		const flow = new Flow(main, { runId, sessionKey, caller });
 		try {
 			return await workflow.run(flow, input);
@@ -43,8 +47,8 @@ async function runCode(run: Run, workflow: WorkflowCode): Promise<void> {
 			const failed = await flow.undo();
 			throw failed.length === 0 ? error : undoFailed(error, failed);
 		}
-	});
-	const result = await execution.carryOut();
+	};
+	const result = await new Execution(run, code, suspended).carryOut();
 	// The process may have died between the result and the end of the run.
 	if (stateOf(run).hasEnded) return;
 	const value = await outputOf(result, workflow);
