@@ -210,6 +210,13 @@ test("no source takes the pathname of a file's URL for its path: blanks and fore
 	expect(wrong).toEqual([]);
 });
 
+test("shipped code declares nothing with `using`, which webpack does not parse", () => {
+	const using = sources
+		.filter((file) => /^packages\/[^/]+\/src\//.test(file) && !/\.(?:test|test-d|fixture)\.tsx?$/.test(file))
+		.filter((file) => /^\s*(?:await )?using \w+ =/m.test(readFileSync(join(root, file), "utf8")));
+	expect(using).toEqual([]);
+});
+
 test("packages create folders with makeFolder(): Node's recursive mkdir never returns on some file systems", () => {
 	const wrong = sources
 		.filter((file) => /^packages\/(?!testing\/)/.test(file) && !/\.(?:test|test-d|fixture)\.ts$/.test(file))

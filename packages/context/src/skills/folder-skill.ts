@@ -1,4 +1,5 @@
 // Skills in folders. No path leaves the skill's folder: paths are checked as text, and again after links are resolved.
+import type { FileHandle } from "node:fs/promises";
 import { isHoldfastError } from "@holdfast/upp";
 import { type ParseSkillOptions, parseSkill } from "./parse-skill.ts";
 import { hashOf, type Skill } from "./skill.ts";
@@ -164,12 +165,11 @@ async function readWithin(
 		return undefined;
 	}
 	if (!isWithin(root, real, sep)) throw skillPathOutside(skill, path);
+	// Not declared with `await using`, which webpack does not parse.
+	let file: FileHandle | undefined;
 	try {
 		// The resolved path has no link left. If one has been put in its place since, it is not followed.
-		await using file = await open(
-			real,
-			constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
-		);
+		file = await open(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
 		const info = await file.stat();
 		if (!info.isFile()) return undefined;
 		if (info.size > limit) throw skillTooLarge(skill, `the file ${JSON.stringify(path)}`, info.size, limit);
@@ -180,6 +180,8 @@ async function readWithin(
 	} catch (error) {
 		if (isHoldfastError(error)) throw error;
 		return undefined;
+	} finally {
+		await file?.close();
 	}
 }
 
