@@ -4,9 +4,10 @@ import { type LLMRequest, UPPError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import type { AssistantSaid, Entry } from "../facts/fact.ts";
+import { cutOff } from "../host/cut-off.fixture.ts";
 import { type Host, journalHost } from "../host/host-port.ts";
 import { memoryHost } from "../host/memory-host.ts";
-import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
+import { memoryJournal } from "../host/memory-journal.ts";
 import { fallback } from "../policy/middleware/fallback.ts";
 import type { Session } from "../sessions/session.ts";
 import { settled } from "../sessions/sessions.fixture.ts";
@@ -50,16 +51,6 @@ function agentOver(host: Host, asked: number[] = [], deleted: string[] = []): Ag
 			return step === 2 ? { activeTools: ["look"], instructions: "Only look." } : undefined;
 		},
 	});
-}
-
-/** A journal whose only worker died after it committed these entries. */
-function cutOff(entries: readonly Entry[]): MemoryJournal {
-	const journal = memoryJournal({ workerId: "dead" });
-	const acquired = journal.acquire("k");
-	if (acquired instanceof Promise || !acquired.ok) throw new Error("a new session is free");
-	for (const { at, runId, fact } of entries) acquired.lease.append({ at, runId, facts: [fact] });
-	journal.die();
-	return journal.worker("next");
 }
 
 function answersOf(entries: readonly Entry[]): AssistantSaid[] {

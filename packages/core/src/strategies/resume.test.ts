@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { anyTool, contentOf, lines } from "../agent/agent.fixture.ts";
 import { Agent } from "../agent/agent.ts";
 import type { AgentStrategy } from "../engine/engine-agent.ts";
-import type { Entry } from "../facts/fact.ts";
+import { cutOff } from "../host/cut-off.fixture.ts";
 import { journalHost } from "../host/host-port.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
 import type { DecidingStrategy } from "./execution-strategy.ts";
@@ -69,16 +69,6 @@ function agentOver(
 		strategy,
 		host: journalHost(journal),
 	});
-}
-
-/** A journal whose only worker died after it committed these entries. */
-function cutOff(entries: readonly Entry[]): MemoryJournal {
-	const journal = memoryJournal({ workerId: "dead" });
-	const acquired = journal.acquire("k");
-	if (acquired instanceof Promise || !acquired.ok) throw new Error("a new session is free");
-	for (const { at, runId, fact } of entries) acquired.lease.append({ at, runId, facts: [fact] });
-	journal.die();
-	return journal.worker("next");
 }
 
 describe.each(strategies)("%s", (_, execution, stopAfter) => {

@@ -11,6 +11,7 @@ import { foldOptions } from "../engine/fold-options.ts";
 import { evolve } from "../facts/evolve.ts";
 import type { Entry } from "../facts/fact.ts";
 import { initialSession } from "../facts/session-state.ts";
+import { cutOff } from "../host/cut-off.fixture.ts";
 import { journalHost } from "../host/host-port.ts";
 import { memoryHost } from "../host/memory-host.ts";
 import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
@@ -305,15 +306,6 @@ function moverOptions(plan: readonly Move[]) {
 
 function mover(journal: MemoryJournal, plan: readonly Move[]): Agent {
 	return new Agent({ ...moverOptions(plan), host: journalHost(journal) });
-}
-
-function cutOff(entries: readonly Entry[]): MemoryJournal {
-	const journal = memoryJournal({ workerId: "dead" });
-	const acquired = journal.acquire("k");
-	if (acquired instanceof Promise || !acquired.ok) throw new Error("a new session is free");
-	for (const { at, runId, fact } of entries) acquired.lease.append({ at, runId, facts: [fact] });
-	journal.die();
-	return journal.worker("next");
 }
 
 test.each(moves.map((plan) => [plan.join(", "), plan] as const))(
