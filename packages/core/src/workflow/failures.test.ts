@@ -129,6 +129,17 @@ describe("a workflow that fails", () => {
 			expect([name, code]).toEqual([name, expect.stringMatching(/^invalid_(argument|option)$/)]);
 		expect(() => workflow({} as never, async () => 1)).toThrow(/`name`/);
 		expect(() => workflow({ name: "a", model: 1 } as never, async () => 1)).toThrow(/model/);
+		for (const [option, value] of [
+			["input", 5],
+			["output", null],
+			["version", Number.NaN],
+		] as const)
+			expect(() => workflow({ name: "a", [option]: value } as never, async () => 1)).toThrow(
+				expect.objectContaining({
+					code: "invalid_option",
+					message: expect.stringContaining(`\`${option}\` of workflow()`),
+				}),
+			);
 		expect(() => workflow({ name: "a" }, 1 as never)).toThrow(/function/);
 		await expect(refused.session("s").signal("late")).rejects.toMatchObject({ code: "workflow_not_running" });
 		const late = await refused.session("s").session.steer('{"event":"late"}');

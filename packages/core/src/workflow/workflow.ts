@@ -75,12 +75,12 @@ export class Workflow<Input = unknown, Output = unknown> {
 		this.#given = [options, run];
 		const { name, version, input, output, tools = [], ...others } = options;
 		this.name = name;
-		this.#input = checkOf(input);
+		this.#input = checkOf(input, "input");
 		const code = {
 			name,
 			run: run as (flow: Flow, input: unknown) => unknown,
 			input: this.#input,
-			output: checkOf(output),
+			output: checkOf(output, "output"),
 		};
 		const execution = workflowStrategy(code) as AgentOptions["execution"];
 		// The fingerprint of a run contains the instructions, so a change of the version is a change of the agent.
@@ -173,10 +173,10 @@ export function workflow<
 			"invalid_option",
 			"The option `name` of workflow() must be a non-empty string.",
 		);
-	if (version !== undefined && typeof version !== "string" && typeof version !== "number")
+	if (version !== undefined && typeof version !== "string" && !Number.isFinite(version))
 		throw new HoldfastTypeError(
 			"invalid_option",
-			"The option `version` of workflow() must be text or a number.",
+			"The option `version` of workflow() must be text or a finite number.",
 		);
 	if (typeof run !== "function")
 		throw new HoldfastTypeError("invalid_argument", "workflow(options, run) takes a function as `run`.");
@@ -189,7 +189,13 @@ function withBuiltIn(tools: ToolSet): ToolSet {
 	return [...own, ...builtInTools] as ToolSet;
 }
 
-function checkOf(schema: OutputSchema | undefined): Check {
+/** @throws HoldfastError `invalid_option` naming the option; `invalid_schema`, `schema_not_convertible`. */
+function checkOf(schema: OutputSchema | undefined, option: "input" | "output"): Check {
 	if (schema === undefined) return undefined;
+	if ((typeof schema !== "object" && typeof schema !== "function") || schema === null)
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`${option}\` of workflow() must be JSON Schema, or a Standard Schema such as zod's.`,
+		);
 	return readToolInput({ inputSchema: schema } as never, "workflow").validate;
 }
