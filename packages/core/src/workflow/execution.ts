@@ -10,7 +10,7 @@ import type { Fact } from "../facts/index.ts";
 import { type Branch, type Divergence, type NewCall, Replayer } from "../replayer/index.ts";
 import type { FlowCall, StepCall } from "./flow-call.ts";
 import { OpenWaits } from "./open-waits.ts";
-import { type Attempted, attemptStep, delayAfter, recoverStep } from "./run-step.ts";
+import { type Attempted, attemptStep, delayAfter, recoverStep, type StepAttempt } from "./run-step.ts";
 import type { SuspendedCodes } from "./suspended-code.ts";
 import { codeRecords, noteOf, stateOf, toolCallIdOf } from "./workflow-notes.ts";
 
@@ -20,10 +20,7 @@ const suspendGrace = 250;
 const foreignGrace = 10_000;
 
 /** An attempt that ended. */
-interface Finished {
-	readonly id: string;
-	readonly attempt: number;
-	readonly step: StepCall;
+interface Finished extends StepAttempt {
 	readonly attempted: Attempted | "again";
 }
 
@@ -199,7 +196,7 @@ export class Execution {
 		this.#follow({ id, step, attempt }, recoverStep(this.#run, id, step));
 	}
 
-	#follow(about: Omit<Finished, "attempted">, attempt: Promise<Finished["attempted"]>): void {
+	#follow(about: StepAttempt, attempt: Promise<Finished["attempted"]>): void {
 		const followed = attempt.then((attempted) => {
 			this.#steps.delete(about.id);
 			this.#finished.push({ ...about, attempted });
@@ -209,7 +206,7 @@ export class Execution {
 	}
 
 	/** Starts further attempts of steps, on record. */
-	async #tryAgain(due: readonly Omit<Finished, "attempted">[]): Promise<void> {
+	async #tryAgain(due: readonly StepAttempt[]): Promise<void> {
 		await this.#commit(due.map(({ id, attempt }) => noteOf.started({ id, attempt })));
 		for (const { id, step, attempt } of due) this.#start(id, step, attempt);
 	}

@@ -3,6 +3,7 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { Fact } from "../facts/index.ts";
 import type { StepCall } from "./flow-call.ts";
+import type { StepAttempt } from "./run-step.ts";
 import { noteOf, type ReceivedEvent, type WorkflowRecord } from "./workflow-notes.ts";
 
 /** How many events are kept for code that does not wait for them yet. */
@@ -81,7 +82,7 @@ export class OpenWaits {
 	/** Returns the outcomes of waits that have ended, and the attempts that are due. */
 	settled(now: number): {
 		readonly facts: readonly Fact[];
-		readonly retries: readonly { readonly id: string; readonly step: StepCall; readonly attempt: number }[];
+		readonly retries: readonly StepAttempt[];
 	} {
 		const facts: Fact[] = [];
 		const used = new Set<string>();

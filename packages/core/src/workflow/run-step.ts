@@ -6,6 +6,14 @@ import { plainJson } from "../tools/index.ts";
 import type { StepCall } from "./flow-call.ts";
 import type { RecordedError } from "./workflow-notes.ts";
 
+/** An attempt of a step. */
+export interface StepAttempt {
+	readonly id: string;
+	readonly step: StepCall;
+	/** Number of the attempt, from 1. */
+	readonly attempt: number;
+}
+
 /** How an attempt ended. `isFinal`: it must not be tried again. */
 export type Attempted =
 	| { readonly value: unknown; readonly error?: undefined }
