@@ -103,7 +103,8 @@ export class WorkflowSession<Input = unknown, Output = unknown> {
 	}
 
 	/**
-	 * Sends an event to the open run: see `flow.event`. Resolves once it is durable.
+	 * Sends an event to the open run: see `flow.event`. Resolves once it is durable. An event that is accepted while the run
+	 * ends may become a run of its own, which fails with `workflow_not_running`.
 	 *
 	 * Rejects with `workflow_not_running` if no run is open, `invalid_input` if the payload is not JSON, and like
 	 * `Session.steer`.
