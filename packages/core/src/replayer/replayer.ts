@@ -3,7 +3,7 @@
 // The same function serves the first execution and every replay: the code receives an outcome only once it is on record,
 // one at a time, in the order of the record, and has run as far as it can before it receives the next. Promise.race and
 // all other control flow therefore take the same course each time. Code that is suspended in memory continues from where
-// it is; nothing is run again in a living process.
+// it is, and does not run again.
 //
 // States of an execution:
 //
