@@ -19,8 +19,10 @@ const readLog = tool({
 	needsApproval: true,
 	run: () => log,
 });
+const peek = tool({ name: "peek", description: "Returns the old log.", parameters, run: () => log });
 const erase = tool({ name: "erase", description: "Erases the disk.", parameters, run: () => "erased" });
-const text = "---\nname: inspect\ndescription: Inspects logs.\nallowed-tools: read_log\n---\nRead the log.\n";
+const text =
+	"---\nname: inspect\ndescription: Inspects logs.\nallowed-tools: read_log peek\n---\nRead the log.\n";
 
 const ask = (id: string, name: string, args: object = {}): ScriptedReply => ({
 	toolCalls: [{ id, name, arguments: args as never }],
@@ -31,7 +33,7 @@ async function serve(path: string, script: readonly (string | ScriptedReply)[]) 
 	const host = sqliteHost(path);
 	const plugins = [largeResults({ limit: 2_000 }), skills({ sources: [{ text }] })];
 	const server = await listen({
-		agent: { model, tools: searchable([readLog, erase]), plugins },
+		agent: { model, tools: searchable([readLog, peek, erase], { always: ["peek"] }), plugins },
 		host,
 		port: 0,
 	});
@@ -47,6 +49,7 @@ test("a new process continues with the loaded tools, the skill's limit and the s
 	const first = await serve(path, [
 		ask("c1", "search_tools", { query: "read the log" }),
 		ask("c2", "load_skill", { name: "inspect" }),
+		ask("c0", "peek"),
 		ask("c3", "read_log"),
 	]);
 	const response = await fetch(`${first.url}/api/agent/execute`, {
@@ -58,7 +61,7 @@ test("a new process continues with the loaded tools, the skill's limit and the s
 	await first.close();
 
 	const next = await serve(path, [
-		ask("c4", "read_result", { id: "c3", search: "line-1999" }),
+		ask("c4", "read_result", { id: "c0", search: "line-1999" }),
 		ask("c5", "erase"),
 		"done",
 	]);
@@ -68,6 +71,7 @@ test("a new process continues with the loaded tools, the skill's limit and the s
 	expect(tools.map(({ name }) => name).at(-1)).toBe("read_log");
 	const results = messages.filter(isToolResultMessage).flatMap((message) => message.results);
 	expect(results.slice(2).map(({ result }) => result)).toEqual([
+		expect.stringContaining('read_result and the id "c0"'),
 		expect.stringContaining('read_result and the id "c3"'),
 		expect.stringContaining("line 1999, character"),
 		expect.stringContaining('do not allow this call of "erase"'),
