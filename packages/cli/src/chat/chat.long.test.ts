@@ -393,6 +393,24 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await again.shows("It is done.");
 	});
 
+	test("arguments that are edited cannot control the terminal, and stay as they are", async () => {
+		const folder = temporaryFolder();
+		const command = "echo a\u001b[8m hidden\u001b[0m";
+		const model = await server({ tool: "shell", arguments: { command } }, { text: "Done." });
+		const terminal = new Terminal(["chat", "--model", model.model, "--allow-shell"], { folder });
+		await terminal.shows("nothing used yet");
+		await terminal.say("Go.");
+		await terminal.shows("or type a reason");
+		await terminal.say("e");
+		await terminal.shows("Edit command");
+		await terminal.shows("> echo a␛[8m hidden␛[0m");
+		expect(terminal.codes).not.toContain("\u001b[8m");
+		terminal.type(" x");
+		await terminal.shows("hidden␛[0m x");
+		terminal.press("Enter");
+		await terminal.shows(/echo a\\u\{1b\}\[8m hidden\\u\{1b\}\[0m x/);
+	});
+
 	test("knows commands", async () => {
 		const folder = temporaryFolder();
 		const model = await server({ text: "One." }, { text: "We said one." }, { text: "Two." });

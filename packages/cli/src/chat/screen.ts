@@ -1,7 +1,7 @@
 /** Draws a chat: finished entries scroll up; below them are the current activity and the user's draft. */
 import { Box, Static, Text, useAnimation, useInput, usePaste, useWindowSize } from "ink";
 import { createElement, type ReactNode, useEffect, useMemo, useState, useSyncExternalStore } from "react";
-import { fitted, printable, wrapped } from "../terminal/index.ts";
+import { fitted, pictured, printable, wrapped } from "../terminal/index.ts";
 import type { ChatEntry, Live, Snapshot, Transcript } from "./chat-transcript.ts";
 import type { Composed, Composer } from "./composer.ts";
 import { entryText } from "./entry-text.ts";
@@ -140,7 +140,9 @@ function Written({
 	readonly paint: Paint;
 	readonly columns: number;
 }): ReactNode {
-	const { text, cursor } = draft;
+	const { cursor } = draft;
+	// The arguments of a call that are edited come from the model.
+	const text = pictured(draft.text);
 	const [under = ""] = text.slice(cursor);
 	const shown = under === "" || under === "\n" ? " " : ([...text.slice(cursor)][0] ?? " ");
 	const after = text.slice(under === "" || under === "\n" ? cursor : cursor + shown.length);

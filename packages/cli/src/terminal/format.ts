@@ -57,6 +57,18 @@ export function spelledOut(text: string): string {
 	);
 }
 
+/**
+ * Replaces each character that could control a terminal, or change the order of the text, by a visible one; keeps tabs and
+ * line ends. Positions in the text stay the same.
+ */
+export function pictured(text: string): string {
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
+	return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) => {
+		const code = character.charCodeAt(0);
+		return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\ufffd";
+	});
+}
+
 /** Formats the arguments of a tool call: `path=src/a.ts from=1`. */
 export function formatArguments(input: unknown): string {
 	if (typeof input !== "object" || input === null) return input === undefined ? "" : JSON.stringify(input);

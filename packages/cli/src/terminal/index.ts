@@ -8,6 +8,7 @@ export {
 	formatDuration,
 	formatTime,
 	oneLine,
+	pictured,
 	printable,
 	quoted,
 	sessionKeyFor,
