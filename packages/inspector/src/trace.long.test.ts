@@ -87,5 +87,14 @@ describe.skipIf(whyNot !== undefined)(`the trace of the inspector${whyNot ?? ""}
 			.toBe(
 				`curl -N ${stage.url}/api/agent/execute -H 'content-type: application/json' -d '{"input":"add it up"}'`,
 			);
+		// The page lists a long entry cut.
+		const long = `add it up ${"and up ".repeat(6_000)}`.trim();
+		await stage.say("copied-long", long);
+		await show("copied-long", "timeline");
+		await row("Run 1").locator(".span-main").click();
+		await page.getByRole("button", { name: "Copy the run as curl" }).click();
+		await expect
+			.poll(() => page.evaluate(() => navigator.clipboard.readText()))
+			.toContain(`-d '{"input":"${long}"}'`);
 	});
 });

@@ -47,6 +47,14 @@ function pathOf({ sessionId, child }: EntrySource, what: string, seq: number): s
 	);
 }
 
+/** Returns the entries of a run, those that were cut in full. */
+export function wholeEntries(of: EntrySource, runId: string): Promise<readonly ShownEntry[]> {
+	const own = of.entries.filter((each) => each.runId === runId);
+	return Promise.all(
+		own.map((each) => (each.isCut === true ? ask<ShownEntry>(pathOf(of, "entries", each.seq)) : each)),
+	);
+}
+
 export function EntryDetails({
 	store,
 	seq,

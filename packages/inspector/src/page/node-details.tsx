@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { ShownEntry } from "../wire/index.ts";
 import { areThreads } from "./about.ts";
 import { Copy } from "./copy.tsx";
-import { AnswerDetails, type EntrySource, WholeEntry } from "./entry-details.tsx";
+import { AnswerDetails, type EntrySource, WholeEntry, wholeEntries } from "./entry-details.tsx";
 import { formatDuration, formatTime } from "./format.ts";
 import { curlOf, nodeOf, type TraceNode, testCaseOf } from "./node-model.ts";
 import { Figure, Value } from "./parts.tsx";
@@ -46,8 +46,14 @@ function Copies(props: {
 	if (areThreads() || of.child !== undefined) return null;
 	return (
 		<p class="acts">
-			<Copy text={() => testCaseOf(of.entries, runId, system)} label="Copy the run as a test case" />
-			<Copy text={() => curlOf(of.entries, runId, location.origin)} label="Copy the run as curl" />
+			<Copy
+				text={async () => testCaseOf(await wholeEntries(of, runId), runId, system)}
+				label="Copy the run as a test case"
+			/>
+			<Copy
+				text={async () => curlOf(await wholeEntries(of, runId), runId, location.origin)}
+				label="Copy the run as curl"
+			/>
 		</p>
 	);
 }
