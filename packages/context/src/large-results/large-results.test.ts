@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";
-import { Agent, type AgentOptions, memoryHost, tool } from "holdfast";
+import { Agent, type AgentOptions, createSubAgentTool, memoryHost, tool } from "holdfast";
 import type { Interceptor } from "holdfast/middleware";
 import { sqliteHost } from "holdfast/sqlite";
 import { describe, expect, test } from "vitest";
@@ -239,6 +239,24 @@ describe("largeResults", () => {
 			await parent.agent.session("ann").delete();
 			expect(stored()).toEqual([]);
 			await parent.agent.close();
+		},
+	);
+
+	test.each([["own"], ["caller"]] as const)(
+		"works in a call of a sub-agent under the policy: %s",
+		async (policy) => {
+			const script = [
+				ask("s1", "read_log"),
+				ask("s2", "read_result", { id: "s1", startLine: 2_000 }),
+				"done",
+			];
+			const sub = agentOf(script);
+			const parameters = { type: "object", properties: { task: { type: "string" } } };
+			const described = { name: "clerk", description: "Knows the log.", parameters };
+			const work = createSubAgentTool({ ...described, agent: sub.agent, policy });
+			const parent = agentOf([ask("c1", "clerk", { task: "Tell it." }), "done"], { tools: [work] });
+			await parent.agent.generate("go");
+			expect(results(sub.model.requests[2]?.messages ?? [])[1]).toContain("\nline 2000 of the log");
 		},
 	);
 

@@ -52,7 +52,7 @@ export interface CallSetup {
 	readonly policed: {
 		readonly policy: AgentPolicy | undefined;
 		readonly setup: AgentSetup | undefined;
-		readonly engineOfCalls?: (output: unknown) => EngineAgent;
+		readonly engineOfCalls?: ((output: unknown) => EngineAgent) | undefined;
 	};
 	readonly checkpoints: Checkpoints | undefined;
 	/** Set if the agent has a custom strategy, which the engine does not drive. */
@@ -263,6 +263,9 @@ function policedBelow({ agent, policed }: CallSetup, caller: AgentPolicy | undef
 		},
 		get setup() {
 			return policed.setup;
+		},
+		get engineOfCalls() {
+			return policed.engineOfCalls;
 		},
 	};
 }
