@@ -316,6 +316,7 @@ test.each([
 	[{ tools: [double], maxCalls: 0 }, "maxCalls"],
 	[{ tools: [double], maxSteps: 3 }, "maxSteps"],
 	[{ tools: [double], sandbox: {} }, "createSandbox"],
+	[{ tools: [{ ...double, loadedBy: "search_tools" }] }, "searchTools()"],
 	[
 		{ tools: { web: { type: "provider", id: "openai.web_search", args: {} } } },
 		"run by the model's provider",

@@ -126,6 +126,12 @@ export function codeMode(options: CodeModeOptions): SubAgentTool<{ readonly code
 			"invalid_option",
 			"The option `tools` of codeMode() must contain at least one tool.",
 		);
+	const deferred = Object.values(tools).find((each: AnyTool) => each.loadedBy !== undefined);
+	if (deferred !== undefined)
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The tools of codeMode() cannot come from searchable(): scripts find declarations with searchTools(). Pass the tools themselves.",
+		);
 	const foreign = callable.find(({ provider }) => provider !== undefined);
 	if (foreign !== undefined)
 		throw new HoldfastTypeError(
