@@ -103,18 +103,15 @@ export function proposalLines(proposal: Proposal): ChangeLine[] {
 	];
 }
 
-/** Formats the command of a call, the change that it would make, or why that is impossible. */
-export function effectLines({ change, command, refusal }: Proposal): ChangeLine[] {
+/** Formats the command of a call, its long arguments, the change that it would make, or why that is impossible. */
+export function effectLines({ change, command, details, refusal }: Proposal): ChangeLine[] {
+	const placed = (text: string): ChangeLine => ({ kind: "place", text });
+	const commands = command
+		?.split("\n")
+		.map((line, index) => `${index === 0 ? "$" : ">"} ${spelledOut(line)}`);
 	return [
-		...(command ?? "")
-			.split("\n")
-			.map(
-				(line, index): ChangeLine => ({
-					kind: "place",
-					text: `${index === 0 ? "$" : ">"} ${spelledOut(line)}`,
-				}),
-			)
-			.slice(0, command === undefined ? 0 : undefined),
+		...(commands ?? []).map(placed),
+		...(details?.split("\n").map(spelledOut) ?? []).map(placed),
 		...(change === undefined ? [] : changeLines(change)),
 		...(refusal === undefined
 			? []

@@ -12,32 +12,51 @@ export interface Proposal {
 	readonly title: string;
 	/** Undefined for tools that change no file, and if the change is impossible. */
 	readonly change: PlannedChange | undefined;
+	/** All arguments of the call, if the title shows only their beginning and nothing else shows them. */
+	readonly details: string | undefined;
 	/** The shell command that the call runs. */
 	readonly command: string | undefined;
 	/** Why the change is impossible. */
 	readonly refusal: string | undefined;
 }
 
+/** Characters of a title. */
+const titleLength = 120;
+
+/** Whether a title shows a text as it is. */
+function isWhole(text: string): boolean {
+	return oneLine(text, titleLength) === text;
+}
+
 /** Computes what a call would do now; without a folder, no call is treated as changing files. */
 export async function propose(dir: string | undefined, call: PendingToolCall): Promise<Proposal> {
 	const { toolCallId, toolName, arguments: given } = call;
-	const titled = (what: string): string => spelledOut(oneLine(`${toolName} ${what}`, 120));
+	const titled = (what: string): string => spelledOut(oneLine(`${toolName} ${what}`, titleLength));
+	const said = formatArguments(given);
 	const nothing = {
 		call,
 		word: toolCallId,
-		title: titled(formatArguments(given)),
+		title: titled(said),
 		change: undefined,
+		details: isWhole(`${toolName} ${said}`) ? undefined : JSON.stringify(given, undefined, 2),
 		command: undefined,
 	};
 	if (dir !== undefined && toolName === shellTool && call.path === undefined) {
 		const command = String(given.command ?? "");
-		return { ...nothing, command, title: titled(command), refusal: undefined };
+		return { ...nothing, command, details: undefined, title: titled(command), refusal: undefined };
 	}
 	if (dir === undefined || !isChangingTool(toolName)) return { ...nothing, refusal: undefined };
 	try {
 		const change = await planChange(dir, toolName, given);
 		const word = `${toolCallId}@${change.versions.before?.slice(0, 12) ?? "new"}`;
-		return { ...nothing, word, title: titled(change.place.relative), change, refusal: undefined };
+		return {
+			...nothing,
+			word,
+			title: titled(change.place.relative),
+			change,
+			details: undefined,
+			refusal: undefined,
+		};
 	} catch (error) {
 		if (!(error instanceof ToolRefusal)) throw error;
 		return { ...nothing, refusal: error.message };
