@@ -1,4 +1,6 @@
 // What `npm run create` refuses before it builds anything.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -44,6 +46,24 @@ test.each([
 	const { code, output, left } = await create(...argv);
 	expect([code, output]).toEqual([1, expect.stringContaining(message)]);
 	expect(left).toEqual(["taken", "taken/notes.txt"]);
+});
+
+test("Ctrl-C while packages are prepared ends what runs, and leaves no folder behind", async () => {
+	const folder = mkdtempSync(join(tmpdir(), "create-"));
+	const command = ["--conditions=holdfast-source", join(root, "tools/create.ts"), "shop"];
+	const child = spawn(process.execPath, command, { cwd: root, env: { ...process.env, INIT_CWD: folder } });
+	const ended = once(child, "close");
+	let output = "";
+	for (const stream of [child.stdout, child.stderr])
+		stream.setEncoding("utf8").on("data", (text: string) => {
+			output += text;
+			if (/(?:Building|Packing)[^…]*… $/.test(output)) child.kill("SIGINT");
+		});
+	expect([(await ended)[0], output]).toEqual([
+		130,
+		expect.stringContaining("Cancelled. Nothing was left in shop.\n"),
+	]);
+	expect(readdirSync(folder)).toEqual([]);
 });
 
 test("a package is taken with those it depends on, and with no others", () => {

@@ -56,6 +56,40 @@ test("a version is written to every package, to what they need of each other, to
 	expect([...setVersion(copy, "7.1.0", new Date("2026-12-02T10:00:00Z")).keys()]).toEqual([]);
 });
 
+test("the repository that the root states is written to every package, with the package's folder", () => {
+	const copy = copyManifests();
+	const manifest = JSON.parse(readFileSync(join(copy, "package.json"), "utf8"));
+	const repository = { type: "git", url: "git+https://git.example/holdfast.git" };
+	writeFileSync(join(copy, "package.json"), JSON.stringify({ ...manifest, repository }, undefined, 2));
+	setVersion(copy, "7.1.0", new Date());
+	for (const { folder } of readWorkspaces(copy)) {
+		const stated = JSON.parse(readFileSync(join(copy, "packages", folder, "package.json"), "utf8"));
+		expect(stated.repository).toEqual({ ...repository, directory: `packages/${folder}` });
+	}
+});
+
+test.each([
+	[{}, "npm signs provenance only in CI: on GitHub with the permission `id-token: write`"],
+	[
+		{ SIGSTORE_ID_TOKEN: "token" },
+		'npm signs provenance only for packages that state their repository. Add "repository": {',
+	],
+])(
+	"--provenance is refused before anything is built, with the environment %j",
+	async (environment, message) => {
+		const { copy, git } = await repositoryThatBuilds();
+		const command = [process.execPath, join(copy, "tools/release.ts"), "7.1.0", "--provenance"] as const;
+		const none = { ACTIONS_ID_TOKEN_REQUEST_URL: undefined, SIGSTORE_ID_TOKEN: undefined };
+		expect(
+			await runCommand(command, { folder: copy, environment: { ...none, ...environment } }),
+		).toMatchObject({
+			code: 1,
+			output: expect.stringContaining(message),
+		});
+		expect(await git("status", "--porcelain")).toBe("");
+	},
+);
+
 test("a release without entries in the changelog is refused", () => {
 	const copy = copyManifests();
 	writeFileSync(join(copy, "CHANGELOG.md"), "# Changelog\n");

@@ -16,6 +16,11 @@ const archivesFolder = "holdfast-packages";
 /** The oldest Node that runs a project, as its package.json says. */
 const oldestNode = [22, 18];
 
+/** Aborts when the user presses Ctrl-C: running programs are ended, and unfinished folders removed. */
+const interrupt = new AbortController();
+const { signal } = interrupt;
+for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => interrupt.abort());
+
 /** A failure that is reported by its message alone, without a stack. */
 class CreateError extends Error {}
 
@@ -82,7 +87,7 @@ function isStale({ folder, entries }: Workspace): boolean {
 async function build(workspaces: readonly Workspace[]): Promise<void> {
 	const folders = workspaces.map(({ folder }) => folder);
 	const command = [process.execPath, join(root, "tools/build.ts"), ...folders] as const;
-	const { code, output } = await runCommand(command, { folder: root });
+	const { code, output } = await runCommand(command, { folder: root, signal });
 	if (code !== 0) throw new CreateError(`The packages do not compile:\n${output}`);
 }
 
@@ -122,9 +127,13 @@ function copyIntoImage(folder: string): void {
 async function install(folder: string, shown: string): Promise<void> {
 	const { code, output } = await runCommand(
 		["npm", "install", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"],
-		{ folder, environment: { npm_config_local_prefix: undefined } },
+		{ folder, environment: { npm_config_local_prefix: undefined }, signal },
 	);
 	if (code === 0) return;
+	if (signal.aborted)
+		throw new CreateError(
+			`Cancelled. Only the installation is missing; to continue: cd ${shown} && npm install`,
+		);
 	const [offline] =
 		/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENOTCACHED/.exec(
 			output,
@@ -137,11 +146,16 @@ Otherwise the project is complete. When you are online again: cd ${shown} && npm
 	);
 }
 
+function cancelled(shown: string): string {
+	return `Cancelled. Nothing was left in ${shown}.`;
+}
+
 async function create({ name: shown, folder, template }: Request): Promise<void> {
 	const started = performance.now();
 	const isNew = !existsSync(folder);
-	const { written, inTheWay } = await writeTemplate({ template: template.name, folder }).catch(
+	const { written, inTheWay } = await writeTemplate({ template: template.name, folder, signal }).catch(
 		(error: Error) => {
+			if (signal.aborted) throw new CreateError(cancelled(shown));
 			throw new CreateError(`${shown} could not be created, and nothing was written: ${error.message}`);
 		},
 	);
@@ -153,16 +167,19 @@ async function create({ name: shown, folder, template }: Request): Promise<void>
 	const needed = withDependencies(workspaces, Object.keys({ ...dependencies, ...devDependencies }));
 	try {
 		if (needed.some(isStale)) await step(`Building ${needed.length} packages`, () => build(needed));
-		const archives = await step("Packing", () => packPackages(root, needed, join(folder, archivesFolder)));
+		const archives = await step("Packing", () =>
+			packPackages(root, needed, join(folder, archivesFolder), signal),
+		);
 		dependOnArchives(
 			folder,
 			new Map([...archives].map(([name, file]) => [name, `./${archivesFolder}/${basename(file)}`])),
 		);
 		copyIntoImage(folder);
+		signal.throwIfAborted();
 	} catch (error) {
 		for (const file of isNew ? [""] : [...written, archivesFolder])
 			rmSync(join(folder, file), { recursive: true, force: true });
-		throw error;
+		throw signal.aborted ? new CreateError(cancelled(shown)) : error;
 	}
 	const version = await nodeOfUser();
 	const needsNode = version === undefined || isTooOld(version);
@@ -187,5 +204,5 @@ try {
 } catch (error) {
 	if (!(error instanceof CreateError)) throw error;
 	console.error(error.message);
-	process.exitCode = 1;
+	process.exitCode = signal.aborted ? 130 : 1;
 }

@@ -8,18 +8,19 @@ import type { Workspace } from "./workspaces.ts";
  * Packs `workspaces` of the repository at `root` into `folder`, which it creates if necessary. Returns the path of each
  * archive by the name of its package.
  *
- * @throws Error with the output of npm if it fails.
+ * @throws Error with the output of npm if it fails, or if `signal` aborts.
  */
 export async function packPackages(
 	root: string,
 	workspaces: readonly Workspace[],
 	folder: string,
+	signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
 	mkdirSync(folder, { recursive: true });
 	const places = workspaces.map((workspace) => `./packages/${workspace.folder}`);
 	const { code, output } = await runCommand(
 		["npm", "pack", "--silent", "--pack-destination", folder, ...places],
-		{ folder: root },
+		{ folder: root, signal },
 	);
 	const archives = output.split("\n").filter((line) => line.endsWith(".tgz"));
 	if (code !== 0 || archives.length !== workspaces.length) throw new Error(`npm pack failed:\n${output}`);

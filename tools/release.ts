@@ -18,6 +18,12 @@ const typesChecker = "@arethetypeswrong/cli@0.18.5";
 /** A failure that is reported by its message alone, without a stack. */
 class ReleaseError extends Error {}
 
+/** What the command was asked for besides a version. `provenance` is undefined if neither was said. */
+interface Flags {
+	readonly publish: boolean;
+	readonly provenance?: boolean | undefined;
+}
+
 type Command = readonly [program: string, ...parameters: string[]];
 
 async function must(command: Command, folder = root): Promise<string> {
@@ -57,29 +63,53 @@ async function checkTypes(archives: ReadonlyMap<string, string>, folder: string)
 	}
 }
 
-/** In GitHub's or GitLab's CI, npm signs a statement of where and from which sources a package was built. */
-function provenance(): readonly string[] {
-	const { ACTIONS_ID_TOKEN_REQUEST_URL, SIGSTORE_ID_TOKEN } = process.env;
-	return ACTIONS_ID_TOKEN_REQUEST_URL || SIGSTORE_ID_TOKEN ? ["--provenance"] : [];
+/**
+ * Whether npm signs a statement of where and from which sources the packages were built.
+ *
+ * @throws ReleaseError if it was asked to, and cannot.
+ */
+function isSigned(asked: boolean): boolean {
+	if (!asked) return false;
+	if (!canSign())
+		throw new ReleaseError(
+			"npm signs provenance only in CI: on GitHub with the permission `id-token: write`, on GitLab with the token `SIGSTORE_ID_TOKEN`. Publish there, or with --no-provenance.",
+		);
+	if (JSON.parse(readFileSync(join(root, "package.json"), "utf8")).repository === undefined)
+		throw new ReleaseError(
+			'npm signs provenance only for packages that state their repository. Add "repository": { "type": "git", "url": "git+https://…" } to package.json, from where a release copies it to every package. Or publish with --no-provenance.',
+		);
+	return true;
 }
 
-async function publish(archives: ReadonlyMap<string, string>, version: string, tag: string): Promise<void> {
+/** Whether this is the CI of GitHub or GitLab with a token to sign with. */
+function canSign(): boolean {
+	const { ACTIONS_ID_TOKEN_REQUEST_URL, SIGSTORE_ID_TOKEN } = process.env;
+	return Boolean(ACTIONS_ID_TOKEN_REQUEST_URL || SIGSTORE_ID_TOKEN);
+}
+
+/** Publishes the packages that the registry does not have yet. `flags` are passed on to `npm publish`. */
+async function publish(
+	archives: ReadonlyMap<string, string>,
+	version: string,
+	flags: readonly string[],
+): Promise<void> {
 	for (const { name } of inOrder(readWorkspaces(root))) {
 		const known = await runCommand(["npm", "view", `${name}@${version}`, "version"], { folder: root });
 		if (known.code === 0 && known.stdout.trim() === version) console.log(`${name}: already published`);
 		else {
 			const archive = archives.get(name) as string;
-			await must(["npm", "publish", archive, "--access", "public", "--tag", tag, ...provenance()]);
+			await must(["npm", "publish", archive, "--access", "public", ...flags]);
 			console.log(`${name}: published`);
 		}
 	}
 }
 
-async function release(version: string, isPublished: boolean): Promise<void> {
+async function release(version: string, { publish: isPublished, provenance }: Flags): Promise<void> {
 	if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))
 		throw new ReleaseError(
 			"Give a version: npm run release -- 0.2.0, or npm run release -- 0.2.0 --publish.",
 		);
+	const signature = isSigned(provenance ?? (isPublished && canSign())) ? ["--provenance"] : [];
 	const changed = await must(["git", "status", "--porcelain"]);
 	if (changed !== "")
 		throw new ReleaseError(`The tree has changes. Commit or remove them first:\n${changed}`);
@@ -119,7 +149,7 @@ async function release(version: string, isPublished: boolean): Promise<void> {
 			await must(["git", "commit", "--quiet", "--all", "--message", `Release ${version}`]);
 		// From here on the files keep the version.
 		before = new Map();
-		await publish(archives, version, version.includes("-") ? "next" : "latest");
+		await publish(archives, version, ["--tag", version.includes("-") ? "next" : "latest", ...signature]);
 		await must(["git", "tag", "--force", `v${version}`]);
 		console.log(`Published ${version}. Next: git push origin HEAD v${version}`);
 		remindOfPages();
@@ -144,9 +174,12 @@ function remindOfPages(): void {
 }
 
 try {
-	const options = { publish: { type: "boolean", default: false } } as const;
-	const { values, positionals } = parseArgs({ allowPositionals: true, options });
-	await release(positionals.length === 1 ? (positionals[0] as string) : "", values.publish);
+	const options = {
+		publish: { type: "boolean", default: false },
+		provenance: { type: "boolean" },
+	} as const;
+	const { values, positionals } = parseArgs({ allowPositionals: true, allowNegative: true, options });
+	await release(positionals.length === 1 ? (positionals[0] as string) : "", values);
 } catch (error) {
 	const { code, message } = error as NodeJS.ErrnoException;
 	if (!(error instanceof ReleaseError) && code?.startsWith("ERR_PARSE_ARGS") !== true) throw error;

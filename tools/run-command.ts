@@ -18,6 +18,8 @@ export interface CommandOptions {
 	readonly environment?: Readonly<Record<string, string | undefined>>;
 	/** Milliseconds after which the program is killed. Default: no limit. */
 	readonly timeout?: number;
+	/** Ends the program when it aborts; it then counts as ended by a signal. */
+	readonly signal?: AbortSignal | undefined;
 }
 
 /** Runs a program to its end; never rejects. */
@@ -32,6 +34,7 @@ export function runCommand(
 			env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, ...options.environment },
 			stdio: ["ignore", "pipe", "pipe"],
 			...(options.timeout === undefined ? {} : { timeout: options.timeout, killSignal: "SIGKILL" }),
+			...(options.signal === undefined ? {} : { signal: options.signal }),
 		});
 		let output = "";
 		let stdout = "";
@@ -41,9 +44,11 @@ export function runCommand(
 				if (stream === child.stdout) stdout += text;
 			});
 		}
-		child.on("error", (error) =>
-			resolve({ code: 1, output: `${output}${program}: ${error.message}\n`, stdout }),
-		);
+		child.on("error", (error) => {
+			// What was started and ended by the signal is followed by `close`.
+			if (error.name === "AbortError" && child.pid !== undefined) return;
+			resolve({ code: 1, output: `${output}${program}: ${error.message}\n`, stdout });
+		});
 		child.on("close", (code) => resolve({ code: code ?? 1, output, stdout }));
 	});
 }

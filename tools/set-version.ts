@@ -31,9 +31,10 @@ export function setVersion(root: string, version: string, date: Date): Map<strin
 	const own = /^(?<start> {2}"version": )"[^"]*"/m;
 
 	change(join(root, "package.json"), inDependencies);
+	const { repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 	for (const { folder } of workspaces)
 		change(join(root, "packages", folder, "package.json"), (text) =>
-			inDependencies(text).replace(own, `$<start>"${version}"`),
+			withRepository(inDependencies(text).replace(own, `$<start>"${version}"`), repository, folder),
 		);
 	const templates = join(root, "packages/create-holdfast/templates");
 	for (const template of readdirSync(templates)) {
@@ -60,4 +61,11 @@ export function setVersion(root: string, version: string, date: Date): Map<strin
 	});
 	for (const [file, text] of after) writeFileSync(file, text);
 	return before;
+}
+
+/** Adds the repository that the root states to the manifest of a package, because npm signs provenance only with it. */
+function withRepository(manifest: string, repository: object | undefined, folder: string): string {
+	if (repository === undefined) return manifest;
+	const stated = { ...JSON.parse(manifest), repository: { ...repository, directory: `packages/${folder}` } };
+	return `${JSON.stringify(stated, undefined, 2)}\n`;
 }

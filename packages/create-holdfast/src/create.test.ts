@@ -45,6 +45,7 @@ async function run(argv: readonly string[], io: Partial<CreateIo> = {}): Promise
 		ask: async () => {
 			throw new Error("Nobody is to be asked here.");
 		},
+		interruptible: (work) => work(new AbortController().signal),
 		...io,
 	});
 	return { code, out, err };
@@ -129,6 +130,30 @@ describe("create-holdfast", () => {
 		const half = { template: "project", folder: join(folder, "half"), mayHold: "other-files" } as const;
 		await expect(writeTemplate(half)).rejects.toThrow();
 		expect(readdirSync(join(folder, "half"), { recursive: true }).sort()).toEqual(["agents", "test"]);
+	});
+
+	test("Ctrl-C at any moment of writing leaves nothing behind", async () => {
+		let moments = 0;
+		for (let isDone = false; !isDone; moments++) {
+			let left = moments;
+			const { code, err } = await run(["shop/agents", "--template", "project"], {
+				// A signal that aborts after so many looks at it.
+				interruptible: (work) => {
+					const interrupt = new AbortController();
+					const look = interrupt.signal.throwIfAborted.bind(interrupt.signal);
+					interrupt.signal.throwIfAborted = () => {
+						if (left-- === 0) interrupt.abort();
+						look();
+					};
+					return work(interrupt.signal);
+				},
+			});
+			isDone = code === 0;
+			if (isDone) break;
+			expect([code, err]).toEqual([130, "Cancelled. Nothing was left in shop/agents.\n"]);
+			expect(readdirSync(folder)).toEqual([]);
+		}
+		expect(moments).toBeGreaterThan(5);
 	});
 
 	test("without a terminal it asks nothing and says what to type", async () => {

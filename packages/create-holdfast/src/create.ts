@@ -19,6 +19,8 @@ export interface CreateIo {
 	err(text: string): void;
 	/** Asks for missing values; undefined if the user wants to leave. */
 	ask(known: Partial<Choice>): Promise<Choice | undefined>;
+	/** Runs `work` with a signal that aborts when the user presses Ctrl-C. */
+	interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
 }
 
 /** The chosen template, and the target folder. */
@@ -57,10 +59,14 @@ export async function create(argv: readonly string[], io: CreateIo): Promise<num
 	return write(choice, io);
 }
 
-async function write({ folder, template }: Choice, io: CreateIo): Promise<number> {
+function write(choice: Choice, io: CreateIo): Promise<number> {
+	return io.interruptible((signal) => writeUntil(signal, choice, io));
+}
+
+async function writeUntil(signal: AbortSignal, { folder, template }: Choice, io: CreateIo): Promise<number> {
 	const place = resolve(io.folder, folder);
 	try {
-		const { written, inTheWay } = await writeTemplate({ template, folder: place });
+		const { written, inTheWay } = await writeTemplate({ template, folder: place, signal });
 		if (inTheWay.length > 0) {
 			const shown = inTheWay.slice(0, 3).join(", ") + (inTheWay.length > 3 ? ", …" : "");
 			io.err(`${folder} is not empty (${shown}), so nothing was written. Name a new folder.\n`);
@@ -70,6 +76,10 @@ async function write({ folder, template }: Choice, io: CreateIo): Promise<number
 		io.out(nextSteps(chosen, relative(io.folder, place), written.length, managerOf(io.userAgent)));
 		return 0;
 	} catch (error) {
+		if (signal.aborted) {
+			io.err(`Cancelled. Nothing was left in ${folder}.\n`);
+			return 130;
+		}
 		io.err(`${folder} could not be made, and nothing was left there: ${(error as Error).message}\n`);
 		return 1;
 	}

@@ -12,6 +12,8 @@ export interface WriteTemplateOptions {
 	readonly folder: string;
 	/** Whether the folder may contain other files. Default: `"nothing"`, except files of version control and editors. */
 	readonly mayHold?: "nothing" | "other-files";
+	/** Stops writing when it aborts: the files written so far are removed, and the signal's reason is thrown. Default: none. */
+	readonly signal?: AbortSignal;
 }
 
 /** The result of writing a template. */
@@ -42,6 +44,7 @@ export async function writeTemplate({
 	template,
 	folder,
 	mayHold = "nothing",
+	signal,
 }: WriteTemplateOptions): Promise<WrittenTemplate> {
 	const files = await readTemplate(template, folder);
 	const there = existsSync(folder) ? await readdir(folder) : [];
@@ -53,11 +56,13 @@ export async function writeTemplate({
 	const undo: (() => Promise<void>)[] = [];
 	try {
 		for (const [path, content] of files) {
+			signal?.throwIfAborted();
 			const file = join(folder, path);
 			await makeFolder(dirname(file), undo);
 			await writeFile(file, content, { flag: "wx" });
 			undo.push(() => rm(file));
 		}
+		signal?.throwIfAborted();
 	} catch (error) {
 		for (const step of undo.reverse()) await step().catch(() => {}); // The first error is the one to report.
 		throw error;
