@@ -20,7 +20,7 @@ async function bundle(): Promise<string> {
 	return output[0].code;
 }
 
-test("the bundle for browsers is small and names nothing of Node's", async () => {
+test("the bundle for browsers is small and uses no Node names", async () => {
 	const code = await bundle();
 	expect(code).not.toMatch(/\bnode:|\brequire\(|\bprocess\.|\bBuffer\b|\bsetImmediate\b/);
 	// A good 5,000 of these are the parser of event streams.
@@ -28,7 +28,7 @@ test("the bundle for browsers is small and names nothing of Node's", async () =>
 	expect(gzipSync(code).length).toBeLessThan(8_850);
 });
 
-test("the bundle runs where only web APIs are, even without crypto", async () => {
+test("the bundle runs with only web APIs, even without crypto", async () => {
 	const calls = [{ id: "c1", name: "where", arguments: {} }];
 	const replies = [{ calls }, { text: "Thank you." }];
 	const server = await startFakeServer(() => replies.shift() ?? {});

@@ -19,11 +19,11 @@ test("events are distinguished by their type", async () => {
 	for await (const logged of client.watch("s")) expectTypeOf(logged).toEqualTypeOf<LoggedEvent>();
 });
 
-test("a price may be unknown", () => {
+test("a price can be unknown", () => {
 	expectTypeOf<ExecuteResult["cost"]>().toEqualTypeOf<number | undefined>();
 });
 
-test("a tool's parameters may be typed where it is declared", () => {
+test("a tool's parameters can be typed where it is declared", () => {
 	const add: ClientTool<{ a: number }> = { name: "add", execute: (_, { a }) => ({ output: String(a) }) };
 	client.execute({
 		input: "Hi",
@@ -33,7 +33,7 @@ test("a tool's parameters may be typed where it is declared", () => {
 	client.execute({ input: "Hi", tools: [{ run: () => "" }] });
 });
 
-test("what is no input is refused", () => {
+test("an invalid input is rejected", () => {
 	// @ts-expect-error the server's messages are not for users to say
 	client.execute({ input: { role: "assistant", content: [] } });
 	// @ts-expect-error a decision needs to say what was decided

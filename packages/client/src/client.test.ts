@@ -31,7 +31,7 @@ async function typesOf(stream: ExecuteStream): Promise<readonly string[]> {
 	return types;
 }
 
-test("an execution shows its events and comes to a result", async () => {
+test("an execution shows its events and ends with a result", async () => {
 	const stream = client().execute({ input: "Hi" });
 	expect(await typesOf(stream)).toEqual([
 		"session_start",
@@ -68,7 +68,7 @@ test("the result needs no loop, is the same each time, and a session continues w
 	});
 });
 
-test("an unknown price is not shown as nothing", async () => {
+test("an unknown price is not shown as zero", async () => {
 	replies = [{ text: "Free?" }];
 	expect(await client().execute({ input: "Hi" }).result()).not.toHaveProperty("cost");
 });
@@ -81,7 +81,7 @@ test("a failure of the agent is a result, not a rejection", async () => {
 	});
 });
 
-test("why an execution failed is known from its last event, too", async () => {
+test("the reason for a failed execution is also in its last event", async () => {
 	const error = { code: "max_steps_exceeded", message: "Too many steps." };
 	const events = [
 		{ type: "session_start", sessionId: "s" },
@@ -98,7 +98,7 @@ test("why an execution failed is known from its last event, too", async () => {
 	});
 });
 
-test("headers are sent with every request, and a function is asked anew each time", async () => {
+test("headers are sent with every request, and a function is called each time", async () => {
 	let asked = 0;
 	const signedIn = client({ headers: async () => ({ authorization: `Bearer ${++asked}` }) });
 	await signedIn.execute({ input: "Hi" }).result();
@@ -111,7 +111,7 @@ test("headers are sent with every request, and a function is asked anew each tim
 	]);
 });
 
-test("refusals carry the server's code, message and status", async () => {
+test("rejections carry the server's code, message and status", async () => {
 	const refused = await client()
 		.execute({ sessionId: "nobody", input: "Hi" })
 		.result()
@@ -128,7 +128,7 @@ test("refusals carry the server's code, message and status", async () => {
 	expect(server.requests).toHaveLength(3);
 });
 
-test("an address without such a server is distinguished from a failing one", async () => {
+test("an address without a Holdfast server is distinguished from a failing server", async () => {
 	server.faults.push({ status: 404 });
 	await expect(client().session("s")).rejects.toMatchObject({ code: "request_failed", status: 404 });
 	const page = createClient({ url: "", fetch: async () => new Response("<html>") });
@@ -140,14 +140,14 @@ test("an address without such a server is distinguished from a failing one", asy
 	await expect(phone.execute({ input: "Hi" }).result()).rejects.toMatchObject({ code: "stream_unsupported" });
 });
 
-test("what cannot be sent is reported at once", async () => {
+test("values that cannot be sent are reported at once", async () => {
 	await expect(client({ headers: { "x-name": "ü€\n" } }).session("s")).rejects.toThrow(TypeError);
 	const refused = () => client().execute({ input: "Hi", idempotencyKey: "ü" });
 	expect(refused).toThrow("`idempotencyKey` must be 1 to 200 visible ASCII characters.");
 	expect(server.requests).toEqual([]);
 });
 
-test("options are checked at the door", () => {
+test("options are checked at construction", () => {
 	expect(() => createClient({} as ClientOptions)).toThrow("needs a `url`");
 	expect(() => client({ maxReconnects: -1 })).toThrow("`maxReconnects` must be a number from 0 on, not -1.");
 });
@@ -166,14 +166,14 @@ test("sessions are listed page by page", async () => {
 	expect(second.next).toBeUndefined();
 });
 
-test("the events can be consumed once, and watched besides", async () => {
+test("the events can be consumed once, and also watched", async () => {
 	const stream = client().execute({ input: "Hi" });
 	await typesOf(stream);
 	expect(() => stream[Symbol.asyncIterator]()).toThrow("a second time");
 	await expect(stream.result()).resolves.toMatchObject({ status: "completed" });
 });
 
-test("an answer that was cut off says so in the result", async () => {
+test("an answer that was cut off is marked in the result", async () => {
 	const events = [
 		{ type: "session_start", sessionId: "s" },
 		{ type: "execute_complete", status: "completed", stopReason: "length" },
@@ -184,7 +184,7 @@ test("an answer that was cut off says so in the result", async () => {
 	expect(result).toMatchObject({ status: "completed", stopReason: "length" });
 });
 
-test("a session that is deleted is found no more, also when it is deleted again", async () => {
+test("a deleted session is not found, also when it is deleted again", async () => {
 	await client().execute({ input: "Hi" }).result();
 	await client().delete("session-1");
 	await expect(client().session("session-1")).rejects.toMatchObject({ code: "session_not_found" });
@@ -194,7 +194,7 @@ test("a session that is deleted is found no more, also when it is deleted again"
 	});
 });
 
-test("stop ends what a session does, and does nothing to an idle one", async () => {
+test("stop ends the current work of a session, and does nothing to an idle one", async () => {
 	const { promise: never, resolve: wake } = Promise.withResolvers<void>();
 	replies = [{ text: "Endless", until: never }];
 	const stream = client().execute({ input: "Hi" });

@@ -25,7 +25,7 @@ const client = (options: Partial<ClientOptions> = {}) =>
 
 const log = () => server.sessions.get("session-1")?.log.map(({ event }) => event);
 
-test("a loop that pauses holds the server up instead of filling the memory", async () => {
+test("a loop that pauses applies backpressure to the server instead of filling the memory", async () => {
 	const word = `${"x".repeat(100_000)} `;
 	const total = 200;
 	replies = [{ text: word.repeat(total) }];
@@ -42,7 +42,7 @@ test("a loop that pauses holds the server up instead of filling the memory", asy
 	expect(deltas).toBe(total);
 });
 
-test("nobody reads, and nothing is read ahead", async () => {
+test("without a reader, nothing is read ahead", async () => {
 	replies = [{ text: `${"x".repeat(100_000)} `.repeat(200) }];
 	const stream = client().execute({ input: "Hi" });
 	await expect.poll(() => server.sent.isHeldUp).toBe(true);
@@ -50,7 +50,7 @@ test("nobody reads, and nothing is read ahead", async () => {
 	expect((await stream.result()).status).toBe("completed");
 });
 
-test("leaving the loop disconnects, the session continues, and the result can still be had", async () => {
+test("leaving the loop disconnects, the session continues, and the result is still available", async () => {
 	const { promise: later, resolve: resume } = Promise.withResolvers<void>();
 	replies = [{ text: "One two three.", until: later }];
 	const stream = client().execute({ input: "Hi" });
@@ -69,7 +69,7 @@ test("a loop that is left before its first event keeps no connection", async () 
 	await expect.poll(() => server.openStreams()).toBe(0);
 });
 
-test("a result asked for before the loop is left keeps the connection", async () => {
+test("awaiting the result before the loop is left keeps the connection", async () => {
 	const stream = client().execute({ input: "Hi" });
 	const result = stream.result();
 	for await (const { type } of stream) if (type === "text_delta") break;
@@ -101,7 +101,7 @@ test("a loop that starts after the result sees every event", async () => {
 	expect(events).toEqual(log());
 });
 
-test("aborting disconnects and is what loop and result end with; the session continues", async () => {
+test("aborting disconnects and ends loop and result; the session continues", async () => {
 	const { promise: later, resolve: resume } = Promise.withResolvers<void>();
 	replies = [{ text: "One two three.", until: later }];
 	const controller = new AbortController();
@@ -117,7 +117,7 @@ test("aborting disconnects and is what loop and result end with; the session con
 	expect(server.requests).toHaveLength(1);
 });
 
-test("aborting ends the wait for another try", async () => {
+test("aborting ends the wait before a retry", async () => {
 	const controller = new AbortController();
 	server.faults.push({ status: 503 });
 	const timers = testTimers();
@@ -131,7 +131,7 @@ test("aborting ends the wait for another try", async () => {
 	);
 });
 
-test("what is aborted before it began sends nothing", async () => {
+test("work that is aborted before its start sends nothing", async () => {
 	const stream = client().execute({ input: "Hi", signal: AbortSignal.abort(new Error("enough")) });
 	await expect(stream.result()).rejects.toThrow("enough");
 	expect(server.requests).toEqual([]);

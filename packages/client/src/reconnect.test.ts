@@ -89,7 +89,7 @@ test("a restart of the server in the middle of a message is a pause", async () =
 	expect(events).toEqual(logOf()?.map(({ event }) => event));
 });
 
-test("waits double up to a limit, half of each by chance, and a success ends the row", async () => {
+test("waits double up to a limit, half of each is random, and a success resets them", async () => {
 	const failing: Fault[] = Array<Fault>(5).fill({ status: 500 });
 	server.faults.push(...failing, { cutAfter: 400 });
 	const notices: ReconnectNotice[] = [];
@@ -111,7 +111,7 @@ test.each([
 	["seconds", "7", 7000],
 	["a date", new Date(1_009_000).toUTCString(), 9000],
 	["less than the own wait", "0", 500],
-])("Retry-After in %s is kept to", async (_, value, wait) => {
+])("Retry-After in %s is respected", async (_, value, wait) => {
 	server.faults.push({
 		status: 429,
 		body: { code: "rate_limited", error: "Slow." },
@@ -151,7 +151,7 @@ test("a malformed address is reported at once, without waiting for a server", as
 	expect(timers.waits).toEqual([]);
 });
 
-test("an address where nobody listens is reported after the last try", async () => {
+test("an address without a server is reported after the last try", async () => {
 	await server.close();
 	const lonely = client({ maxReconnects: 1 }).execute({ input: "Hi" });
 	await expect(lonely.result()).rejects.toMatchObject({
@@ -163,7 +163,7 @@ test("an address where nobody listens is reported after the last try", async () 
 	await server.restart();
 });
 
-test("a server that never answered is reported within five seconds, one that did is waited for", async () => {
+test("a server that never answered is reported within five seconds, and one that answered before is waited for", async () => {
 	await server.close();
 	await expect(client().execute({ input: "Hi" }).result()).rejects.toMatchObject({
 		code: "connection_failed",
@@ -178,7 +178,7 @@ test("a server that never answered is reported within five seconds, one that did
 	await server.restart();
 });
 
-test("a silent connection is taken for dead after the idle time", async () => {
+test("a silent connection is considered dead after the idle time", async () => {
 	timers.hold(60_000);
 	server.faults.push("fall-silent");
 	const stream = client({ idleTimeoutMs: 60_000, onReconnect: () => {} }).execute({ input: "Hi" });
@@ -191,7 +191,7 @@ test("a silent connection is taken for dead after the idle time", async () => {
 	expect(server.requests).toHaveLength(2);
 });
 
-test("a request that nobody answers is let go and sent again", async () => {
+test("a request without an answer is abandoned and sent again", async () => {
 	timers.hold(60_000);
 	const signals: (AbortSignal | null | undefined)[] = [];
 	const stream = client({
@@ -207,7 +207,7 @@ test("a request that nobody answers is let go and sent again", async () => {
 	expect(signals[0]?.aborted).toBe(true);
 });
 
-test("calls that are harmless to repeat are repeated", async () => {
+test("calls that are safe to repeat are repeated", async () => {
 	await client().execute({ input: "Hi" }).result();
 	server.faults.push("lose-request", { status: 502 });
 	expect(await client().session("session-1")).toMatchObject({ status: "completed" });
@@ -221,28 +221,28 @@ describe("watch", () => {
 		await client().execute({ sessionId: "s", input: "Again" }).result();
 	});
 
-	test("shows all that was, each event with its id, and ends with the last execution", async () => {
+	test("shows all past events, each with its id, and ends with the last execution", async () => {
 		expect(await eventsOf(client().watch("s"))).toEqual(logOf("s"));
 	});
 
-	test("begins after a known event, also after the last one", async () => {
+	test("starts after a known event, also after the last one", async () => {
 		const log = logOf("s") ?? [];
 		expect(await eventsOf(client().watch("s", { after: log[4]?.id ?? "" }))).toEqual(log.slice(5));
 		expect(await eventsOf(client().watch("s", { after: log.at(-1)?.id ?? "" }))).toEqual([]);
 		expect(timers.waits).toEqual([]);
 	});
 
-	test("is not fooled by connections that break or end too early", async () => {
+	test("handles connections that break or end too early", async () => {
 		server.faults.push({ cutAfter: 300 }, { endAfter: 500 }, "lose-request", { endAfter: 0 });
 		expect(await eventsOf(client().watch("s"))).toEqual(logOf("s"));
 	});
 
-	test("ends where nothing is kept at all", async () => {
+	test("ends if nothing is stored", async () => {
 		server.sessions.get("s")?.log.splice(0);
 		expect(await eventsOf(client().watch("s"))).toEqual([]);
 	});
 
-	test("follows further executions over every reconnect until it is left", async () => {
+	test("follows further executions across every reconnect until it is left", async () => {
 		server.faults.push({ cutAfter: 300 });
 		const seen: LoggedEvent[] = [];
 		for await (const logged of client().watch("s", { follow: true })) {
@@ -288,7 +288,7 @@ describe("watch", () => {
 		expect(outcome).toBe(failure ?? "text_start");
 	});
 
-	test("events that are gone are an error that says what to do", async () => {
+	test("removed events are an error that explains what to do", async () => {
 		const session = server.sessions.get("s");
 		if (session !== undefined) session.expired = 10;
 		const error = await eventsOf(client().watch("s", { after: "2.0.7" })).catch((thrown) => thrown);
@@ -296,7 +296,7 @@ describe("watch", () => {
 		expect(error.message).toContain("client.session(id)");
 	});
 
-	test("a session that is not there is an error", async () => {
+	test("an unknown session is an error", async () => {
 		await expect(eventsOf(client().watch("nobody"))).rejects.toMatchObject({ code: "session_not_found" });
 	});
 });

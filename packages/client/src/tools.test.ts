@@ -37,7 +37,7 @@ const add: ClientTool<{ a: number; b: number }> = {
 	execute: async (_, { a, b }) => ({ output: String(a + b), details: { a } }),
 };
 
-test("tools are sent without functions, run when asked for, and answered until nothing waits [API-088]", async () => {
+test("tools are sent without functions, run when called, and answered until nothing waits [API-088]", async () => {
 	replies = [
 		{ text: "Adding.", calls: [call("c1", "add", { a: 1, b: 2 })], cost: 1 },
 		{ calls: [call("c2", "add", { a: 3, b: 4 })], cost: 2 },
@@ -86,7 +86,7 @@ test("the calls of a message run at the same time, and their results are posted 
 	expect(server.requests).toHaveLength(2);
 });
 
-test("a tool that throws and a tool nobody knows are answered with errors, the others as ever [API-089]", async () => {
+test("a tool that throws and an unknown tool are answered with errors, the others as usual [API-089]", async () => {
 	replies = [{ calls: [call("c1", "add", { a: 1, b: 2 }), call("c2", "fail"), call("c3", "strange")] }];
 	const fail: ClientTool = {
 		name: "fail",
@@ -160,13 +160,13 @@ const forms: readonly (readonly [string, Partial<ClientTool>, object])[] = [
 	],
 	["a result that is no JSON", { run: () => ({ big: 1n }) }, { isError: true }],
 ];
-test.each(forms)("a tool may give %s", async (_, tool, answer) => {
+test.each(forms)("a tool can return %s", async (_, tool, answer) => {
 	replies = [{ calls: [call("c1", "form")] }];
 	await execute({ tools: [{ name: "form", ...tool }] }).result();
 	expect(answers()).toEqual([expect.objectContaining({ role: "tool", toolCallId: "c1", ...answer })]);
 });
 
-test("a tool gets its call and a key that stays", async () => {
+test("a tool gets its call and a stable key", async () => {
 	replies = [{ calls: [call("c1", "look", { at: "it" })] }];
 	const seen: unknown[] = [];
 	const { signal } = new AbortController();
@@ -177,7 +177,7 @@ test("a tool gets its call and a key that stays", async () => {
 	]);
 });
 
-test("a schema that can be written as JSON Schema is; one that cannot is refused", async () => {
+test("a schema that can be converted to JSON Schema is sent; one that cannot is rejected", async () => {
 	await execute({ tools: [{ name: "t", parameters: z.object({ city: z.string() }) }] }).result();
 	expect(server.requests[0]?.body.context.tools[0].parameters).toMatchObject({
 		properties: { city: { type: "string" } },
@@ -186,13 +186,13 @@ test("a schema that can be written as JSON Schema is; one that cannot is refused
 	expect(() => execute({ tools: [{ name: "t", parameters }] })).toThrow('The schema of the tool "t"');
 });
 
-test("tools without a name, and two of one name, are refused before anything is sent", () => {
+test("tools without a name and duplicate names are rejected before anything is sent", () => {
 	expect(() => execute({ tools: [{} as ClientTool] })).toThrow("no name");
 	expect(() => execute({ tools: [add, add] })).toThrow('Two tools are called "add"');
 	expect(server.requests).toEqual([]);
 });
 
-test("without tools nothing is answered, and the result says what waits", async () => {
+test("without tools nothing is answered, and the result lists the waiting calls", async () => {
 	replies = [{ calls: [call("c1", "add")] }];
 	expect(await execute({}).result()).toMatchObject({
 		status: "awaiting_tool_execution",
@@ -215,13 +215,13 @@ test("calls for other clients are left to them, and the result names them", asyn
 	await expect.poll(() => server.sessions.get("session-1")?.status).toBe("completed");
 });
 
-test("tools that are not declared at all can be left to others, too", async () => {
+test("tools that are not declared at all can also be left to other clients", async () => {
 	replies = [{ calls: [call("c1", "camera")] }];
 	const result = await execute({ tools: [add], unknownTools: "leave" }).result();
 	expect(result.pendingToolCalls).toEqual([call("c1", "camera")]);
 });
 
-test("a lost answer to the results is repeated with the same key and runs no tool again", async () => {
+test("a lost response to the results is repeated with the same key and runs no tool again", async () => {
 	replies = [{ calls: [call("c1", "count")] }];
 	let runs = 0;
 	server.faults.push("none", "lose-answer", { status: 503 });
@@ -242,7 +242,7 @@ describe("approvals", () => {
 			{ approved: false, reason: "Too much." },
 			{ approved: false, reason: "Too much." },
 		],
-	])("the decision %j is handed in", async (decision, answer) => {
+	])("the decision %j is sent", async (decision, answer) => {
 		replies = [{ calls: [delicate("c1"), delicate("c2")] }];
 		const asked: string[] = [];
 		const result = await execute({
@@ -259,7 +259,7 @@ describe("approvals", () => {
 		expect(server.requests).toHaveLength(2);
 	});
 
-	test("without anybody to ask, and undecided, the call stays open", async () => {
+	test("without an approve function, and undecided, the call stays open", async () => {
 		for (const approve of [undefined, () => undefined]) {
 			replies = [{ calls: [delicate("c1")] }];
 			const result = await execute({ tools: [add], ...(approve === undefined ? {} : { approve }) }).result();
@@ -267,13 +267,13 @@ describe("approvals", () => {
 		}
 	});
 
-	test("who cannot be asked has not approved", async () => {
+	test("an approve function that fails does not approve", async () => {
 		replies = [{ calls: [delicate("c1")] }];
 		await execute({ approve: () => Promise.reject(new Error("window closed")) }).result();
 		expect(answers()).toMatchObject([{ approved: false, reason: "Nobody could be asked: window closed" }]);
 	});
 
-	test("results do not wait for decisions, nor one decision for another; each is asked for once", async () => {
+	test("results do not wait for decisions, nor one decision for another; each is requested once", async () => {
 		replies = [{ calls: [call("c1", "add", { a: 1, b: 2 }), delicate("c2"), delicate("c3")] }];
 		const open = new Map<string, (approved: boolean) => void>();
 		const asked: string[] = [];
@@ -295,7 +295,7 @@ describe("approvals", () => {
 		expect(asked).toEqual(["c2", "c3"]);
 	});
 
-	test("a decision can be handed in from anywhere", async () => {
+	test("a decision can be sent from anywhere", async () => {
 		replies = [{ calls: [delicate("c1"), delicate("c2")] }];
 		const { sessionId } = await execute({}).result();
 		server.faults.push("lose-answer");
@@ -309,14 +309,14 @@ describe("approvals", () => {
 	});
 });
 
-describe("when others are quicker", () => {
+describe("if other clients are faster", () => {
 	const settle = (...ids: string[]) =>
 		server.answerAsOther(
 			"session-1",
 			ids.map((toolCallId) => ({ role: "tool", toolCallId, output: "by another" })),
 		);
 
-	test("and have answered all, the stream shows what the session did", async () => {
+	test("and have answered all calls, the stream shows what the session did", async () => {
 		replies = [{ calls: [call("c1", "slow")] }, { text: "Thanks to the other." }];
 		const stream = execute({ tools: [{ name: "slow", run: () => settle("c1") }] });
 		const events: unknown[] = [];
@@ -325,7 +325,7 @@ describe("when others are quicker", () => {
 		expect(await stream.result()).toMatchObject({ status: "completed" });
 	});
 
-	test("and have answered some, the rest is handed in", async () => {
+	test("and have answered some, the remaining answers are sent", async () => {
 		replies = [{ calls: [call("c1", "slow"), call("c2", "slow")] }];
 		let runs = 0;
 		const slow = () => {
@@ -343,7 +343,7 @@ describe("when others are quicker", () => {
 		expect(runs).toBe(2);
 	});
 
-	test("and the session is busy with their answers, ours follow when it waits again", async () => {
+	test("and the session is busy with their answers, this client's follow when it waits again", async () => {
 		replies = [{ calls: [call("c1", "mine")] }];
 		server.faults.push("none", { status: 409, body: { code: "session_busy", error: "Busy." } });
 		expect(await execute({ tools: [{ name: "mine", run: () => "mine" }] }).result()).toMatchObject({
@@ -352,7 +352,7 @@ describe("when others are quicker", () => {
 		expect(answers()).toHaveLength(1);
 	});
 
-	test("and continue with other calls of ours, these are answered too", async () => {
+	test("and continue with other calls of this client, these are also answered", async () => {
 		replies = [{ calls: [call("c1", "work")] }, { calls: [call("c2", "work")] }];
 		const work = (_: unknown, { toolCallId }: { toolCallId: string }) => {
 			if (toolCallId === "c1") settle("c1");
@@ -375,7 +375,7 @@ describe("when others are quicker", () => {
 		});
 	});
 
-	test("and nothing more is emitted about it, the session itself says its state", async () => {
+	test("and nothing more is emitted about it, the session's status is read", async () => {
 		replies = [{ calls: [call("c1", "slow")] }];
 		const slow = () => {
 			const session = server.sessions.get("session-1");
@@ -386,7 +386,7 @@ describe("when others are quicker", () => {
 		});
 	});
 
-	test("results that the server refuses for another reason are an error", async () => {
+	test("results that the server rejects for another reason are an error", async () => {
 		replies = [{ calls: [call("c1", "mine")] }];
 		server.faults.push("none", { status: 409, body: { code: "tool_result_conflict", error: "Differs." } });
 		const result = execute({ tools: [{ name: "mine", run: () => "mine" }] }).result();
@@ -394,7 +394,7 @@ describe("when others are quicker", () => {
 	});
 });
 
-test("the same key after a restart of the program shows the whole run and does no tool twice", async () => {
+test("the same key after a restart of the program shows the whole run and repeats no tool", async () => {
 	replies = [{ calls: [call("c1", "count")] }, { calls: [call("c2", "count")] }];
 	let runs = 0;
 	const request = { tools: [{ name: "count", run: () => ++runs }], idempotencyKey: "order-7" };
@@ -425,7 +425,7 @@ test("aborting ends the wait for a tool and notifies the tool", async () => {
 	expect(server.sessions.get("session-1")?.status).toBe("awaiting_tool_execution");
 });
 
-test("who leaves the loop leaves the tools, unless the result is asked for", async () => {
+test("leaving the loop leaves the tools, unless the result is awaited", async () => {
 	replies = [{ calls: [call("c1", "count")] }];
 	let runs = 0;
 	const stream = execute({ tools: [{ name: "count", run: () => ++runs }] });

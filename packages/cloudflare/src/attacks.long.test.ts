@@ -73,7 +73,7 @@ function isCoded({ status, text }: { readonly status: number; readonly text: str
 	if (status >= 400) expect(JSON.parse(text)).toMatchObject({ code: expect.stringMatching(/^(?!internal)/) });
 }
 
-describe("a session of another", () => {
+describe("another caller's session", () => {
 	const secret = "the password is swordfish";
 	const strangers = ["two", "ann", "bob", "shop", "odd", "quote", "nul", "half", "other", "proto"];
 
@@ -186,7 +186,7 @@ describe("a position to resume from", () => {
 		"\u00ff",
 		"{}",
 		"null",
-	])("%j is refused, or read from, without a failure", async (position) => {
+	])("%j is rejected, or read from, without a failure", async (position) => {
 		for (const answer of [
 			await call(`/api/agent/session/resumed/events?after=${encodeURIComponent(position)}`),
 			await call("/api/agent/session/resumed/events", { headers: { "last-event-id": position } }),
@@ -203,7 +203,7 @@ describe("a position to resume from", () => {
 	);
 });
 
-describe("what is too large", () => {
+describe("values that are too large", () => {
 	test.each([
 		["a message of 1 MB", "m".repeat(1_000_000), 200],
 		["a message of 1.9 MB", "m".repeat(1_900_000), 200],
@@ -246,7 +246,7 @@ describe("what is too large", () => {
 		isCoded(answer);
 	});
 
-	test("ten thousand keys, or a depth of ten thousand, are refused", async () => {
+	test("ten thousand keys, or a depth of ten thousand, are rejected", async () => {
 		const keys = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, 1]));
 		isCoded(await call("/api/agent/execute", { body: { ...question("keys"), ...keys } }));
 		const deep = `${"[".repeat(10_000)}${"]".repeat(10_000)}`;
@@ -262,7 +262,7 @@ describe("what is too large", () => {
 		'{"sessionId":1}',
 		'{"input":{"role":"system","content":"x"},"context":{}}',
 		"\0",
-	])("the body %s is refused with a code", async (body) => {
+	])("the body %s is rejected with a code", async (body) => {
 		const answer = await call("/api/agent/execute", { body });
 		expect(answer.status).toBe(400);
 		isCoded(answer);
@@ -270,7 +270,7 @@ describe("what is too large", () => {
 });
 
 describe("deletion", () => {
-	test("while a run is under way, again and again, leaves nothing that is listed", async () => {
+	test("during an active run, repeatedly, leaves nothing that is listed", async () => {
 		for (let round = 0; round < 5; round++) {
 			const id = `deleted-${round}`;
 			const running = execute(id, "hang").catch(() => undefined);
@@ -284,7 +284,7 @@ describe("deletion", () => {
 		expect((await listed()).filter((id) => id.startsWith("deleted-"))).toEqual([]);
 	});
 
-	test("racing with new runs, stops and reads: what is listed is there, what is there is whole", async () => {
+	test("racing with new runs, stops and reads: listed sessions exist, and existing sessions are complete", async () => {
 		let seed = 7;
 		const random = (below: number): number => {
 			seed = (seed * 48_271) % 2_147_483_647;
@@ -323,7 +323,7 @@ describe("deletion", () => {
 		for (const id of ids) expect((await execute(id)).text).toContain("You said: hello");
 	});
 
-	test("whose directory was away is completed by the next attempt", async () => {
+	test("whose directory was unavailable is completed by the next attempt", async () => {
 		await execute("phantom");
 		expect(await listed()).toContain("phantom");
 		await call("/fail?count=1");
@@ -334,7 +334,7 @@ describe("deletion", () => {
 		expect(await listed()).not.toContain("phantom");
 	});
 
-	test("a directory that is away fails no run, and hears of the session later", async () => {
+	test("an unavailable directory fails no run, and is notified of the session later", async () => {
 		await call("/fail?count=4");
 		const { status, text } = await execute("unheard");
 		expect([status, text.includes("You said: hello")]).toEqual([200, true]);
@@ -344,7 +344,7 @@ describe("deletion", () => {
 	});
 });
 
-describe("an object that is evicted", () => {
+describe("an evicted object", () => {
 	test.each([0, 1, 2, 3])(
 		"in the middle of a run continues it, or ends it with a code: %i",
 		async (round) => {
@@ -359,7 +359,7 @@ describe("an object that is evicted", () => {
 	);
 });
 
-test("readers who take nothing hold nobody up", async () => {
+test("readers who do not read delay no one", async () => {
 	const slow = await Promise.all(
 		Array.from({ length: 5 }, () =>
 			runtime.dispatchFetch("http://localhost/api/agent/execute", {

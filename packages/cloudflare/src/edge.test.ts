@@ -60,7 +60,7 @@ async function textOf(sessionId: string): Promise<string> {
 	return answer.status === 200 ? JSON.stringify(await answer.json()) : "";
 }
 
-test("a run streams, its session is there afterwards, is listed and goes when it is deleted", async () => {
+test("a run streams, its session can be read afterwards, is listed and disappears when it is deleted", async () => {
 	const answer = await call("/api/agent/execute", { body: question("first") });
 	expect(answer.status).toBe(200);
 	const events = await answer.text();
@@ -97,7 +97,7 @@ test("a tenant's session does not exist for another", async () => {
 	expect((await call("/api/agent/sessions", { key: "wrong" })).status).toBe(401);
 });
 
-test("what is wrong with a request is said as everywhere else", async () => {
+test("errors of requests have the same form as everywhere", async () => {
 	const unknown = await call("/api/agent/execute", {
 		body: { sessionId: "nobody", input: { role: "user", content: "?" } },
 	});
@@ -109,7 +109,7 @@ test("what is wrong with a request is said as everywhere else", async () => {
 	expect(bad.status).toBe(404);
 });
 
-test("a run that its runtime was killed in is finished by the next, and its tool ran once", async () => {
+test("a run whose runtime was killed is finished by the next, and its tool ran once", async () => {
 	await runtime.dispose();
 	runtime = start("yes");
 	const leaving = new AbortController();
@@ -142,7 +142,7 @@ async function waitingMessage(sessionId: string) {
 	return { first, second };
 }
 
-test("who watches a run is not cut off when another one who watches it leaves", async () => {
+test("a watcher of a run is not disconnected when another one leaves", async () => {
 	await runtime.dispose();
 	runtime = start("once");
 	const first = await call("/api/agent/execute", { body: question("watched") });
@@ -172,7 +172,7 @@ async function begin(sessionId: string, key = "key-one") {
 	return { status: answer.status, first: await next(), next, leave: () => client.abort() };
 }
 
-test("a tenant over its runs gets 429 until one has ended, though the clients have left", async () => {
+test("a tenant over its run limit gets 429 until one has ended, even if the clients have left", async () => {
 	await runtime.dispose();
 	runtime = start("yes");
 	for (const id of ["one", "two"]) {
@@ -198,7 +198,7 @@ test("a tenant over its runs gets 429 until one has ended, though the clients ha
 	expect((await begin("four")).status).toBe(200);
 });
 
-test("runs count once their objects were evicted, and until the next have ended them", async () => {
+test("runs count after their objects were evicted, until the next objects have ended them", async () => {
 	await runtime.dispose();
 	runtime = start("once");
 	const first = await begin("moved");
@@ -210,7 +210,7 @@ test("runs count once their objects were evicted, and until the next have ended 
 	expect(rest.map(({ status }) => status)).toEqual([200, 200]);
 });
 
-test("a silent stream gets heartbeats when whoever came first has left", async () => {
+test("a silent stream gets heartbeats after the first watcher has left", async () => {
 	await runtime.dispose();
 	runtime = start("yes");
 	const first = await begin("left");
@@ -223,7 +223,7 @@ test("a silent stream gets heartbeats when whoever came first has left", async (
 	second.leave();
 });
 
-test("a message that waits for a run streams when its own begins", async () => {
+test("a message that waits for a run streams when its own run starts", async () => {
 	const { first, second } = await waitingMessage("queued");
 	expect((await call("/api/agent/session/queued/stop", { body: {} })).status).toBe(200);
 	expect(await first.text()).toContain("execute_complete");
@@ -232,7 +232,7 @@ test("a message that waits for a run streams when its own begins", async () => {
 	expect(events).toContain("It is three indeed.");
 });
 
-test("a message waits on when its object is evicted, and streams when its run begins in the next", async () => {
+test("a message keeps waiting when its object is evicted, and streams when its run starts in the next", async () => {
 	const { first, second } = await waitingMessage("evicted");
 	const broken = first.text().catch(() => "");
 	expect(await (await call("/evict?session=evicted")).text()).toBe("evicted");

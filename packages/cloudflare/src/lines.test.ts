@@ -22,7 +22,7 @@ async function pass(milliseconds: number): Promise<void> {
 	}
 }
 
-test("a reader who waits in silence stays, and gets batches only", async () => {
+test("a reader who waits silently stays, and gets only batches", async () => {
 	const { stream, give, end, over } = lines();
 	const read: number[] = [];
 	const reading = (async () => {
@@ -39,7 +39,7 @@ test("a reader who waits in silence stays, and gets batches only", async () => {
 	expect(over).toHaveBeenCalledOnce();
 });
 
-test("one who takes nothing has left, though nobody says so", async () => {
+test("a reader who does not read counts as gone, even without a disconnect", async () => {
 	const { stream, give, over, leaving } = lines();
 	const reader = stream.getReader();
 	await give(1);

@@ -58,13 +58,13 @@ function call(path: string, body?: unknown) {
 	});
 }
 
-test("every class of objects that is bound is made by a migration", () => {
+test("every class of objects that is bound is created by a migration", () => {
 	start({});
 	const made = configuration.migrations.flatMap(({ new_sqlite_classes }) => new_sqlite_classes);
 	expect(bindings.map(({ class_name }) => class_name).sort()).toEqual([...made].sort());
 });
 
-test("a session runs its tool, is listed, and continues when the Worker was deployed anew", async () => {
+test("a session runs its tool, is listed, and continues after the Worker was deployed again", async () => {
 	start({ API_KEY: "secret" });
 	const asked = await call("/api/agent/execute", { input: "What is 2 + 3?" });
 	const sessionId = asked.headers.get("x-session-id") ?? "";
@@ -84,7 +84,7 @@ test("a session runs its tool, is listed, and continues when the Worker was depl
 	expect(messages.map(({ role }) => role)).toEqual([...turn, ...turn]);
 });
 
-test("without its secret the Worker says what to do, and lets nobody in", async () => {
+test("without its secret the Worker explains what to do, and rejects everyone", async () => {
 	start({});
 	const refused = await call("/api/agent/sessions");
 	expect(refused.status).toBe(503);

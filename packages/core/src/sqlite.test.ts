@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/shared/temporary-folder.fixture.ts";
 import { sqliteHost } from "./sqlite.ts";
 
-test("a host made of a path keeps its sessions for the next host of that path", async () => {
+test("a host created from a path keeps its sessions for the next host of that path", async () => {
 	const folder = temporaryFolder();
 	const path = join(folder, "sessions.db");
 	const host = sqliteHost(path);
@@ -21,15 +21,18 @@ test.each([
 	[{ path: "never.db", durability: "full" }, "durability"],
 	[{ path: "never.db", leaseTtlMs: 0 }, "leaseTtlMs"],
 	[{ path: "never.db", maxFileSize: Number.NaN }, "maxFileSize"],
-])("a wrong option is named: %j", (options, option) => {
+])("an invalid option is named: %j", (options, option) => {
 	expect(() => sqliteHost(options as never)).toThrow(
 		expect.objectContaining({ code: "invalid_option", data: { option } }),
 	);
 });
 
-test.each([[undefined], [null], [5]])("a host of %s is a TypeError that says what it takes", (options) => {
-	expect(() => sqliteHost(options as never)).toThrow(TypeError);
-	expect(() => sqliteHost(options as never)).toThrow(
-		"sqliteHost() takes the path of a file, or options: { path }.",
-	);
-});
+test.each([[undefined], [null], [5]])(
+	"a host of %s is a TypeError that lists the accepted values",
+	(options) => {
+		expect(() => sqliteHost(options as never)).toThrow(TypeError);
+		expect(() => sqliteHost(options as never)).toThrow(
+			"sqliteHost() takes the path of a file, or options: { path }.",
+		);
+	},
+);

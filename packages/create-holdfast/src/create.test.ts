@@ -53,7 +53,7 @@ async function run(argv: readonly string[], io: Partial<CreateIo> = {}): Promise
 
 describe("create-holdfast", () => {
 	test.each(templates)(
-		"makes a folder of the template $name, and says what to type next",
+		"creates a folder from the template $name, and prints what to type next",
 		async ({ name, scripts }) => {
 			const { code, out, err } = await run(["shop", "--template", name]);
 			expect([code, err]).toEqual([0, ""]);
@@ -67,7 +67,7 @@ describe("create-holdfast", () => {
 		},
 	);
 
-	test("takes the versions of the packages that it is published with", async () => {
+	test("uses the versions of the packages that it is published with", async () => {
 		const root = join(import.meta.dirname, "../../..");
 		const workspaces = readdirSync(join(root, "packages"));
 		const versions = new Map(
@@ -99,7 +99,7 @@ describe("create-holdfast", () => {
 		expect(readFileSync(join(folder, name, "wrangler.jsonc"), "utf8")).toContain(`"name": "${expected}",`);
 	});
 
-	test("refuses a folder that is not empty, and writes nothing into it", async () => {
+	test("rejects a folder that is not empty, and writes nothing into it", async () => {
 		mkdirSync(join(folder, "shop"));
 		writeFileSync(join(folder, "shop/notes.txt"), "mine");
 		const { code, out, err } = await run(["shop", "--template", "script"]);
@@ -111,14 +111,14 @@ describe("create-holdfast", () => {
 		expect(readdirSync(join(folder, "shop"))).toEqual(["notes.txt"]);
 	});
 
-	test("takes this folder when it holds nothing but a repository", async () => {
+	test("accepts the current folder if it contains only a repository", async () => {
 		mkdirSync(join(folder, ".git"));
 		const { code, out } = await run([".", "--template", "script"]);
 		expect(code).toBe(0);
 		expect(out).toContain("in this folder. Next:\n\n  npm install\n");
 	});
 
-	test("leaves nothing half done when a file cannot be written", async () => {
+	test("leaves no partial result if a file cannot be written", async () => {
 		writeFileSync(join(folder, "taken"), "a file where the folder should be");
 		const taken = await run(["taken/shop", "--template", "script"]);
 		expect(taken.code).toBe(1);
@@ -162,7 +162,7 @@ describe("create-holdfast", () => {
 		expect(readdirSync(folder)).toEqual([]);
 	});
 
-	test("--yes takes the defaults for what was not said", async () => {
+	test("--yes uses the defaults for all missing answers", async () => {
 		expect((await run(["--yes"])).code).toBe(0);
 		expect(existsSync(join(folder, "my-agent/agent.ts"))).toBe(true);
 	});
@@ -172,7 +172,7 @@ describe("create-holdfast", () => {
 		[["a", "--template", "scirpt"], 'There is no template "scirpt". Take one of script,'],
 		[["--tempalte", "script"], "Unknown option '--tempalte'"],
 		[[" "], "The folder has an empty name."],
-	])("%j is refused: %s", async (argv, problem) => {
+	])("%j is rejected: %s", async (argv, problem) => {
 		const { code, err } = await run(argv);
 		expect([code, err]).toEqual([2, expect.stringContaining(problem)]);
 		expect(readdirSync(folder)).toEqual([]);
@@ -188,7 +188,7 @@ describe("create-holdfast", () => {
 		);
 	});
 
-	test("the program runs from its bin, and knows its version and its templates", () => {
+	test("the program runs from its bin, and prints its version and its templates", () => {
 		const bin = join(import.meta.dirname, "../bin/create-holdfast.js");
 		const said = (...argv: string[]) =>
 			spawnSync(process.execPath, [bin, ...argv], { cwd: folder, encoding: "utf8" });
@@ -211,19 +211,19 @@ describe("asking", () => {
 		return { input, output };
 	}
 
-	test("takes the folder that is typed and the template that is chosen", async () => {
+	test("uses the folder that is typed and the template that is selected", async () => {
 		const chosen = await ask({}, folder, typing(["s", "h", "o", "p", "\r", "\u001b[B", "\r"]));
 		expect(chosen).toEqual({ folder: "shop", template: "service" } satisfies Choice);
 	});
 
-	test("asks only for what was not said", async () => {
+	test("asks only for what was not given", async () => {
 		expect(await ask({ folder: "shop" }, folder, typing(["\r"]))).toEqual({
 			folder: "shop",
 			template: "script",
 		});
 	});
 
-	test("Ctrl-C leaves, and makes nothing", async () => {
+	test("Ctrl-C exits and creates nothing", async () => {
 		expect(await ask({}, folder, typing(["\u0003"]))).toBeUndefined();
 		const { code } = await run([], {
 			isTerminal: true,
@@ -234,7 +234,7 @@ describe("asking", () => {
 });
 
 test.each(templates)(
-	"the template $name tells coding agents its commands and files, and all of them are there",
+	"the template $name tells coding agents its commands and files, and all of them exist",
 	async ({ name }) => {
 		await writeTemplate({ template: name, folder });
 		const page = readFileSync(join(folder, "AGENTS.md"), "utf8");

@@ -14,7 +14,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector behind a key${whyNot ?? ""}
 	});
 	afterAll(() => stage?.close());
 
-	test("asks for a key, says that one was refused, and shows what the right one may see", async () => {
+	test("asks for a key, reports a rejected one, and shows what the right one may see", async () => {
 		const page = await stage.page();
 		await page.goto(stage.url);
 		const field = page.getByLabel("Server key");
@@ -35,7 +35,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector behind a key${whyNot ?? ""}
 		await page.close();
 	});
 
-	test("what is refused late of an older key is not heard", async () => {
+	test("a late rejection of an older key is ignored", async () => {
 		const page = await stage.page();
 		let late: (() => Promise<void>) | undefined;
 		// The list's response for the wrong key arrives only when the right key is in use.

@@ -59,7 +59,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector with much to show${whyNot ?
 		return page.evaluate(() => document.querySelectorAll("*").length);
 	}
 
-	test("ten thousand entries take as many elements as some hundred, in every list", async () => {
+	test("ten thousand entries need as many elements as some hundred, in every list", async () => {
 		for (const tab of ["timeline", "conversation", "steps"]) {
 			const few = await show(tab, 400);
 			const many = await show(tab, 10_000);
@@ -67,7 +67,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector with much to show${whyNot ?
 		}
 	});
 
-	test("the first and the last of ten thousand are a key away", async () => {
+	test("the first and the last of ten thousand are one key away", async () => {
 		await show("timeline", 10_000);
 		await page.locator(".timeline").focus();
 		await page.keyboard.press("End");
@@ -77,7 +77,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector with much to show${whyNot ?
 	});
 });
 
-test("the page weighs less than 150 KB compressed, and asks nobody but its server", async () => {
+test("the page is smaller than 150 KB compressed, and sends requests only to its server", async () => {
 	const files = await pageFiles();
 	let bytes = 0;
 	for (const content of files.values()) bytes += gzipSync(content).length;

@@ -35,7 +35,7 @@ describe.skipIf(whyNot !== undefined)(`the overview of the inspector${whyNot ?? 
 		expect(page.url()).toContain("status=needs-you");
 	});
 
-	test("asks for the price of models whose cost is unknown, with what to write", async () => {
+	test("asks for the price of models whose cost is unknown, with the configuration to write", async () => {
 		await page.route("**/api/inspect/usage?**", async (route) => {
 			const response = await route.fetch();
 			const answer = await response.json();

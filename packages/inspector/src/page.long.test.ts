@@ -26,7 +26,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 
 	const status = (of: string) => page.locator(".session-head .status", { hasText: of }).waitFor();
 
-	test("lists sessions as they come, with their status and numbers, and finds them by words and status", async () => {
+	test("lists sessions as they arrive, with their status and numbers, and finds them by words and status", async () => {
 		await stage.say("first", "add it up");
 		await page.goto(stage.url);
 		const line = (id: string) => page.locator(".session-line", { hasText: id });
@@ -49,7 +49,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		expect(await violationsOf(page)).toEqual([]);
 	});
 
-	test("keeps filters, order and saved views over a reload, and shows why a run failed", async () => {
+	test("keeps filters, order and saved views across a reload, and shows why a run failed", async () => {
 		await stage.say("sorted-one", "add it up");
 		await stage.say("sorted-two", "fail now");
 		await page.goto(stage.url);
@@ -87,7 +87,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.locator(".session-line", { hasText: "tooled" }).first().waitFor();
 	});
 
-	test("lines keep their places under the pointer while sessions come", async () => {
+	test("lines keep their places under the pointer while sessions arrive", async () => {
 		await stage.say("still-one", "One");
 		await stage.say("still-two", "Two");
 		await page.goto(`${stage.url}/#/?q=still`);
@@ -102,7 +102,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await expect.poll(lines).toEqual(["still-three", "still-one", "still-two"]);
 	});
 
-	test("says since when the server is away, tries again at once, and keeps what was typed", async () => {
+	test("shows since when the server is unavailable, retries on request, and keeps typed text", async () => {
 		await stage.say("kept", "One");
 		await show("kept");
 		await page.getByLabel("Message", { exact: true }).fill("Not sent yet");
@@ -126,7 +126,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await expect.poll(() => page.getByLabel("Message", { exact: true }).inputValue()).toBe("Not sent yet");
 	});
 
-	test("shows an answer while it is said, and whole when it was said, over a kill of the server", async () => {
+	test("shows an answer while it streams, and completely afterwards, across a kill of the server", async () => {
 		await stage.serve({ waits: true });
 		await page.goto(stage.url);
 		await page.getByLabel("Message of a new session").fill("Tell a story");
@@ -145,7 +145,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await picture(page, "takeover");
 	});
 
-	test("a call waits above the message until somebody lets it run, refuses it, or answers it", async () => {
+	test("a call waits above the message until a user approves it, denies it, or answers it", async () => {
 		await stage.say("approved", "erase all");
 		await show("approved");
 		await page.getByRole("group", { name: /erase requires approval/ }).waitFor();
@@ -166,7 +166,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.locator(".pending").waitFor({ state: "detached" });
 	});
 
-	test("approves a call with a changed argument, and refuses what does not fit the schema", async () => {
+	test("approves a call with a changed argument, and rejects arguments that do not fit the schema", async () => {
 		await stage.say("edited", "pay it back");
 		await show("edited");
 		await page.getByLabel("amount").fill("twelve");
@@ -198,7 +198,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.locator(".message-assistant .text", { hasText: "Rome" }).first().waitFor();
 	});
 
-	test("draws Markdown, and leaves what could run or load something as text", async () => {
+	test("renders Markdown, and shows what could run or load something as text", async () => {
 		const asked: string[] = [];
 		page.on("request", (request) => asked.push(request.url()));
 		await stage.say("marked", "Show the page");
@@ -235,7 +235,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await expect.poll(() => page.locator(".message-user").count()).toBe(3);
 	});
 
-	test("shows what a sub-agent did inside the call that asked it, linked both ways", async () => {
+	test("shows a sub-agent's work inside its call, linked both ways", async () => {
 		await stage.say("inside", "ask the helper");
 		await show("inside");
 		await page.locator(".call summary", { hasText: "delegate_to_helper" }).click();
@@ -246,7 +246,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.locator(".call summary", { hasText: "delegate_to_helper" }).waitFor();
 	});
 
-	test("sends, steers into the run under way, and interrupts it", async () => {
+	test("sends, steers the active run, and interrupts it", async () => {
 		await stage.serve({ waits: true });
 		await stage.say("steered", "Hello");
 		await show("steered");
@@ -280,7 +280,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await page.getByText("released").first().waitFor();
 	});
 
-	test("forks a session before a turn and tries it again with another model and other instructions, and compares the two", async () => {
+	test("forks a session before a turn, runs it again with another model and other instructions, and compares the two", async () => {
 		await stage.say("forked", "One");
 		await stage.say("forked", "Two");
 		await show("forked");
@@ -330,7 +330,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await expect.poll(() => page.locator(".conversation .message").count()).toBe(1);
 	});
 
-	test("shows sub-agents in the tree, and what they did", async () => {
+	test("shows sub-agents in the tree, and their work", async () => {
 		await stage.say("helped", "ask the helper");
 		await show("helped", "tree");
 		await page.getByRole("link", { name: "helper" }).click();
@@ -355,7 +355,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		}
 	});
 
-	test("everything is reached by the keyboard", async () => {
+	test("everything is reachable with the keyboard", async () => {
 		await stage.say("hidden", "One");
 		await stage.say("found", "One");
 		const focused = () => page.evaluate(() => document.activeElement?.id);

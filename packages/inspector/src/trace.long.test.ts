@@ -19,7 +19,7 @@ describe.skipIf(whyNot !== undefined)(`the trace of the inspector${whyNot ?? ""}
 	const show = (sessionId: string, tab: string) => page.goto(`${stage.url}/#/session/${sessionId}/${tab}`);
 	const row = (text: string) => page.locator(".span", { hasText: text });
 
-	test("shows the input of a call beside its output, and the stack of an error to operators", async () => {
+	test("shows the input of a call next to its output, and the stack of an error to operators", async () => {
 		await stage.say("failing", "broken please");
 		await show("failing", "timeline");
 		await row("broken").filter({ hasText: "tool" }).locator(".span-main").click();
@@ -31,7 +31,7 @@ describe.skipIf(whyNot !== undefined)(`the trace of the inspector${whyNot ?? ""}
 		expect(await violationsOf(page)).toEqual([]);
 	});
 
-	test("is a tree that closes, opens sub-agents, and is searched", async () => {
+	test("is a tree that collapses, opens sub-agents, and can be searched", async () => {
 		await stage.say("nested", "ask the helper");
 		await show("nested", "timeline");
 		await page.getByRole("button", { name: "Contents of delegate_to_helper", expanded: false }).click();
@@ -52,7 +52,7 @@ describe.skipIf(whyNot !== undefined)(`the trace of the inspector${whyNot ?? ""}
 		expect(await violationsOf(page)).toEqual([]);
 	});
 
-	test("a wide page shows it beside the conversation, and a chosen node brings its message into view", async () => {
+	test("is next to the conversation on a wide page, and selecting a node shows its message", async () => {
 		for (let turn = 0; turn < 12; turn++)
 			await stage.say("beside", turn === 0 ? "add it up" : "Show the page");
 		await show("beside", "conversation");

@@ -21,7 +21,7 @@ export function contractTests(name: string, make: Make): void {
 		};
 		for (const { name: title, run } of memoryContract({ name, make: world })) test(title, run);
 
-		test(`${name}: whatever JSON can say is read as it was written, under whatever keys [RUN-097] [RUN-100]`, async () => {
+		test(`${name}: all JSON values are read as written, under any keys [RUN-097] [RUN-100]`, async () => {
 			const { open, end } = await make();
 			const { database, memory, close } = open(given);
 			const text = fc.oneof(fc.string({ unit: "binary", maxLength: 20 }), fc.string({ maxLength: 20 }));
@@ -60,7 +60,7 @@ export function storedTests(name: string, make: () => Promise<World>): void {
 		}
 	};
 
-	test(`${name}: without a key no client is made, unless it is asked not to encrypt [RUN-135]`, () =>
+	test(`${name}: without a key no client is created, unless encryption is switched off [RUN-135]`, () =>
 		inWorld(async (world) => {
 			expect(() => world.open({})).toThrow(expect.objectContaining({ code: "ENCRYPTION_KEY_REQUIRED" }));
 			expect(() => world.open({ unencrypted: false })).toThrow(
@@ -80,7 +80,7 @@ export function storedTests(name: string, make: () => Promise<World>): void {
 			await clients.close();
 		}));
 
-	test(`${name}: with a key, no stored byte shows a value, its words or its vector [RUN-135]`, () =>
+	test(`${name}: with a key, no stored byte reveals a value, its words or its vector [RUN-135]`, () =>
 		inWorld(async (world) => {
 			const embed = async (): Promise<number[][]> => [[0.6, 0.8, 0]];
 			const clients = world.open({ encryption, embed });
@@ -101,7 +101,7 @@ export function storedTests(name: string, make: () => Promise<World>): void {
 			}
 		}));
 
-	test(`${name}: each value is sealed by AES-256-GCM with a nonce of its own; one bit more, or another key, and it is refused [RUN-136]`, () =>
+	test(`${name}: each value is sealed with AES-256-GCM and its own nonce; with one changed bit, or another key, it is rejected [RUN-136]`, () =>
 		inWorld(async (world) => {
 			const { database, close } = world.open({ encryption });
 			await database.write("c", "a", "same");
@@ -140,7 +140,7 @@ export function storedTests(name: string, make: () => Promise<World>): void {
 			await Promise.all([close(), others.close(), plain.close()]);
 		}));
 
-	test(`${name}: a damaged value is an error that names it, and can be written again`, () =>
+	test(`${name}: a damaged value is an error that names it, and can be overwritten`, () =>
 		inWorld(async (world) => {
 			const { database, close } = world.open({ unencrypted: true });
 			const damaged = expect.objectContaining({ code: "RECORD_DAMAGED", retryable: false });
@@ -156,7 +156,7 @@ export function storedTests(name: string, make: () => Promise<World>): void {
 			await close();
 		}));
 
-	test(`${name}: after a rotation old values are read, and reencrypt makes the old key needless [RUN-137]`, () =>
+	test(`${name}: after a rotation old values are readable, and after reencrypt the old key is no longer needed [RUN-137]`, () =>
 		inWorld(async (world) => {
 			const [old, fresh] = [key(), key()];
 			const embed = async (): Promise<number[][]> => [[1, 0]];
@@ -190,7 +190,7 @@ export function storedTests(name: string, make: () => Promise<World>): void {
 			await last.close();
 		}));
 
-	test(`${name}: values that were kept plainly are read while they are converted, and found no more in what is stored [RUN-137]`, () =>
+	test(`${name}: unencrypted values are readable while they are converted, and no longer stored afterwards [RUN-137]`, () =>
 		inWorld(async (world) => {
 			const plain = world.open({ unencrypted: true, embed: async () => [[1, 0]] });
 			await plain.memory.append("s", "Quetzalcoatl");
@@ -208,7 +208,7 @@ export function storedTests(name: string, make: () => Promise<World>): void {
 			await encrypted.close();
 		}));
 
-	test(`${name}: what purge deletes is in no stored byte any more [RUN-132]`, () =>
+	test(`${name}: no stored byte contains what purge deleted [RUN-132]`, () =>
 		inWorld(async (world) => {
 			let now = 1_000;
 			const clients = world.open({ unencrypted: true, retention: { maxAgeMs: 10 }, now: () => now });

@@ -24,7 +24,7 @@ const set = (name: string, text: string): ScriptedCall => ({ name: "memory_set",
 const load = (name: string): ScriptedCall => ({ name: "memory_load", arguments: { name } });
 const search = (query: string): ScriptedCall => ({ name: "memory_search", arguments: { query } });
 
-test("notes in a database are shared by the sessions of an agent, and outlast them", async () => {
+test("notes in a database are shared by the sessions of an agent, and outlive them", async () => {
 	const { database } = inMemoryClients();
 	await calling({ database }, "ann", set("colour", "Green, like her bike"), true);
 	await calling({ database }, "bob", set("pet", "a cat on a bike, and many other animals"));
@@ -35,7 +35,7 @@ test("notes in a database are shared by the sessions of an agent, and outlast th
 	expect(JSON.parse(String(await calling({ database }, "cid", search(""))))).toHaveLength(2);
 });
 
-test("a collection for each user keeps the notes of users apart", async () => {
+test("a collection for each user keeps the notes of users separate", async () => {
 	const { database } = inMemoryClients();
 	const options = { database, collection: (key: string) => `notes of ${key.split("/")[0]}` };
 	await calling(options, "ann/1", set("colour", "green"));

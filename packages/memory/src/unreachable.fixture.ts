@@ -11,7 +11,7 @@ export function unreachableTests(
 ): void {
 	const refused = expect.objectContaining({ code: "DB_UNAVAILABLE", retryable: true });
 
-	test(`${name}: a refused connection rejects at once, and may be tried again [RUN-102]`, async () => {
+	test(`${name}: a refused connection rejects at once, and can be retried [RUN-102]`, async () => {
 		const clients = open(await freePort(), undefined);
 		const started = performance.now();
 		const timers = vi.spyOn(globalThis, "setTimeout");
@@ -25,7 +25,7 @@ export function unreachableTests(
 		await clients.close();
 	});
 
-	test(`${name}: a connection that hangs rejects within the time that was given [RUN-102]`, async () => {
+	test(`${name}: a connection that hangs rejects within the given time [RUN-102]`, async () => {
 		const sockets: Socket[] = [];
 		const server = createServer((socket) => {
 			socket.on("error", () => {});

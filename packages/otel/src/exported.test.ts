@@ -98,7 +98,7 @@ test("spans and metrics of a run reach an OTLP receiver", async () => {
 	expect(received.map(({ path }) => path)).toEqual(expect.arrayContaining(["/v1/traces", "/v1/metrics"]));
 });
 
-test("a receiver that cannot be reached stops neither the run nor the observer", async () => {
+test("an unreachable receiver stops neither the run nor the observer", async () => {
 	const ids = runIds();
 	const exporter = {
 		export: (_: unknown, done: (result: { code: number; error: Error }) => void) =>
@@ -117,7 +117,7 @@ test("a receiver that cannot be reached stops neither the run nor the observer",
 	await tracers.shutdown().catch((error: Error) => expect(error.message).toBe("no route"));
 });
 
-test("lines are as Pino writes them, one object a line, with ids", async () => {
+test("lines have Pino's format, one object per line, with ids", async () => {
 	const lines: string[] = [];
 	const logger = pino({ base: { service: "desk" } }, { write: (line: string) => void lines.push(line) });
 	const host = memoryHost();
@@ -137,7 +137,7 @@ test("lines are as Pino writes them, one object a line, with ids", async () => {
 		});
 });
 
-test("a run that its process left is one trace: the part that broke off, and the one that finished it", async () => {
+test("a run that its process left is one trace: the part that was interrupted, and the part that finished it", async () => {
 	const path = join(temporaryFolder(), "host.db");
 	const telemetry = new Telemetry();
 	const held = Promise.withResolvers<string>();

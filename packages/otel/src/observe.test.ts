@@ -69,7 +69,7 @@ test("a turn is a trace of its agent, its model's answers and its tools' calls",
 	});
 });
 
-test("spans lie within the time in which what they report happened", async () => {
+test("spans lie within the time of the events they report", async () => {
 	const host = memoryHost();
 	const telemetry = new Telemetry();
 	const before = Date.now();
@@ -85,7 +85,7 @@ test("spans lie within the time in which what they report happened", async () =>
 	}
 });
 
-test("names are those of the conventions, or begin with holdfast", async () => {
+test("names follow the conventions, or start with holdfast", async () => {
 	const host = memoryHost();
 	const telemetry = new Telemetry();
 	await turn(clerk({ host }), "s");
@@ -98,8 +98,8 @@ test("names are those of the conventions, or begin with holdfast", async () => {
 		expect(name?.startsWith("holdfast.") || known.has(name), name).toBe(true);
 });
 
-describe("what was said", () => {
-	test("is nowhere, unless it is asked for", async () => {
+describe("message content", () => {
+	test("is not exported by default", async () => {
 		const host = memoryHost();
 		const telemetry = new Telemetry();
 		await turn(clerk({ host }), "s");
@@ -112,7 +112,7 @@ describe("what was said", () => {
 		for (const words of ["ann@", "Done", "sk-proj", "hunter2"]) expect(reported).not.toContain(words);
 	});
 
-	test("is masked and cut where it is asked for", async () => {
+	test("is masked and cut if it is requested", async () => {
 		const host = memoryHost();
 		const telemetry = new Telemetry();
 		await turn(clerk({ host }), "s");
@@ -134,7 +134,7 @@ describe("what was said", () => {
 	});
 });
 
-test("a run that waits is a part before and a part after, linked, in one trace, and nothing in between", async () => {
+test("a waiting run has one part before and one after, linked, in one trace, and nothing in between", async () => {
 	const host = memoryHost();
 	const agent = clerk({ host, tools: [{ name: "look", description: "Looks.", parameters }] });
 	const telemetry = new Telemetry();
@@ -152,7 +152,7 @@ test("a run that waits is a part before and a part after, linked, in one trace, 
 	expect(telemetry.lines.map(({ message }) => message)).toContain("run waits");
 });
 
-test("a run that failed says its code, and so does its line", async () => {
+test("a failed run has its code, and so does its line", async () => {
 	const host = memoryHost();
 	const telemetry = new Telemetry();
 	await turn(clerk({ host, model: scriptedModel([]) }), "s");
@@ -190,7 +190,7 @@ describe("a sub-agent", () => {
 	const worker = () =>
 		new Agent({ name: "worker", description: "Works.", model: scriptedModel(() => "I worked.") });
 
-	test("that is waited for works within the call of its parent", async () => {
+	test("that blocks its parent works within the parent's call", async () => {
 		const host = memoryHost();
 		const telemetry = new Telemetry();
 		const agent = new Agent({
@@ -210,7 +210,7 @@ describe("a sub-agent", () => {
 		expect(String(inner?.attributes["gen_ai.conversation.id"])).not.toContain("\u0000");
 	});
 
-	test("that works in the background has a trace of its own, linked to the call", async () => {
+	test("that works in the background has its own trace, linked to the call", async () => {
 		const host = memoryHost();
 		const telemetry = new Telemetry();
 		const agent = new Agent({
@@ -242,7 +242,7 @@ describe("a sub-agent", () => {
 	});
 });
 
-test("what a fork began with is not reported again", async () => {
+test("the history that a fork started with is not reported again", async () => {
 	const host = memoryHost();
 	const agent = clerk({ host });
 	await turn(agent, "s");
@@ -255,7 +255,7 @@ test("what a fork began with is not reported again", async () => {
 });
 
 describe("an observer", () => {
-	test("that is closed and followed by another, at any time, has reported all that one alone reports, once", async () => {
+	test("that is closed and followed by another, at any time, reports together with it everything once", async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(fc.constantFrom("step", "restart"), { maxLength: 8 }), async (doings) => {
 				const host = memoryHost();
@@ -302,7 +302,7 @@ describe("an observer", () => {
 		);
 	});
 
-	test("passes over a session that cannot be read, and says which", async () => {
+	test("skips an unreadable session, and names it", async () => {
 		const path = join(temporaryFolder(), "host.db");
 		const before = sqliteHost(path);
 		const agent = clerk({ host: before });
@@ -322,7 +322,7 @@ describe("an observer", () => {
 		expect(telemetry.problems).toMatchObject([{ key: "b", error: { code: "journal_corrupt" } }]);
 	});
 
-	test("continues when sessions are folded and deleted under it", async () => {
+	test("continues when sessions are compacted and deleted while it runs", async () => {
 		const host = sqliteHost(join(temporaryFolder(), "host.db"));
 		const agent = clerk({ host });
 		for (let index = 0; index < 5; index++) await turn(agent, "a");
@@ -341,7 +341,7 @@ describe("an observer", () => {
 		expect(ended.at(-1)?.fields.sessionKey).toBe("b");
 	});
 
-	test("ends, and says why, when the store fails under it", async () => {
+	test("ends with a reason when the store fails while it runs", async () => {
 		const host = memoryHost();
 		const telemetry = new Telemetry();
 		const failing = {

@@ -48,7 +48,7 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe("hostile addresses", () => {
-	test("over 200 of them are refused without a look-up or a connection [RUN-078] [RUN-079] [RUN-080]", async () => {
+	test("over 200 of them are rejected without a lookup or a connection [RUN-078] [RUN-079] [RUN-080]", async () => {
 		expect(inwardUrls.length + refusedUrls.length).toBeGreaterThan(500);
 		const connect = vi.spyOn(Socket.prototype, "connect");
 		const resolve = vi.fn(async () => ["93.184.215.14"]);
@@ -66,7 +66,7 @@ describe("hostile addresses", () => {
 		expect(connect).not.toHaveBeenCalled();
 	});
 
-	test("are as many from a name that resolves to one of them, among public ones too [RUN-081]", async () => {
+	test("are also rejected from a name that resolves to one of them, even among public ones [RUN-081]", async () => {
 		const connect = vi.spyOn(Socket.prototype, "connect");
 		for (const address of [
 			"127.0.0.1",
@@ -109,8 +109,8 @@ describe("hostile addresses", () => {
 	});
 });
 
-describe("a name server that changes its mind", () => {
-	test("leads to the address that was checked, never to its second answer [RUN-081]", async () => {
+describe("a name server that changes its answer", () => {
+	test("leads to the checked address, never to its second answer [RUN-081]", async () => {
 		const inside = vi.fn();
 		const { port } = await serving((_, response) => {
 			inside();
@@ -129,7 +129,7 @@ describe("a name server that changes its mind", () => {
 		expect(inside).toHaveBeenCalledTimes(1);
 	});
 
-	test("reaches nothing inside where it first gives a public address and then a private one [RUN-081]", async () => {
+	test("reaches nothing internal if it first returns a public address and then a private one [RUN-081]", async () => {
 		const inside = vi.fn();
 		const { port } = await serving((_, response) => {
 			inside();
@@ -153,7 +153,7 @@ describe("a name server that changes its mind", () => {
 });
 
 describe("allowPrivate", () => {
-	test("opens an address, a range, a name or one port, and nothing else [RUN-079]", async () => {
+	test("allows an address, a range, a name or one port, and nothing else [RUN-079]", async () => {
 		const { port } = await serving((_, response) => void response.end("in"));
 		const other = await serving((_, response) => void response.end("other"));
 		const resolve = async () => ["127.0.0.1"];
@@ -185,7 +185,7 @@ describe("allowPrivate", () => {
 	});
 
 	test.each(["", "/", "10.0.0.0/99", "http://a/", "a b", "a@b", "[::1", "a:123456", 5 as never])(
-		"refuses %j",
+		"rejects %j",
 		(entry) => {
 			expect(() => outbound({ allowPrivate: [entry] })).toThrow(
 				expect.objectContaining({ code: "DESTINATION_INVALID" }),
@@ -195,7 +195,7 @@ describe("allowPrivate", () => {
 });
 
 describe("a redirect", () => {
-	test("is checked anew at every hop, and an inward one gets no request [RUN-082]", async () => {
+	test("is checked again at every hop, and an internal one gets no request [RUN-082]", async () => {
 		const inside = vi.fn();
 		const { port } = await serving(({ url = "", headers }, response) => {
 			if (headers.host?.startsWith("secret")) inside();
@@ -210,7 +210,7 @@ describe("a redirect", () => {
 		expect(inside).not.toHaveBeenCalled();
 	});
 
-	test("to any hostile address is refused [RUN-082]", async () => {
+	test("to any hostile address is rejected [RUN-082]", async () => {
 		let location = "";
 		const { port } = await serving((_, response) => void response.writeHead(307, { location }).end());
 		const wrong: string[] = [];
@@ -244,7 +244,7 @@ describe("a redirect", () => {
 			expect(await codeOf(get(base + path, options))).toBe("URL_REFUSED");
 	});
 
-	test("to another origin drops credentials for good; to the same one keeps them [RUN-083]", async () => {
+	test("to another origin drops credentials permanently; to the same one keeps them [RUN-083]", async () => {
 		const seen: Record<string, unknown>[] = [];
 		const look: RequestListener = ({ url, headers }, response) => {
 			seen.push({
@@ -284,7 +284,7 @@ describe("a redirect", () => {
 		]);
 	});
 
-	test("to another scheme drops credentials: that is another origin, too [RUN-083]", async () => {
+	test("to another scheme drops credentials, because that is another origin [RUN-083]", async () => {
 		const { port } = await serving((_, response) => {
 			response.writeHead(307, { location: `https://127.0.0.1:${port}/` }).end();
 		});
@@ -329,7 +329,7 @@ describe("a redirect", () => {
 });
 
 describe("a body", () => {
-	test("is decompressed, and cut at the limit of what it decompresses to [RUN-077]", async () => {
+	test("is decompressed, and cut at the limit of its decompressed size [RUN-077]", async () => {
 		const big = Buffer.alloc(50_000_000);
 		const bomb = gzipSync(big);
 		const bodies: Record<string, [string, Buffer]> = {
@@ -358,7 +358,7 @@ describe("a body", () => {
 			expect([path, await codeOf(get(base + path, options))]).toEqual([path, "RESPONSE_INVALID"]);
 	});
 
-	test("that breaks off is a failed connection, which may be tried again", async () => {
+	test("that breaks off is a failed connection, which can be retried", async () => {
 		const { port } = await serving((_, response) => {
 			response.writeHead(200, { "content-length": 10 });
 			response.write("half");
@@ -389,7 +389,7 @@ test("an abort closes the connection at once, also while the body is read", asyn
 	await vi.waitFor(() => expect(closed).toBe(2));
 });
 
-test("no connection is shared with requests that were not checked", async () => {
+test("no connection is shared with unchecked requests", async () => {
 	const sockets = new Set<unknown>();
 	const { port } = await serving(({ socket }, response) => {
 		sockets.add(socket);

@@ -22,7 +22,7 @@ function agentOn(host: PostgresHost, options: AgentOptions): Agent {
 
 const echo = scriptedModel(({ messages }) => `re: ${(messages.at(-1) as { text?: string }).text}`);
 
-test("a session is continued by another process's agent, with all that was said", async () => {
+test("another process's agent continues a session with all earlier messages", async () => {
 	const { schema } = await testServer();
 	const name = schema();
 	const one = agentOn(await newHost(name), { model: echo });
@@ -78,7 +78,7 @@ test.each([true, false])(
 	},
 );
 
-test("the run of a process that is killed is resumed by another, and who watches it misses nothing", async () => {
+test("the run of a killed process is resumed by another, and its watchers miss nothing", async () => {
 	const server = await testServer();
 	const schema = server.schema();
 	const child = fork(new URL("./agent-process.fixture.ts", import.meta.url), [server.url, schema], {
@@ -118,7 +118,7 @@ test("the run of a process that is killed is resumed by another, and who watches
 	expect(events.filter(({ type }) => type === "run_end")).toHaveLength(1);
 });
 
-test("an answer to a call of a process that is killed after it is used by the process that resumes the run", async () => {
+test("an answer to a call of a process that is killed afterwards is used by the process that resumes the run", async () => {
 	const server = await testServer();
 	const schema = server.schema();
 	const child = fork(new URL("./agent-process.fixture.ts", import.meta.url), [server.url, schema, "asks"], {
@@ -151,7 +151,7 @@ test("an answer to a call of a process that is killed after it is used by the pr
 	expect(ran).toEqual(["removed"]);
 });
 
-test("many turns of many sessions by several agents are each done once", async () => {
+test("many turns of many sessions by several agents run once each", async () => {
 	const { schema } = await testServer();
 	const name = schema();
 	const hosts = await Promise.all([0, 1, 2].map(() => newHost(name)));
@@ -168,7 +168,7 @@ test("many turns of many sessions by several agents are each done once", async (
 	}
 });
 
-test("work in the background, timers and values are durable there", async () => {
+test("background work, timers and values are durable there", async () => {
 	const { schema } = await testServer();
 	const host = await newHost(schema());
 	const helper = new Agent({ name: "helper", description: "Helps.", model: scriptedModel(() => "done") });

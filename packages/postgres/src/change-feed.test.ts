@@ -37,7 +37,7 @@ async function twoHosts() {
 	return { host, other, looks: () => looks };
 }
 
-test("a session that others write to is not looked at for the lease on it", async () => {
+test("a session that others write to is not read for the lease on it", async () => {
 	const { host, other, looks } = await twoHosts();
 	const lease = await begin(host.journal, "s");
 	lease.whenLost(() => {});
@@ -51,7 +51,7 @@ test("a session that others write to is not looked at for the lease on it", asyn
 	expect(looks() - before).toBeLessThanOrEqual(3 + (performance.now() - began) / 1_000);
 });
 
-test("a lease whose session another host takes is over at once, and not when it is looked at next", async () => {
+test("a lease whose session another host takes over ends at once, and not at the next check", async () => {
 	const { host, other } = await twoHosts();
 	const rounds = 8;
 	const began = performance.now();

@@ -16,7 +16,7 @@ function open(options: PostgresHostOptions): PostgresHost {
 
 const unavailable = expect.objectContaining({ code: "db_unavailable", retryable: true });
 
-test("a server that is not there is said to be so, at once or when patience ends, and serves when it is", async () => {
+test("an unavailable server is reported, at once or after the patience, and used once it is available", async () => {
 	const { url, schema, port } = await testServer();
 	const way = await wayTo(port);
 	way.cut();
@@ -28,7 +28,7 @@ test("a server that is not there is said to be so, at once or when patience ends
 	expect((await host.journal.submit("s", input("i"))).order).toBe(1);
 });
 
-test("writes whose answers are lost are made once, in order, and none is missing", async () => {
+test("writes whose confirmations are lost are made once, in order, and none is missing", async () => {
 	const { url, schema, port } = await testServer();
 	const way = await wayTo(port);
 	const name = schema();
@@ -57,7 +57,7 @@ test("writes whose answers are lost are made once, in order, and none is missing
 	);
 });
 
-test("a watcher whose connection is lost hears of what was committed meanwhile", async () => {
+test("a watcher that loses its connection gets the commits it missed", async () => {
 	const { url, schema, port } = await testServer();
 	const way = await wayTo(port);
 	const name = schema();
@@ -80,7 +80,7 @@ test("a watcher whose connection is lost hears of what was committed meanwhile",
 	await expect.poll(() => read).toEqual([1, 2, 3]);
 });
 
-test("a holder that was cut off is fenced when another took over meanwhile, and hears of it", async () => {
+test("an owner that was cut off is fenced if another took over, and is notified", async () => {
 	const { url, schema, port } = await testServer();
 	const way = await wayTo(port);
 	const name = schema();
@@ -107,7 +107,7 @@ test("a holder that was cut off is fenced when another took over meanwhile, and 
 	expect(notes(await other.journal.read("s"))).toEqual(["taken over"]);
 });
 
-test("one connection listens, however much is watched, and the others are bounded", async () => {
+test("one connection listens for any number of watchers, and the others are limited", async () => {
 	const { url, schema, port } = await testServer();
 	const way = await wayTo(port);
 	const host = open({ connectionString: way.url(url), schema: schema(), maxConnections: 3, ...patient });
@@ -117,7 +117,7 @@ test("one connection listens, however much is watched, and the others are bounde
 	expect(way.made).toBeLessThanOrEqual(4);
 });
 
-test("a server that crashes and starts again loses nothing, and runs continue", async () => {
+test("a server that crashes and restarts loses nothing, and runs continue", async () => {
 	const server = await startPostgresServer();
 	onTestFinished(() => server.stop());
 	const options = { connectionString: server.url, ...patient };

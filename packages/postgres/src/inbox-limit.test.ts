@@ -9,7 +9,7 @@ import { testServer } from "./test-server.fixture.ts";
 
 const storeOf = reusedStores(testServer);
 
-test("a full inbox refuses inputs of every process until a run has taken some", async () => {
+test("a full inbox rejects inputs of every process until a run has delivered some", async () => {
 	const { schema, pool, leave } = await storeOf();
 	const hosts = [0, 1].map((at) => postgresHost({ pool: pool(at), schema }));
 	const [first, second] = hosts.map((host) => new Agent({ model: scriptedModel(() => "Noted."), host }));

@@ -52,7 +52,7 @@ function judge(lines: readonly HistoryLine[]): boolean {
 	return checkLinearizable(operationsOf(lines).get("s") ?? [], sessionModel).ok;
 }
 
-test("what hosts do that take a session from each other is what one journal can have done", async () => {
+test("the operations of hosts that take over a session from each other are those of one journal", async () => {
 	const { schema } = await testServer();
 	const lines = await compete(schema());
 	const ends = lines.flatMap((line) => ("ends" in line ? [line.ends?.kind] : []));
@@ -73,7 +73,7 @@ async function overtake(url: string, schema: string): Promise<readonly HistoryLi
 	return lines;
 }
 
-test("a journal that does not look at the epoch is found out", async () => {
+test("a journal that does not check the epoch is detected", async () => {
 	const { url, schema, query } = await testServer();
 	const [sound, unsound] = [schema(), schema()];
 	expect(judge(await overtake(url, sound))).toBe(true);

@@ -10,7 +10,7 @@ function open(options: PostgresHostOptions): PostgresHost {
 	return host;
 }
 
-test("many hosts that use a new schema at once make its tables once", async () => {
+test("many hosts that use a new schema at once create its tables once", async () => {
 	const server = await testServer();
 	const schema = server.schema();
 	const hosts = Array.from({ length: 8 }, () => open({ connectionString: server.url, schema }));
@@ -22,7 +22,7 @@ test("many hosts that use a new schema at once make its tables once", async () =
 	expect((await hosts[0]?.journal.list())?.length).toBe(8);
 });
 
-test("a step that failed leaves nothing, and is taken by the next host", async () => {
+test("a failed migration step leaves nothing, and the next host runs it", async () => {
 	const server = await testServer();
 	const schema = server.schema();
 	// A table with the name of the step's last table.
@@ -37,7 +37,7 @@ test("a step that failed leaves nothing, and is taken by the next host", async (
 	expect(await host.journal.head("s")).toBeUndefined();
 });
 
-test("tables of something else, and of a release that this one does not work beside, are left alone", async () => {
+test("tables of other programs, and of incompatible releases, are unchanged", async () => {
 	const server = await testServer();
 	const schema = server.schema();
 	await server.query(`CREATE SCHEMA ${schema}`);
@@ -57,7 +57,7 @@ test("tables of something else, and of a release that this one does not work bes
 	await expect(refused.journal.acquire("s")).rejects.toMatchObject({ code: "journal_newer" });
 });
 
-test("tables of a build whose steps were others are refused by a code, and left alone", async () => {
+test("tables of a build with other migration steps are rejected with a code and unchanged", async () => {
 	const server = await testServer();
 	const schema = server.schema();
 	const host = open({ connectionString: server.url, schema });
@@ -79,7 +79,7 @@ async function expectRefused(schema: string, change: string): Promise<void> {
 	});
 }
 
-test("a user who may not make a schema uses one that is there", async () => {
+test("a user who may not create a schema uses an existing one", async () => {
 	const server = await testServer();
 	const schema = server.schema();
 	const user = `user_${schema}`;

@@ -17,7 +17,7 @@ test.each([
 	["patienceMs", { connectionString, patienceMs: Number.NaN }],
 	["workerId", { connectionString, workerId: "" }],
 	["leaseTtl", { connectionString, leaseTtl: 5 }],
-])("an option that makes no sense is refused by its name: %s", (option, options) => {
+])("an invalid option is rejected by its name: %s", (option, options) => {
 	expect(() => postgresHost(options as never)).toThrow(
 		expect.objectContaining({ code: "invalid_option", data: { option } }),
 	);

@@ -40,7 +40,7 @@ else {
 	for (const { name, run } of contract("PgBouncer, by polling", polling))
 		if (/watcher hears|hears of it|one append begin/.test(name)) test(name, run);
 
-	test("a pooler leaves nothing in a connection of one process for another, and a whole store is read through it", async () => {
+	test("a pooler keeps nothing in one process's connection for another, and a whole store is read through it", async () => {
 		const server = await testServer();
 		const schema = server.schema();
 		const options = { ...(await through()), schema, leaseTtlMs: 120_000 };

@@ -60,7 +60,7 @@ async function expectFlat(text: string, values: readonly unknown[] = [], pages =
 
 const statementsHere = () => statements(schema, () => "true");
 
-test("opening, reading and looking at a session is by its digest", async () => {
+test("a session is opened, read and searched by its digest", async () => {
 	const { look, head, inbox, entries, chunks } = statementsHere();
 	const key = digest("many 777");
 	for (const text of [head, inbox]) await expectFlat(text, [key]);
@@ -70,7 +70,7 @@ test("opening, reading and looking at a session is by its digest", async () => {
 	await expectFlat(chunks, [key, 0, 0, 1_000, 100]);
 });
 
-test("what is asked again and again is not planned again and again", async () => {
+test("repeated statements are not planned again", async () => {
 	const { url } = await testServer();
 	const pool = new pg.Pool({ connectionString: url, max: 1 });
 	const host = postgresHost({ pool, schema });
@@ -130,7 +130,7 @@ test("changes are by position", async () => {
 	await expectFlat(read, [0, 50], 5_000);
 });
 
-test("nothing that a host does reads a table that grows from its beginning", async () => {
+test("no statement of a host reads a growing table from its beginning", async () => {
 	const server = await testServer();
 	const scanned = async (): Promise<Record<string, number>> => {
 		const rows = await server.query<{ relname: string; seq_tup_read: string }>(
@@ -201,7 +201,7 @@ test("nothing that a host does reads a table that grows from its beginning", asy
 	expect(await scanned()).toEqual(before);
 });
 
-test("sessions that wait for a deadline have no job, and a look at what is due reads past none of them", async () => {
+test("sessions that wait for a deadline have no job, and a search for due work does not read them", async () => {
 	const server = await testServer();
 	const waiting = `FROM generate_series(0, ${sessions - 1}) n WHERE s.key = 'many ' || n AND n % 2 = 1`;
 	const later = Date.now() + 3_600_000;

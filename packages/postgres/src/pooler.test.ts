@@ -67,7 +67,7 @@ for (const { name, run } of journalContract({
 }))
 	if (title.test(name)) test(name, run);
 
-test("a worker behind a pooler whose heartbeat ends is taken for dead after its time", async () => {
+test("a worker behind a pooler whose heartbeat stops is considered dead after its time", async () => {
 	const { url, schema } = await testServer();
 	const name = schema();
 	const pool = rotatingPool(url);
@@ -91,7 +91,7 @@ test("a worker behind a pooler whose heartbeat ends is taken for dead after its 
 	expect(notes(await two.journal.read("s"))).toEqual(["taken over"]);
 });
 
-test("with a way round the pooler the end of a process is seen at once, and notifications come", async () => {
+test("with a direct connection past the pooler, the end of a process is seen at once, and notifications arrive", async () => {
 	const { url, schema } = await testServer();
 	const options = { pooler: "transaction", schema: schema(), leaseTtlMs: 120_000, pollMs: 100_000 } as const;
 	const pool = rotatingPool(url);

@@ -17,7 +17,7 @@ else {
 		const [row] = await (await server()).query<{ server_version: string }>("SHOW server_version");
 		expect(row?.server_version).toMatch(/^15\./);
 	});
-	test("what writes and what hands out work is not compiled anew each time it runs", async () => {
+	test("statements that write and that hand out work are not compiled again at each run", async () => {
 		const { url, schema, query } = await server();
 		const host = postgresHost({ connectionString: url, schema: schema(), leaseTtlMs: 120_000 });
 		onTestFinished(() => host.close());

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { postgresHost } from "./index.ts";
 import { testServer } from "./test-server.fixture.ts";
 
-test("what waits for a session comes with its lease, each session's own and in order, unless it is much", async () => {
+test("waiting inputs of a session are returned with its lease, each session's own and in order, unless there are many", async () => {
 	const { url, schema } = await testServer();
 	const { journal, close } = postgresHost({ connectionString: url, schema: schema() });
 	onTestFinished(() => close());

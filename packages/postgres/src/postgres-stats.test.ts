@@ -11,7 +11,7 @@ async function open(schema: string): Promise<PostgresHost> {
 	return host;
 }
 
-test("leases, commits and takeovers of a process are counted, and a run that was given up is no takeover", async () => {
+test("leases, commits and takeovers of a process are counted, and a released run is not a takeover", async () => {
 	const server = await testServer();
 	const schema = server.schema();
 	const [one, two] = [await open(schema), await open(schema)];
@@ -34,7 +34,7 @@ test("leases, commits and takeovers of a process are counted, and a run that was
 	expect(await two.stats()).toMatchObject({ leases: 2, takeovers: 1, commits: 2 });
 });
 
-test("what is due and nobody works on is counted with its age, and gone when it is worked on", async () => {
+test("due work that no worker has is counted with its age, and no longer once a worker has it", async () => {
 	const server = await testServer();
 	const schema = server.schema();
 	const host = await open(schema);
@@ -55,7 +55,7 @@ test("what is due and nobody works on is counted with its age, and gone when it 
 	await expect.poll(async () => host.stats()).toMatchObject({ queued: 0, oldestDueMs: 0 });
 });
 
-test("a deadline that came and that nobody saw to is due", async () => {
+test("a deadline that passed unhandled is due", async () => {
 	const server = await testServer();
 	const schema = server.schema();
 	const host = await open(schema);
@@ -69,7 +69,7 @@ test("a deadline that came and that nobody saw to is due", async () => {
 	expect((await host.stats()).oldestDueMs).toBeGreaterThanOrEqual(5_000);
 });
 
-test("a store that cannot be asked rejects with a code", async () => {
+test("an unavailable store rejects with a code", async () => {
 	const host = postgresHost({ connectionString: "postgres://somebody@127.0.0.1:1/none", patienceMs: 1 });
 	onTestFinished(() => host.close());
 	await expect(host.stats()).rejects.toMatchObject({ code: "db_unavailable" });

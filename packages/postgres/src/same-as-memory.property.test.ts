@@ -16,7 +16,7 @@ const tables = [
 /** No heartbeats during the test, so that workers declared dead stay dead. */
 const leaseTtlMs = 2_000_000_000;
 
-test("a journal in Postgres answers as one in memory, whatever the writes and their order", async () => {
+test("a journal in Postgres returns the same as one in memory, for any writes in any order", async () => {
 	const server = await testServer();
 	const schema = server.schema();
 	const open = (workerId: string): PostgresJournal => {

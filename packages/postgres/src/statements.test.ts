@@ -4,7 +4,7 @@ import { endOfPrefix } from "./statements.ts";
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
-test("a text is before the end of a prefix exactly when it begins with it or sorts before it", () => {
+test("a text is before the end of a prefix exactly if it starts with it or sorts before it", () => {
 	const character = fc.constantFrom("a", "b", "\u{d7ff}", "\u{e000}", "\u{10ffff}", "😀", "\u{ffff}");
 	const text = fc.array(character, { maxLength: 4 }).map((parts) => parts.join(""));
 	fc.assert(

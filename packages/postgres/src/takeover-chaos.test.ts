@@ -65,7 +65,7 @@ async function measure(fallible: (options: PostgresHostOptions) => Promise<Falli
 	return Math.min(...took);
 }
 
-test("a worker that is stopped loses its sessions in less than two seconds, and comes back fenced", async () => {
+test("a worker that is stopped loses its sessions in less than two seconds, and is fenced when it continues", async () => {
 	const took = await measure(async (options) => {
 		const journal = await startRemoteJournal(
 			new URL("./worker-process.fixture.ts", import.meta.url),
@@ -81,7 +81,7 @@ test("a worker that is stopped loses its sessions in less than two seconds, and 
 	expect(took).toBeLessThan(promised);
 });
 
-test("a worker that is cut off from the database loses its sessions in less than two seconds, and comes back fenced", async () => {
+test("a worker that is cut off from the database loses its sessions in less than two seconds, and is fenced when it reconnects", async () => {
 	const { port } = await testServer();
 	const way = await wayTo(port);
 	const took = await measure(async ({ connectionString = "", ...options }) => {

@@ -16,7 +16,7 @@ function statements() {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("what is asked in one turn is one statement, and what comes while two are under way waits for the next", async () => {
+test("requests of one turn are one statement, and later ones wait while two statements are running", async () => {
 	const { sent, ask, asked } = statements();
 	const first = [ask(1), ask(2)];
 	await turn();
@@ -35,7 +35,7 @@ test("what is asked in one turn is one statement, and what comes while two are u
 	expect(await Promise.all([...first, ...later])).toEqual(["answer 1", "answer 2", "answer 4", "answer 1"]);
 });
 
-test("a statement that fails fails for those who asked it, and others are asked as before", async () => {
+test("a statement that fails fails for its requests, and others run as before", async () => {
 	const { sent, ask } = statements();
 	const failing = [ask(1), ask(2)].map((each) => expect(each).rejects.toThrow("failed"));
 	await turn();
@@ -47,7 +47,7 @@ test("a statement that fails fails for those who asked it, and others are asked 
 	expect(await next).toBe("answer 3");
 });
 
-test("a statement asks a hundred at most", async () => {
+test("a statement combines at most a hundred requests", async () => {
 	const { sent, ask, asked } = statements();
 	const all = Array.from({ length: 250 }, (_, number) => ask(number));
 	await turn();

@@ -48,7 +48,7 @@ test("requests that hold a connection while they wait for a turn fail with a cod
 });
 
 test.each([{}, { connectionTimeoutMillis: 100 }])(
-	"reads and writes reject when patience ends, and what was given up is not carried out later (%o)",
+	"reads and writes reject after the patience, and abandoned ones are not run later (%o)",
 	async (options) => {
 		const { pool, host } = await hostOn(options);
 		const held = await Promise.all([pool.connect(), pool.connect()]);
@@ -61,7 +61,7 @@ test.each([{}, { connectionTimeoutMillis: 100 }])(
 	},
 );
 
-test("close() ends while all connections are held, and so do the calls that wait", async () => {
+test("close() ends while all connections are in use, and so do the waiting calls", async () => {
 	const { pool, host } = await hostOn();
 	const held = await Promise.all([pool.connect(), pool.connect()]);
 	const waits = Promise.resolve(host.journal.submit("s", input("waits"))).catch((error: unknown) => error);

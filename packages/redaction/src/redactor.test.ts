@@ -47,7 +47,7 @@ describe("by default [RUN-127]", () => {
 			expect(redactor.redact(text)).toBe(masked);
 		});
 
-	test("fields are known by their names, however these are written", () => {
+	test("fields are recognised by their names, in any spelling", () => {
 		const names = [
 			"password",
 			"PASSWORD",
@@ -79,7 +79,7 @@ describe("by default [RUN-127]", () => {
 		expect(redactor.redact(others)).toBe(others);
 	});
 
-	test("keys of objects, numbers and errors are looked at", () => {
+	test("keys of objects, numbers and errors are checked", () => {
 		expect(redactor.redact({ "a@b.com": 1, "c@d.com": 2 })).toEqual({
 			"[REDACTED:email]": 1,
 			"[REDACTED:email] 2": 2,
@@ -96,14 +96,14 @@ describe("by default [RUN-127]", () => {
 		expect(error.message).toBe("a@b.com failed");
 	});
 
-	test("what has nothing to mask is the same object", () => {
+	test("a value without secrets stays the same object", () => {
 		const data = { a: [1, "two", { three: null }], b: "x" };
 		expect(redactor.redact(data)).toBe(data);
 		const mixed = { clean: { a: 1 }, not: "a@b.com" };
 		expect(redactor.redact(mixed).clean).toBe(mixed.clean);
 	});
 
-	test("what is nested too deep to be looked at is masked", () => {
+	test("values nested too deeply to be checked are masked", () => {
 		let deep: unknown = "a@b.com";
 		for (let at = 0; at < 5_000; at++) deep = [deep];
 		expect(JSON.stringify(redactor.redact(deep))).toContain("[REDACTED:depth]");
@@ -111,7 +111,7 @@ describe("by default [RUN-127]", () => {
 	});
 });
 
-test("PII is kept on demand, credentials and secrets never [RUN-128]", () => {
+test("PII is kept on request, but credentials and secrets never [RUN-128]", () => {
 	const given = {
 		to: "a@b.com +1 212 555 2368 4111111111111111",
 		password: "x",
@@ -203,12 +203,12 @@ describe("a registered secret [RUN-129]", () => {
 		expect(own.redact("is short1.", { keep: "pii" })).toBe("is [REDACTED:secret].");
 	});
 
-	test("alone is masked in what is carried out", () => {
+	test("alone is masked in values that are executed", () => {
 		const input = { password: "x", to: "a@b.com", key: jwt };
 		expect(own.maskSecrets(input)).toBe(input);
 	});
 
-	test("may be a word of a mask", () => {
+	test("can be a word of a mask", () => {
 		const odd = createRedactor({ secrets: ["email", "secret", "REDACTED"] });
 		const masked = odd.redact("the secret email: a@b.com REDACTED");
 		expect(masked).toBe("the [REDACTED:secret] [REDACTED:secret]: [REDACTED:email] [REDACTED:secret]");
@@ -301,8 +301,8 @@ const both = [
 	createRedactor({ secrets: ["s3cr3t/Vä1ue", "aaab", "s3cr3t", "s3cr3t/Vä1ue ann 12 555 12 555 @@"] }),
 ];
 
-describe("over pieces [RUN-130]", () => {
-	test("the outcome is that of the whole text, wherever it is cut", () => {
+describe("across pieces [RUN-130]", () => {
+	test("the result is that of the whole text, for any split", () => {
 		fc.assert(
 			fc.property(texts, fc.array(fc.nat(12), { minLength: 1, maxLength: 12 }), (text, sizes) => {
 				for (const own of both) {
@@ -320,7 +320,7 @@ describe("over pieces [RUN-130]", () => {
 		);
 	});
 
-	test("every way to cut a text in two, or into characters, gives the same", () => {
+	test("every split of a text in two, or into characters, gives the same", () => {
 		const all = [
 			jwt,
 			pem.join("\n"),
@@ -339,7 +339,7 @@ describe("over pieces [RUN-130]", () => {
 			}
 	});
 
-	test("the longest of two secrets that begin alike is masked, wherever it is cut", () => {
+	test("the longest of two secrets with a common prefix is masked, for any split", () => {
 		const own = createRedactor({ secrets: ["one-secret", "one-secret-and-more"] });
 		for (const text of ["<one-secret-and-more>", "<one-secret-and-less>"])
 			for (let at = 0; at <= text.length; at++) {
@@ -349,7 +349,7 @@ describe("over pieces [RUN-130]", () => {
 			}
 	});
 
-	test("little is held of what means nothing, and never much", () => {
+	test("little is buffered of ordinary text, and never much", () => {
 		const stream = both[1]?.stream() as ReturnType<typeof redactor.stream>;
 		expect(stream.push("Hello there, this is ")).toBe("Hello there, this is ");
 		for (const unit of [
@@ -382,7 +382,7 @@ describe("over pieces [RUN-130]", () => {
 	});
 });
 
-test("what was redacted stays as it is", () => {
+test("redacted text stays unchanged", () => {
 	fc.assert(
 		fc.property(texts, (text) => {
 			for (const own of both) expect(own.redact(own.redact(text))).toBe(own.redact(text));

@@ -9,14 +9,14 @@ const { sandbox, run, value } = bench();
 const echo = (given: unknown): Promise<unknown> =>
 	value("export default (given) => given", { execute: { args: [given] } });
 
-test("globals are identifiers of all modules, and no properties of the global object [SA-153]", async () => {
+test("globals are identifiers in all modules, but not properties of the global object [SA-153]", async () => {
 	const source = `import { there } from "./a.js";
 		export default [given.a, there, "given" in globalThis, Object.getOwnPropertyNames(globalThis).includes("given")]`;
 	const options = { globals: { given: { a: 1 } }, modules: { "./a.js": "export const there = given.a + 1" } };
 	expect(await value(source, options)).toEqual([1, 2, false, false]);
 });
 
-test("without options there is nothing of a host [SA-154]", async () => {
+test("without options no host functions are available [SA-154]", async () => {
 	const names =
 		"fetch process require setTimeout setInterval setImmediate queueMicrotask Buffer WebSocket state report module exports __dirname global window self performance navigator structuredClone Worker WebAssembly crypto URL TextEncoder atob DOMException".split(
 			" ",
@@ -28,7 +28,7 @@ test("without options there is nothing of a host [SA-154]", async () => {
 	expect(await value("export default typeof console.log")).toBe("function");
 });
 
-test("every run starts fresh, whatever the one before it did [SA-156]", async () => {
+test("every run starts fresh, regardless of the previous one [SA-156]", async () => {
 	await value(`Object.prototype.polluted = 1; Array.prototype.map = () => "mine"; globalThis.left = 1;
 		JSON.stringify = () => "mine"; Promise.prototype.then = null; delete globalThis.Map; Math.random = () => 5; export default 1`);
 	expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
@@ -59,14 +59,14 @@ describe("report", () => {
 		expect(handle.reports).toEqual(seen);
 	});
 
-	test("is not there without the option, but a global of that name may be [SA-176]", async () => {
+	test("does not exist without the option, but a global can have that name [SA-176]", async () => {
 		expect(await run("export default typeof report")).toMatchObject({ result: "undefined", reports: [] });
 		expect(
 			await run("report(1); export default typeof report", { globals: { report: () => {} } }),
 		).toMatchObject({ result: "function", reports: [] });
 	});
 
-	test("fills snapshots that nobody can alter, and outlives every outcome [SA-177]", async () => {
+	test("fills snapshots that cannot be changed, and is kept for every outcome [SA-177]", async () => {
 		const handle = sandbox.runCode("report({ a: 1 }); await next(); report(2)", {
 			report: (reported) => {
 				if (typeof reported === "object") (reported as { a: number }).a = 9;
@@ -103,7 +103,7 @@ describe("report", () => {
 	});
 });
 
-test("the console is captured, unless there is one [SA-178]", async () => {
+test("the console is captured, unless one is given [SA-178]", async () => {
 	const before = Date.now();
 	const source =
 		"const a = { b: 1 }; console.log(a, 'x'); a.b = 2; console.error(a); console.info(); console.warn(1n); console.debug(() => 1, Symbol('s'))";
@@ -124,7 +124,7 @@ test("the console is captured, unless there is one [SA-178]", async () => {
 	expect(own.logs).toEqual([]);
 });
 
-test("values are copies on either side [SA-179]", async () => {
+test("values are copies on both sides [SA-179]", async () => {
 	const given = { list: [1] };
 	const got: { list: number[] }[] = [];
 	const outcome = value(
@@ -216,7 +216,7 @@ test("all kinds of data cross in both directions [SA-180]", async () => {
 	expect(seen).toEqual([true, true, true, true, true, "bigint", true, true]);
 });
 
-test("a result is data: functions and symbols are named, instances are plain [SA-181]", async () => {
+test("a result is data: functions and symbols become their names, instances are plain [SA-181]", async () => {
 	for (const [source, type] of [
 		["() => () => 1", "function"],
 		["() => ({ a: [Symbol()] })", "symbol"],
@@ -233,7 +233,7 @@ test("a result is data: functions and symbols are named, instances are plain [SA
 	expect(Object.getPrototypeOf(plain)).toBe(Object.prototype);
 });
 
-test("functions of the host can be called wherever they are, and their promises awaited [SA-182]", async () => {
+test("functions of the host can be called at any depth, and their promises awaited [SA-182]", async () => {
 	const counter = {
 		count: 1,
 		add(this: { count: number }, more: { by: number }) {
@@ -253,7 +253,7 @@ test("functions of the host can be called wherever they are, and their promises 
 	).toEqual(["double", [2, 4, 6]]);
 });
 
-test("what a bridge throws can be caught, with its name and message [SA-183]", async () => {
+test("errors of a bridge can be caught, with their name and message [SA-183]", async () => {
 	class Mine extends Error {
 		override name = "Mine";
 		secret = "hidden";
@@ -285,7 +285,7 @@ test("what a bridge throws can be caught, with its name and message [SA-183]", a
 	expect(seen[5]).toBe(true);
 });
 
-test("any value that structured cloning knows arrives as it was", async () => {
+test("any value that supports structured cloning arrives unchanged", async () => {
 	const key = fc.string({ maxLength: 6, unit: "binary" });
 	const { any } = fc.letrec<{ any: unknown }>((tie) => ({
 		any: fc.oneof(

@@ -89,7 +89,7 @@ const capabilities = {
 	},
 };
 
-describe("no constructor leads to the host [SA-155]", () => {
+describe("no constructor gives access to the host [SA-155]", () => {
 	test.each(constructors)("%s [SA-155]", async (way) => {
 		const outcome = await run(
 			`import lib_, * as lib from "lib";
@@ -115,13 +115,13 @@ describe("no constructor leads to the host [SA-155]", () => {
 		"(function () { return eval(code) }).call(null)",
 		"new (Object.getPrototypeOf(async () => {}).constructor)('return ' + code)()",
 		"(() => { const f = given; f.x = eval; return f.x(code) })()",
-	])("nor does text that is run: %s", async (way) => {
+	])("nor does code in a string: %s", async (way) => {
 		const source = `const code = ${JSON.stringify(probe)}; export default await (${way})`;
 		expect(await value(source, capabilities)).toEqual(nothing);
 	});
 });
 
-describe("no module comes from anywhere but the graph", () => {
+describe("modules are only loaded from the graph", () => {
 	test.each([
 		"fs",
 		"node:fs",
@@ -167,7 +167,7 @@ describe("no module comes from anywhere but the graph", () => {
 	});
 });
 
-describe("nothing of the host is shown or changed", () => {
+describe("nothing of the host is visible or changed", () => {
 	const hostile: readonly (readonly [string, string])[] = [
 		[
 			"a prepared stack",

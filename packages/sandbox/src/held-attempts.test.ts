@@ -6,7 +6,7 @@ const { run, value } = bench({ workers: 1, cpuLimitMs: 5_000, timeLimitMs: 10_00
 const MiB = 1024 * 1024;
 const length = 300_000;
 
-describe("what a value holds stays what it is, also where it is cut", () => {
+describe("the memory of a value is counted the same for any split", () => {
 	const pieces = [
 		'"]]}',
 		'","n":[]}',
@@ -70,7 +70,7 @@ describe("what a value holds stays what it is, also where it is cut", () => {
 	])("with %s", async (_, source, expected) => expect(await value(source)).toEqual(expected));
 });
 
-describe("a run that holds too much ends", () => {
+describe("a run that uses too much memory ends", () => {
 	test.each([
 		["calls whose promises are dropped", "for (;;) wait('x'.repeat(1e5))"],
 		[
@@ -117,7 +117,7 @@ describe("a run that holds too much ends", () => {
 		["waits for one promise", "await wait()"],
 		["waits again and again", "for (;;) await soon()"],
 		["waits in a loop of races", "for (;;) await Promise.race([soon(), wait()])"],
-	])("or takes too long, as it %s", async (_, source) => {
+	])("or runs too long, as it %s", async (_, source) => {
 		const globals = {
 			wait: () => new Promise(() => {}),
 			soon: () => new Promise((resolve) => setImmediate(resolve)),

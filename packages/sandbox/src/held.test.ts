@@ -12,7 +12,7 @@ const { run, value } = bench({ workers: 1 });
 const MiB = 1024 * 1024;
 const forever = (): Promise<never> => new Promise(() => {});
 
-describe("arguments of calls that wait", () => {
+describe("arguments of waiting calls", () => {
 	test.each([
 		["a text", "'x'.repeat(5e5)"],
 		["numbers", "Array.from({ length: 1e3 }, (_, i) => i + 0.5)"],
@@ -37,7 +37,7 @@ describe("arguments of calls that wait", () => {
 		expect(held.length).toBeLessThan(1_000);
 	});
 
-	test("count no more once they are answered, and reports, logs and the result count together", async () => {
+	test("no longer count once they are answered, and reports, logs and the result count together", async () => {
 		const globals = { echo: async (text: string) => text.length };
 		const text = "'x'.repeat(1e6)";
 		expect(
@@ -54,7 +54,7 @@ describe("arguments of calls that wait", () => {
 	});
 });
 
-test("answers that wait for a guest count, too, and the next run begins anew", async () => {
+test("answers that wait for a guest count, too, and the next run starts at zero", async () => {
 	const globals = { answer: async () => "x".repeat(MiB) };
 	const options = { globals, memoryLimitBytes: 8 * MiB };
 	for (let again = 0; again < 10; again++) {
@@ -68,7 +68,7 @@ test("answers that wait for a guest count, too, and the next run begins anew", a
 });
 
 describe("time", () => {
-	test("spent waiting counts against the limit of a run", async () => {
+	test("spent waiting counts towards the limit of a run", async () => {
 		const globals = { wait: forever };
 		const outcome = await run("await wait()", { globals, timeLimitMs: 50 });
 		expect(outcome).toMatchObject({
@@ -121,7 +121,7 @@ describe("a large value", () => {
 		60_000,
 	);
 
-	test("arrives as it was, however it is cut", () => {
+	test("arrives unchanged, for any split", () => {
 		const json = fc.array(
 			fc.oneof(fc.string({ unit: "binary", maxLength: 400 }), fc.integer(), fc.array(fc.string())),
 		);
@@ -148,7 +148,7 @@ describe("a large value", () => {
 		);
 	});
 
-	test("that is a bigint of a million bits takes no time to read", async () => {
+	test("that is a bigint of a million bits is read without delay", async () => {
 		const began = performance.now();
 		expect(await value("export default (1n << 1000000n) - 1n")).toBe((1n << 1000000n) - 1n);
 		expect(await value("export default -255n")).toBe(-255n);

@@ -49,7 +49,7 @@ describe("memory", () => {
 		expect(other).toBe(1);
 	});
 
-	test("that ran out leaves its thread to the next run [SA-160]", async () => {
+	test("that runs out leaves its thread to the next run [SA-160]", async () => {
 		const own = createSandbox({ workers: 1, maxRuns: 1, cpuLimitMs: 10_000_000 });
 		for (const source of ["const all = []; for (;;) all.push({})", "new ArrayBuffer(1e9)"]) {
 			expect((await own.runCode(source, { memoryLimitBytes: 4 * MiB })).status).toBe("memory");
@@ -58,7 +58,7 @@ describe("memory", () => {
 		await own.close();
 	});
 
-	test("is limited by default, by 64 MiB, and limits must be positive numbers [SA-161]", async () => {
+	test("is limited by default to 64 MiB, and limits must be positive numbers [SA-161]", async () => {
 		expect((await run("new Uint8Array(70 * 1024 * 1024)")).status).toBe("memory");
 		expect((await run("new Uint8Array(50 * 1024 * 1024)")).error?.message).toContain("no export");
 		expect(
@@ -70,7 +70,7 @@ describe("memory", () => {
 			);
 	});
 
-	test("a worker that is no path is refused when the sandbox is made", () => {
+	test("a worker that is not a path is rejected when the sandbox is created", () => {
 		for (const worker of ["", 1, null, {}] as never[])
 			expect(() => createSandbox({ worker })).toThrow(
 				expect.objectContaining({ code: "invalid_code_options" }),
@@ -83,7 +83,7 @@ describe("memory", () => {
 		"report(0)",
 		"console.log()",
 		"report(new Uint8Array(1e5))",
-	])("limits what is reported and logged, too: %s [SA-163]", async (call) => {
+	])("also limits reports and logs: %s [SA-163]", async (call) => {
 		const outcome = await run(`for (;;) ${call}`, { memoryLimitBytes: 2 * MiB, report: () => {} });
 		expect(outcome.status).toBe("memory");
 		const kept = outcome.reports.length + outcome.logs.length;
@@ -91,7 +91,7 @@ describe("memory", () => {
 		expect(kept * 64).toBeLessThanOrEqual(2 * MiB);
 	});
 
-	test("limits what is sent to a bridge", async () => {
+	test("limits arguments for a bridge", async () => {
 		let largest = 0;
 		const globals = {
 			take(text: string) {
@@ -107,7 +107,7 @@ describe("memory", () => {
 	});
 });
 
-test("recursion without end is a RangeError, and a value that is too deep fails cleanly [SA-162]", async () => {
+test("endless recursion is a RangeError, and a value that is too deep fails cleanly [SA-162]", async () => {
 	expect(await run("function f() { return f() + 1 } f()")).toMatchObject({
 		status: "error",
 		error: { name: "RangeError" },
@@ -157,7 +157,7 @@ describe("terminate", () => {
 		"(function* () { for (;;) yield 1 })().forEach(() => {})",
 		"new Array(2 ** 32 - 1).join('')",
 		"await new Promise(function again(r) { Promise.resolve().then(() => again(r)) })",
-	])("ends a loop in time while the host answers timers: %s [SA-165]", async (source) => {
+	])("ends a loop in time while the host's timers run: %s [SA-165]", async (source) => {
 		const took = await fewest(50, async () => {
 			const begun = Promise.withResolvers<void>();
 			const handle = sandbox.runCode(`begun(); ${source}`, { globals: { begun: () => begun.resolve() } });
@@ -190,7 +190,7 @@ describe("terminate", () => {
 		expect((await handle).error?.message).toBe("5s budget");
 	});
 
-	test("does nothing after the end, and everything right after the start [SA-167]", async () => {
+	test("does nothing after the end, and ends everything right after the start [SA-167]", async () => {
 		const ended = sandbox.runCode("export default 1");
 		const outcome = await ended;
 		ended.terminate("late");
@@ -218,7 +218,7 @@ describe("terminate", () => {
 		await cold.close();
 	});
 
-	test("is the last that the guest hears: nothing of the host is called any more [SA-168]", async () => {
+	test("stops all further calls to the host [SA-168]", async () => {
 		const calls: unknown[] = [];
 		const handle = sandbox.runCode(
 			"try { tick() } finally { for (;;) { touch('f'); report(1); console.log(1) } }",
@@ -247,7 +247,7 @@ describe("terminate", () => {
 		expect(calls).toEqual([]);
 	});
 
-	test("is also before a call that is on its way: the host is not called by it [SA-168]", async () => {
+	test("also stops a call that is on its way to the host [SA-168]", async () => {
 		const begun = Promise.withResolvers<void>();
 		let calls = 0;
 		const touch = (): void => {
@@ -266,7 +266,7 @@ describe("terminate", () => {
 	});
 });
 
-test("a run that nobody ends is ended by the limit of computing time, and says so [SA-169]", async () => {
+test("a run that is not terminated is ended by the limit of computing time, and reports it [SA-169]", async () => {
 	const own = createSandbox({ workers: 1, cpuLimitMs: 500 });
 	try {
 		// Waiting is no computing; on a busy machine beginning alone may take a while.
@@ -289,7 +289,7 @@ test("a run that nobody ends is ended by the limit of computing time, and says s
 	}
 });
 
-test("runs that wait for the host keep nobody from computing, and too many of them wait in line [SA-167]", async () => {
+test("runs that wait for the host do not prevent computing, and excess runs are queued [SA-167]", async () => {
 	const own = createSandbox({ workers: 1, maxRuns: 3 });
 	let release = (): void => {};
 	const gate = new Promise<void>((resolve) => {

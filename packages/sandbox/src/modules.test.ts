@@ -6,7 +6,7 @@ import { bench } from "./sandbox.fixture.ts";
 const { run, value } = bench();
 
 describe("imports", () => {
-	test("are found by bare specifiers, with a default one and a namespace of exactly the names given [SA-146]", async () => {
+	test("are found by bare specifiers, with a default one and a namespace of exactly the given names [SA-146]", async () => {
 		const imports = {
 			fs: { readFile: (path: string) => `text of ${path}`, version: 3 },
 			"@scope/pkg": { default: { a: 1 }, "not an identifier": 2 },
@@ -53,7 +53,7 @@ describe("imports", () => {
 		"file:///etc/passwd",
 		"node:fs",
 		"HTTPS://a",
-	])("are never URLs, even where that key was given: %s [SA-148]", async (specifier) => {
+	])("are never URLs, even if that key was given: %s [SA-148]", async (specifier) => {
 		let ran = false;
 		const globals = {
 			ran: () => {
@@ -68,7 +68,7 @@ describe("imports", () => {
 		expect(ran).toBe(false);
 	});
 
-	test("and modules are kept apart: relative keys in one and bare keys in the other are not found [SA-149]", async () => {
+	test("and modules are separate: relative keys in one and bare keys in the other are not found [SA-149]", async () => {
 		for (const specifier of ["./a.js", "a"]) {
 			const outcome = await run(`import ${JSON.stringify(specifier)}`, {
 				imports: { "./a.js": {} },
@@ -88,7 +88,7 @@ describe("imports", () => {
 });
 
 describe("modules", () => {
-	test("are found from where the entry lies, or from the root [SA-150]", async () => {
+	test("are resolved relative to the entry, or to the root [SA-150]", async () => {
 		const modules = { "./src/util.js": "export default 'src'", "./util.js": "export default 'root'" };
 		const source = "import a from './util.js'; export default a";
 		expect(await value(source, { modules, filename: "./src/main.ts" })).toBe("src");
@@ -99,7 +99,7 @@ describe("modules", () => {
 		).toBe("root");
 	});
 
-	test("import siblings and parents, in circles too, and each runs once [SA-151]", async () => {
+	test("import siblings and parents, also in cycles, and each runs once [SA-151]", async () => {
 		const modules = {
 			"./a/one.js":
 				"ran('one'); import { two } from '../b/two.js'; export const one = () => 1; export const sum = () => one() + two()",
@@ -129,7 +129,7 @@ describe("modules", () => {
 		}
 	});
 
-	test("are found by import() in the same way, whose failure can be caught [SA-152]", async () => {
+	test("are found by import() in the same way, and its failure can be caught [SA-152]", async () => {
 		const source = `const seen = [];
 			for (const name of ["./a.js", "given", "nowhere", "https://a.b/c", "./b.js", "../x.js"])
 				try { seen.push(Object.keys(await import(name))) } catch (error) { seen.push(error instanceof Error) }
@@ -157,7 +157,7 @@ describe("modules", () => {
 		]);
 	});
 
-	test("of any graph link or fail, and every body runs at most once", async () => {
+	test("in any graph link or fail, and every body runs at most once", async () => {
 		const name = fc.constantFrom("a", "b", "c/d", "c/e");
 		const specifier = fc.oneof(
 			fc.constantFrom(

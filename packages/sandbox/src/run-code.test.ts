@@ -4,19 +4,19 @@ import { bench } from "./sandbox.fixture.ts";
 
 const { sandbox, run, value } = bench();
 
-describe("the export that is run", () => {
+describe("the export that runs", () => {
 	test("is the default one: a value is the result, a function is called without arguments [SA-140]", async () => {
 		expect(await value("export default { a: 1 }")).toEqual({ a: 1 });
 		expect(await value("export default (...given) => given.length")).toBe(0);
 	});
 
-	test("is called with the arguments given, by name or the default one [SA-141]", async () => {
+	test("is called with the given arguments, by name or the default one [SA-141]", async () => {
 		const source = "export const increment = (a) => a + 1; export default (...given) => given";
 		expect(await value(source, { execute: { fn: "increment", args: [100] } })).toBe(101);
 		expect(await value(source, { execute: { args: [1, "b"] } })).toEqual([1, "b"]);
 	});
 
-	test("is awaited when it is or returns a promise [SA-142]", async () => {
+	test("is awaited if it is or returns a promise [SA-142]", async () => {
 		expect(await value("export default (async () => 5)()")).toBe(5);
 		expect(await value("export default async () => { await 0; return 6 }")).toBe(6);
 		expect(await value("export default { then(resolve) { resolve(7) } }")).toBe(7);
@@ -24,7 +24,7 @@ describe("the export that is run", () => {
 		expect(outcome).toMatchObject({ status: "error", error: { name: "TypeError", message: "no" } });
 	});
 
-	test("takes arguments only when it is a function [SA-143]", async () => {
+	test("accepts arguments only if it is a function [SA-143]", async () => {
 		const source = "export const a = 3";
 		expect(await value(source, { execute: { fn: "a" } })).toBe(3);
 		expect(await value(source, { execute: { fn: "a", args: [] } })).toBe(3);
@@ -36,13 +36,13 @@ describe("the export that is run", () => {
 		["export const a = 1", {}, "default"],
 		["export default 1", { fn: "missing" }, "missing"],
 		["export default 1", { fn: "toString" }, "toString"],
-	])("that does not exist is a link error which names it: %j %j [SA-144]", async (source, execute, name) => {
+	])("that does not exist is a link error that names it: %j %j [SA-144]", async (source, execute, name) => {
 		const outcome = await run(source, { execute });
 		expect(outcome).toMatchObject({ status: "link_error", error: { specifier: "<runCode>" } });
 		expect(outcome.error?.message).toContain(`"${name}"`);
 	});
 
-	test("may resolve to undefined, which is a success without an error; others have an error and no result [SA-145]", async () => {
+	test("can resolve to undefined, which is a success without an error; others have an error and no result [SA-145]", async () => {
 		const good = await run("export default () => {}");
 		expect(good.status).toBe("success");
 		expect("error" in good).toBe(false);
@@ -82,7 +82,7 @@ describe("types", () => {
 		expect(await value(source, { imports: { given: {} } })).toBe("text");
 	});
 
-	test("that leave code have it: enums and parameter properties, in every module [SA-158]", async () => {
+	test("that emit code are compiled: enums and parameter properties, in every module [SA-158]", async () => {
 		const source = `export enum Color { Red, Green = 5 }
 			export class Point { constructor(public readonly x: number, private y = 2) {} sum() { return this.x + this.y } }`;
 		const probe = "[Color.Green, Color[0], new Point(3).sum(), Object.keys(new Point(1))]";
@@ -92,7 +92,7 @@ describe("types", () => {
 		expect(await value(entry, { modules: { "./lib.ts": source } })).toEqual(wanted);
 	});
 
-	test("never cost an import: one of a name that is not there fails though nothing uses it [SA-147]", async () => {
+	test("never remove an import: an unknown name fails even if it is unused [SA-147]", async () => {
 		for (const code of ["enum A { B }", ""]) {
 			const outcome = await run(`import { unused } from "given"; ${code} export default 1`, {
 				imports: { given: {} },
@@ -128,7 +128,7 @@ describe("an error", () => {
 			expect((await run(`throw ${thrown}`)).error?.message, thrown).toBe(text);
 	});
 
-	test("has frames of the sandbox only, even one that a bridge threw [SA-172]", async () => {
+	test("has only frames of the sandbox, even if a bridge threw it [SA-172]", async () => {
 		const globals = {
 			fail() {
 				throw new TypeError("bridge");
@@ -152,7 +152,7 @@ describe("an error", () => {
 		}
 	});
 
-	test("names line and column of the source as it was given [SA-173]", async () => {
+	test("has line and column of the original source [SA-173]", async () => {
 		const typed = "interface A {\n\tb: string }\n  const x: A = (() => { throw new Error('here') })();";
 		expect((await run(typed)).error).toMatchObject({
 			line: 3,
@@ -220,7 +220,7 @@ test("a handle runs from its creation, and gives the same result to everyone [SA
 	expect(calls).toBe(1);
 });
 
-test("every status has a duration, and memory used where it could be measured [SA-184]", async () => {
+test("every status has a duration, and the memory used if it could be measured [SA-184]", async () => {
 	const sources = {
 		success: "export default 1",
 		error: "throw 1",
@@ -260,13 +260,13 @@ test.each([
 	{ globals: { await: 1 } },
 	{ imports: { a: null } },
 	{ modules: { "./a": 1 } },
-])("options that make no sense are refused before anything runs: %j", (options) => {
+])("invalid options are rejected before anything runs: %j", (options) => {
 	expect(() => sandbox.runCode("", options as never)).toThrow(
 		expect.objectContaining({ code: "invalid_code_options" }),
 	);
 });
 
-test("a value that is no data is refused before anything runs", () => {
+test("a value that is not data is rejected before anything runs", () => {
 	expect(() => sandbox.runCode("", { globals: { a: Symbol() } })).toThrow(
 		expect.objectContaining({ code: "value_not_transferable" }),
 	);
@@ -300,7 +300,7 @@ describe("a reproducible run", () => {
 		{ seed: 0.5, now: 0 },
 		{ seed: 2 ** 32, now: 0 },
 		{ seed: 1, now: Number.NaN },
-	])("refuses %j", (reproducible) => {
+	])("rejects %j", (reproducible) => {
 		expect(() => sandbox.runCode("", { reproducible })).toThrow("reproducible.");
 	});
 });

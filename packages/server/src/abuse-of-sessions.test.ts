@@ -202,7 +202,7 @@ const agUiBody = fc.record(
 	{ requiredKeys: ["threadId", "runId", "messages"] },
 );
 
-test("bodies that are almost right get a clear answer, and a good one is answered as before", async () => {
+test("almost valid bodies get a clear answer, and a valid one is answered as before", async () => {
 	const logged: RequestLogEntry[] = [];
 	const served = serveScript(() => "Fine.", {
 		log: (entry) => logged.push(entry),

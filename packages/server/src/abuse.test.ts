@@ -105,7 +105,7 @@ describe("bad input in any shape", () => {
 		);
 	});
 
-	test("any session id is refused or echoed as it is, and never breaks a header", async () => {
+	test("any session id is rejected or echoed unchanged, and never breaks a header", async () => {
 		const ids = fc.oneof(
 			fc.string({ unit: "binary", maxLength: 200 }),
 			fc.constantFrom(
@@ -158,7 +158,7 @@ describe("bad input in any shape", () => {
 		);
 	});
 
-	test("JSON that is nested without end is refused", async () => {
+	test("endlessly nested JSON is rejected", async () => {
 		for (const body of ["[".repeat(100_000), `{"input":${"[".repeat(5_000)}${"]".repeat(5_000)}}`]) {
 			const response = await send("/api/agent/execute", {
 				method: "POST",
@@ -169,7 +169,7 @@ describe("bad input in any shape", () => {
 		}
 	});
 
-	test("whoever neither a key nor the hook lets in gets 401 of every route, and nothing else [API-060]", async () => {
+	test("callers without a valid key or hook result get 401 from every route, and nothing else [API-060]", async () => {
 		const hook = createHandler({
 			service,
 			authenticate: ({ headers }) => (headers.get("cookie") === "me" ? { tenant: "a" } : undefined),
@@ -195,7 +195,7 @@ describe("bad input in any shape", () => {
 		);
 	});
 
-	test("nothing that was sent is found in the log, and nothing failed inside", async () => {
+	test("nothing that was sent appears in the log, and nothing failed internally", async () => {
 		const secret = "s3cr3t-of-the-caller";
 		await send(`/api/agent/session/known?token=${secret}`, { headers: asTenant("a") });
 		await send(`/${secret}`, { headers: asTenant("a") });
@@ -228,7 +228,7 @@ describe("another tenant's session", () => {
 			}),
 		);
 
-	test("is not there: not to read, follow, stop, approve or continue, even while it is watched", async () => {
+	test("is not found: not to read, follow, stop, approve or continue, even while it is watched", async () => {
 		const own = readSse(await as("a", "/api/agent/execute", { sessionId: "s", input: "x", context: {} }));
 		await own.next();
 		service.emit("a", "s", [{ type: "text_delta", delta: "private" }]);
@@ -252,7 +252,7 @@ describe("another tenant's session", () => {
 		await own.close();
 	});
 
-	test("shares no idempotency key with one's own", async () => {
+	test("shares no idempotency key with the caller's own", async () => {
 		const headers = { "content-type": "application/json", "idempotency-key": "once" };
 		const ids = new Set<string | null>();
 		for (const tenant of ["a", "b", "a", "b"]) {
@@ -329,7 +329,7 @@ describe("a flood", () => {
 		expect((await fetch(`${url}/healthz`)).status).toBe(200);
 	});
 
-	test("of clients that come at once while the process is busy keeps nobody out", async ({ skip }) => {
+	test("of clients that arrive at once while the process is busy rejects no one", async ({ skip }) => {
 		const room = "/proc/sys/net/core/somaxconn";
 		skip(!existsSync(room) || Number(readFileSync(room, "utf8")) < 2_000, "the system lets fewer wait");
 		const dialed = 1_500;

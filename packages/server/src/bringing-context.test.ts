@@ -25,7 +25,7 @@ async function listening(model: ScriptedModel): Promise<{ readonly server: Serve
 	return { server, url };
 }
 
-test("a client that posts strings with its tools, a model and an empty history runs as it is written", async () => {
+test("a client that posts strings with its tools, a model and an empty history runs without changes", async () => {
 	const model = scriptedModel([
 		{ text: "Looking.", toolCalls: [{ name: "locate", id: "c", arguments: { exact: true } }] },
 		"In Rome.",
@@ -157,7 +157,7 @@ test("text is read as JSON only where clients bring their context, and never fro
 	).toEqual([415, "unsupported_media_type"]);
 });
 
-test("a refused field names the option that allows it", async () => {
+test("a rejected field names the option that allows it", async () => {
 	const tools = [{ name: "locate", description: "Where.", parameters: { type: "object" } }];
 	const response = await serve(undefined).post("/api/agent/execute", { input: "hi", context: { tools } });
 	expect([response.status, (await response.json()).error]).toEqual([

@@ -34,7 +34,7 @@ const bob = { "x-user": "bob@acme" };
 const acme = { "x-user": "@acme" };
 const asAlice: Caller = { tenant: "acme", user: "alice", claims: { roles: ["of alice"] } };
 
-test("who asks reaches tools, approvals, hooks, policy, the function that chooses the agent, and the log", async () => {
+test("the caller reaches tools, approvals, hooks, policy, the function that chooses the agent, and the log", async () => {
 	const seen: Record<string, unknown> = {};
 	const sees =
 		(name: string) =>
@@ -101,7 +101,7 @@ test("who asks reaches tools, approvals, hooks, policy, the function that choose
 	expect(JSON.stringify(await session("s", alice))).not.toContain("of alice");
 });
 
-test("who asked is known to the worker that takes the run over", async () => {
+test("the worker that takes over a run has its caller", async () => {
 	const journal = memoryJournal();
 	const { values } = memoryHost();
 	const hostOf = (workerId: string) => {
@@ -146,7 +146,7 @@ test("who asked is known to the worker that takes the run over", async () => {
 	await second.close();
 });
 
-test("a sub-agent works for whoever asked its parent", async () => {
+test("a sub-agent works for its parent's caller", async () => {
 	const { Agent } = await import("holdfast");
 	const seen: unknown[] = [];
 	const look = {
@@ -170,7 +170,7 @@ test("a sub-agent works for whoever asked its parent", async () => {
 	expect(seen).toEqual([asAlice, asAlice]);
 });
 
-test("a session of one user is not there for another of the tenant, nor for the tenant, and its id is free", async () => {
+test("a session of one user is not found for another user of the tenant, or for the tenant, and its id is free", async () => {
 	const { run, get, post, session, handler, service } = serve(() => "Fine.");
 	const before = await run({ sessionId: "s", input: say("one"), context: {} }, alice);
 	for (const headers of [bob, acme]) {
@@ -204,7 +204,7 @@ test("a session of one user is not there for another of the tenant, nor for the 
 	expect(await service.get("acme", "s")).toBeUndefined();
 });
 
-test("where sessions are the tenant's, its users share them, and others still see nothing", async () => {
+test("if sessions are the tenant's, its users share them, and others still see nothing", async () => {
 	const { run, get, session } = serve(() => "Fine.", { serving: { sessionsOf: "tenant" } });
 	await run({ sessionId: "s", input: say("one"), context: {} }, alice);
 	await run({ sessionId: "s", input: say("two") }, bob);
@@ -228,7 +228,7 @@ test("each user has the agent that is chosen for them", async () => {
 	expect(agents.get("alice")?.model.requests.map(({ system }) => system)).toEqual(["alice", "alice"]);
 });
 
-test("what `authenticate` returns and is no caller lets nobody in, and the log says why", async () => {
+test("an invalid caller from `authenticate` is rejected, and the log has the reason", async () => {
 	const logged: RequestLogEntry[] = [];
 	const service = sessionService({ host: memoryHost(), agent: { model: scriptedModel([]) } });
 	for (const found of [
@@ -250,7 +250,7 @@ test("what `authenticate` returns and is no caller lets nobody in, and the log s
 	await service.close();
 });
 
-test("users with the same idempotency key and no session id get sessions of their own", async () => {
+test("users with the same idempotency key and no session id get their own sessions", async () => {
 	const { post } = serve(() => "Fine.", { serving: { sessionsOf: "tenant" } });
 	const send = async (headers: Record<string, string>): Promise<string | null> => {
 		const response = await post(

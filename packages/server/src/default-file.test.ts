@@ -20,7 +20,7 @@ function inFolder(cwd: string, what: "begin" | "list"): Promise<unknown> {
 	});
 }
 
-test("sessions are in .holdfast/holdfast.db where nothing else is said, over a kill [API-055]", async () => {
+test("sessions are in .holdfast/holdfast.db by default, across a kill [API-055]", async () => {
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-default-"));
 	try {
 		expect(await inFolder(folder, "begin")).toEqual(["s"]);
@@ -31,7 +31,7 @@ test("sessions are in .holdfast/holdfast.db where nothing else is said, over a k
 	}
 });
 
-test("sessions are on the host of the agent where it has one, and no file is made", async () => {
+test("sessions are on the agent's host if it has one, and no file is created", async () => {
 	const host = memoryHost();
 	const agent = new Agent({ model: scriptedModel(["hello"]), host });
 	await expect(listen({ agent, port: 0, db: "other.db" })).rejects.toMatchObject({

@@ -20,7 +20,7 @@ test("a POST without a session id streams a new session's run, its id in the hea
 	expect(events.map(({ event }) => event.type).filter((type) => type === "execute_complete")).toHaveLength(1);
 });
 
-test("a watcher that comes back reads what follows its last id, then what is live", async () => {
+test("a watcher that reconnects gets the events after its last id, then live ones", async () => {
 	const { post, get, service } = setUp(fakeService({ say: () => deltas(3), holds: true }));
 	const first = readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" }));
 	const seen = [await first.next(), await first.next()];
@@ -35,7 +35,7 @@ test("a watcher that comes back reads what follows its last id, then what is liv
 	expect(joined).toEqual(service.session("default", "s").log.map(({ id }) => id));
 });
 
-test("closing the connection leaves the run alone", async () => {
+test("closing the connection does not affect the run", async () => {
 	const { post, metric, service, handler } = setUp(fakeService({ holds: true }));
 	const watcher = readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" }));
 	await watcher.next();
@@ -75,7 +75,7 @@ test("many watchers share one reader of the service", async () => {
 	await until("nobody follows any more", () => service.followers.open === 0);
 });
 
-test("a run is streamed to its caller, also where nobody watched the one before", async () => {
+test("a run is streamed to its caller, even if no one watched the previous one", async () => {
 	const quiet: Route = {
 		method: "POST",
 		path: "/quiet",
@@ -102,7 +102,7 @@ test("a run is streamed to its caller, also where nobody watched the one before"
 	}
 });
 
-test("an events stream ends at once where there is nothing more, even while somebody follows the session", async () => {
+test("an events stream ends at once if there is nothing more, even while others follow the session", async () => {
 	const { post, get, service } = setUp();
 	await readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" })).rest();
 	const last = service.session("default", "s").log.at(-1)?.id;
@@ -118,7 +118,7 @@ test("an events stream ends at once where there is nothing more, even while some
 	await follower.close();
 });
 
-test("a watcher that comes back for what has left the window reads it from the service", async () => {
+test("a watcher that reconnects for events outside the window reads them from the service", async () => {
 	const { post, get, service } = setUp(fakeService({ holds: true }));
 	const first = readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" }));
 	const ids: string[] = [];
@@ -143,7 +143,7 @@ test("a watcher that comes back for what has left the window reads it from the s
 		expect((await reader.rest()).at(-1)?.event.type).toBe("execute_complete");
 });
 
-test("what is no input is refused as JSON that names the field, before any stream", async () => {
+test("an invalid input is rejected as JSON that names the field, before any stream", async () => {
 	const { post, service } = setUp();
 	for (const [body, field] of [
 		["{", "invalid_json"],
@@ -163,7 +163,7 @@ test("what is no input is refused as JSON that names the field, before any strea
 	expect(service.submitted).toEqual([]);
 });
 
-test("a body may have four MiB and no more, unless it is set [API-071]", async () => {
+test("a body can have four MiB and no more, unless configured [API-071]", async () => {
 	const { post } = setUp();
 	const body = (bytes: number): string => {
 		const text = JSON.stringify({ ...hello, input: "" });
@@ -174,7 +174,7 @@ test("a body may have four MiB and no more, unless it is set [API-071]", async (
 	expect(await refusal(await post("/api/agent/execute", body(limit + 1)))).toEqual([413, "body_too_large"]);
 });
 
-test("a POST with the same idempotency key attaches to the first execution, even when it is over", async () => {
+test("a POST with the same idempotency key attaches to the first execution, even after its end", async () => {
 	const { post, service, metric } = setUp();
 	const key = { "idempotency-key": "order-7" };
 	const first = await post("/api/agent/execute", hello, key);
@@ -211,7 +211,7 @@ test("an events stream ends after the last execution, and with follow=1 continue
 	await following.close();
 });
 
-test("an unknown session is not found by any route that names one", async () => {
+test("every route that names an unknown session returns not found", async () => {
 	const { get, post } = setUp();
 	const answer = { error: "Session not found", code: "session_not_found" };
 	for (const response of [
@@ -226,7 +226,7 @@ test("an unknown session is not found by any route that names one", async () => 
 	}
 });
 
-test("an approval is an input of its own kind", async () => {
+test("an approval is a separate kind of input", async () => {
 	const { post, service } = setUp();
 	await readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" })).rest();
 	const denied = { toolCallId: "call-1", reason: "Too dear." };
@@ -250,7 +250,7 @@ test("sessions are listed a page at a time", async () => {
 		expect(await refusal(await get(`/api/agent/sessions?limit=${limit}`))).toEqual([400, "invalid_input"]);
 });
 
-test("a HEAD of a stream opens none", async () => {
+test("a HEAD of a stream opens no stream", async () => {
 	const { post, metric, handler } = setUp(fakeService({ holds: true }));
 	const own = readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" }));
 	const head = await handler.fetch(
@@ -261,7 +261,7 @@ test("a HEAD of a stream opens none", async () => {
 	await own.close();
 });
 
-test("an error inside is answered without details and logged without its text", async () => {
+test("an internal error is answered without details and logged without its text", async () => {
 	const service = fakeService();
 	service.get = () => Promise.reject(new Error("the password is swordfish"));
 	const logged: unknown[] = [];
@@ -277,7 +277,7 @@ test("an error inside is answered without details and logged without its text", 
 	]);
 });
 
-test("a stream is logged once, when it ends, with why it did", async () => {
+test("a stream is logged once, when it ends, with the reason", async () => {
 	const logged: unknown[] = [];
 	const { post } = setUp(fakeService({ holds: true }), { log: (entry) => logged.push(entry) });
 	const watcher = readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" }));
@@ -287,7 +287,7 @@ test("a stream is logged once, when it ends, with why it did", async () => {
 	expect(logged).toMatchObject([{ status: 200, stream: "left", sessionId: "s", tenant: "default" }]);
 });
 
-test("the metrics have the store's numbers where it has some, and the others while it cannot be asked", async () => {
+test("the metrics include the store's numbers if it has any, and the others while it is unavailable", async () => {
 	let isAway = false;
 	const stats = { queued: 3, oldestDueMs: 1_500, leases: 2, takeovers: 1, commits: 40 };
 	const storeStats = async () => {

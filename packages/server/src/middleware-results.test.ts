@@ -57,7 +57,7 @@ test.each([
 	["after", said, signed],
 	["onError", { error: new Error("broken") }, recovered],
 ] as const)(
-	"what %s returns ends the stream, the history and the tasks of a session",
+	"the result of %s ends the stream, the history and the tasks of a session",
 	async (_, reply, text) => {
 		const { service, events, view } = await serve([reply]);
 		expect(view).toMatchObject({ status: "completed", text });
@@ -83,7 +83,7 @@ async function messageOf(events: readonly LoggedEvent[]): Promise<UIMessage | un
 	return message;
 }
 
-test("useChat shows it in place of the streamed answer, now and after a reload", async () => {
+test("useChat shows it instead of the streamed answer, now and after a reload", async () => {
 	const { events, service } = await serve([said]);
 	expect(await messageOf(events)).toMatchObject({
 		parts: [{ type: "step-start" }, { type: "text", text: signed }],
@@ -133,7 +133,7 @@ test("executions and the session name the message that it replaces", async () =>
 	]);
 });
 
-test("what onError returns replaces no message, because the failed answer is not in the history", async () => {
+test("the result of onError replaces no message, because the failed answer is not in the history", async () => {
 	const { events } = await serve([{ error: new Error("broken") }]);
 	expect(JSON.stringify(events)).not.toContain("replaces");
 });

@@ -61,7 +61,7 @@ test("a client sees the call of a sub-agent among the pending calls, and answers
 test.each([
 	[true, { state: "output-available", output: "The sub-agent continued." }],
 	[false, { state: "output-denied" }],
-])("a page is asked whether the call of a sub-agent may run: %s", async (approved, settled) => {
+])("a page is asked to approve the call of a sub-agent: %s", async (approved, settled) => {
 	const served = serve();
 	const fetch: typeof globalThis.fetch = (input, options) =>
 		served.handler.fetch(new Request(input as string, options));
@@ -90,7 +90,7 @@ test.each([
 	await served.close();
 });
 
-test("a front end of AG-UI gets the call of a sub-agent as an interrupt", async () => {
+test("an AG-UI front end gets the call of a sub-agent as an interrupt", async () => {
 	const served = serve();
 	const agent = new HttpAgent({
 		url: "http://localhost/api/ag-ui",

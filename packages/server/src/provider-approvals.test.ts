@@ -54,7 +54,7 @@ test.each([
 	},
 );
 
-test("a call that cannot wait refuses, and the provider hears that", async () => {
+test("a call that cannot wait is denied, and the provider is notified", async () => {
 	const { model, prompts } = askingProvider();
 	const { turn } = await new Agent({ model }).generate("Erase a.");
 	expect(turn.response.text).toBe("Done.");
@@ -128,7 +128,7 @@ describe("with fallback models", () => {
 	const busy = new UPPError("Busy.", "RATE_LIMITED", "p", "llm");
 	const approve = [{ toolCallId: "m1", approved: true }] as const;
 
-	test("the answer goes to the provider that asked, though it is not the first", async () => {
+	test("the answer goes to the provider that asked, even if it is not the first", async () => {
 		const first = askingProvider([busy, done], "a");
 		const second = askingProvider([asking, done], "b");
 		const model = fallback(retry(first.model, { attempts: 1 }), second.model);
@@ -178,7 +178,7 @@ describe("with fallback models", () => {
 test.each([
 	["approved", true],
 	["denied", false],
-])("a sub-agent's provider asks through the parent, and hears that it is %s", async (_, approved) => {
+])("a sub-agent's provider asks through the parent, and is notified that it is %s", async (_, approved) => {
 	const child = askingProvider();
 	const parent = scriptedModel([
 		{ toolCalls: [{ name: "delegate_to_eraser", id: "d", arguments: { prompt: "Erase a." } }] },

@@ -72,7 +72,7 @@ test.each([
 		"The run failed. See the server's log.",
 	],
 ])(
-	"an error %s shows no client what it says, on any face or in any transcript",
+	"an error %s never shows its text to a client, in any protocol or transcript",
 	async (_, make, code, shown) => {
 		const served = serve(() => ({ text: "I will ", error: make() }));
 		const answers = await everyFace(served);
@@ -85,7 +85,7 @@ test.each([
 	},
 );
 
-test("a transcript that was folded since it was read last shows it no more than one that was not", async () => {
+test("a transcript that was compacted since it was last read shows it no more than another one", async () => {
 	const { run, session, host } = serve(["One.", "Two.", { error: refused() }]);
 	await run({ sessionId: "s", input: say("one"), context: {} });
 	await session("s");
@@ -102,7 +102,7 @@ test("a transcript that was folded since it was read last shows it no more than 
 	expect(messages.at(-1)).toMatchObject({ role: "error", error: "The model cannot be used at the moment." });
 });
 
-test("the log has what the provider said, with status and request id, and no key", async () => {
+test("the log has the provider's text, with status and request id, but no key", async () => {
 	const { run, logged } = serve([{ error: refused() }]);
 	await run({ sessionId: "s", input: say("hi"), context: {} });
 	const error = "Incorrect API key provided: sk…. Find yours at https://provider.example/keys.";
@@ -121,7 +121,7 @@ test("the log has what the provider said, with status and request id, and no key
 	expect(JSON.stringify(logged)).not.toContain(secret);
 });
 
-test("a stream that ended in an error is not logged as complete, on any face", async () => {
+test("a stream that ended in an error is not logged as complete, in any protocol", async () => {
 	const served = serve(() => ({ text: "I will ", error: refused() }));
 	await everyFace(served);
 	const streams = served.logged.flatMap((entry) =>
@@ -135,7 +135,7 @@ test("a stream that ended in an error is not logged as complete, on any face", a
 	expect(await served.metrics('holdfast_streams_ended_total{reason="complete"}')).toEqual([]);
 });
 
-test("a stream of a run that did not fail is complete, also after one that did", async () => {
+test("a stream of a successful run is complete, also after a failed one", async () => {
 	const { run, get, logged } = serve([{ error: refused() }, "Fine."]);
 	await run({ sessionId: "s", input: say("hi"), context: {} });
 	await run({ sessionId: "s", input: say("again") });
@@ -183,14 +183,14 @@ test("errors, retries, tokens and cost of models are logged and counted", async 
 	]);
 });
 
-test("an answer without a price is counted as one, and costs are not made up", async () => {
+test("an answer without a price is counted, and no costs are invented", async () => {
 	const { run, logged, metrics } = serve(["Fine."]);
 	await run({ input: say("hi") });
 	expect(logged.find(({ type }) => type === "run")).not.toHaveProperty("cost");
 	expect(await metrics("holdfast_model_unpriced")).toEqual(["holdfast_model_unpriced_answers_total 1"]);
 });
 
-test("an application has its own words for its own errors, and no others get out with them", async () => {
+test("an application can publish texts for its own errors, but no others", async () => {
 	const shownError = ({ code, message }: { code: string; message: string }): string | undefined =>
 		code === "closed_today" ? message : undefined;
 	const closed = new HoldfastError("closed_today", "We are closed on Sundays.");
@@ -201,7 +201,7 @@ test("an application has its own words for its own errors, and no others get out
 	expect(JSON.stringify(second)).not.toContain("Incorrect");
 });
 
-test("a tool or sub-agent whose model fails shows neither the model nor the client what the provider said", async () => {
+test("a tool or sub-agent whose model fails shows the provider's text neither to the model nor to the client", async () => {
 	const { Agent } = await import("holdfast");
 	const helper = new Agent({
 		name: "helper",

@@ -104,7 +104,7 @@ test("a page of useChat shows them, in the stream and in the history", async () 
 	for (const part of [call, file, named]) expect(history).toContainEqual(expect.objectContaining(part));
 });
 
-test("a front end of AG-UI gets the call with its result, and the source and the file", async () => {
+test("an AG-UI front end gets the call with its result, and the source and the file", async () => {
 	const { events } = await run();
 	const projection = new AgUiProjection({ threadId: "t", runId: "r" });
 	const emitted = events.flatMap((event) => projection.add(event));

@@ -61,7 +61,7 @@ async function readUpTo(response: Response, end: string): Promise<readonly Recei
 
 const ask = { sessionId: "s", input: say("Count."), context: {} };
 
-test("ids handed out before a kill are replayed with the same events, and none is used again [API-075]", async () => {
+test("ids emitted before a kill are replayed with the same events, and none is reused [API-075]", async () => {
 	const first = await start();
 	const seen = await readUpTo(await execute(first, ask), "five ");
 	await first.kill();
@@ -76,7 +76,7 @@ test("ids handed out before a kill are replayed with the same events, and none i
 	}
 });
 
-test("a reply that was cut by a kill is closed with what it had said, and made again [API-076]", async () => {
+test("a reply that was cut by a kill ends with its partial text, and is generated again [API-076]", async () => {
 	const first = await start();
 	const seen = await readUpTo(await execute(first, ask), "five ");
 	await first.kill();
@@ -93,7 +93,7 @@ test("a reply that was cut by a kill is closed with what it had said, and made a
 	expect(remaining.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
 });
 
-test("a session that waits is the same after a kill, and resumes with the answer to the same call [API-055] [API-056]", async () => {
+test("a waiting session is the same after a kill, and resumes with the answer to the same call [API-055] [API-056]", async () => {
 	const first = await start();
 	const tools = [{ name: "ask_user", description: "Asks.", parameters: { type: "object" } }];
 	await readSse(await execute(first, { sessionId: "s", input: say("use tools"), context: { tools } })).rest();
@@ -119,7 +119,7 @@ test("a session that waits is the same after a kill, and resumes with the answer
 	]);
 });
 
-test("on SIGTERM new work is refused, what cannot end in time is left, and the process exits with 0 [API-086]", async () => {
+test("on SIGTERM new work is rejected, work that cannot end in time is left, and the process exits with 0 [API-086]", async () => {
 	const first = await start();
 	const seen = await readUpTo(await execute(first, ask), "five ");
 	const watcher = readSse(await follow(first, "s", seen.at(-1)?.id));

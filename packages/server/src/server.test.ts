@@ -68,7 +68,7 @@ test.each([
 		},
 	],
 ])(
-	"%s answers with a head before it breaks off the stream of a session that is deleted at once",
+	"%s answers with a head before it ends the stream of a session that is deleted at once",
 	async (path, body) => {
 		const service = fakeService({ holds: true });
 		const ended: FakeService["follow"] = async function* () {};
@@ -84,14 +84,14 @@ test.each([
 	["Host: localhost", "Authorization: Bearer a", "Authorization: Bearer b"],
 	["Host: localhost", "Origin: http://localhost", "Origin: http://evil.example"],
 	["Host: localhost", "host: localhost", "Upgrade: websocket", "Connection: Upgrade"],
-])("a request with two headers of which one is allowed is refused (%s, %s)", async (...lines) => {
+])("a request with two headers of which one is allowed is rejected (%s, %s)", async (...lines) => {
 	const { port } = await start(fakeService());
 	const { socket, read } = dial(port, `GET /healthz HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
 	await until("it is answered", () => socket.destroyed || socket.readableEnded || read().includes("}"));
 	expect(read()).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"invalid_request"/);
 });
 
-test("a route for all paths below one takes nothing from those that are named after it", async () => {
+test("a route for all paths below one does not match paths with a longer name", async () => {
 	const route = (path: string, method: Route["method"], says: string): Route => ({
 		method,
 		path,
@@ -107,7 +107,7 @@ test("a route for all paths below one takes nothing from those that are named af
 	expect(await (await fetch(`${url}/api/other`)).text()).toBe("all");
 });
 
-test("a reader that stops keeps no more than the limit and is cut, the run and other watchers continue, and it resumes without loss [API-083]", async () => {
+test("a reader that stops is disconnected at the limit, the run and other watchers continue, and it resumes without loss [API-083]", async () => {
 	const service = fakeService({ holds: true });
 	const { url, port } = await start(service, { maxBufferedBytes: 256 * 1024, heartbeatMs: 60_000 });
 	const other = readSse(await fetch(`${url}/api/agent/execute`, begin("s")));
@@ -142,7 +142,7 @@ test("a reader that stops keeps no more than the limit and is cut, the run and o
 	);
 });
 
-test("a burst of more than the limit cuts off no reader that reads, alone or in a crowd", async () => {
+test("a burst above the limit disconnects no active reader, alone or among many", async () => {
 	const service = fakeService({ holds: true });
 	const { url } = await start(service, { maxBufferedBytes: 64 * 1024 });
 	const first = readSse(await fetch(`${url}/api/agent/execute`, begin("s")));
@@ -166,7 +166,7 @@ test("a burst of more than the limit cuts off no reader that reads, alone or in 
 	expect((await first.rest()).at(-1)?.event.type).toBe("execute_complete");
 });
 
-test("a silent stream gets heartbeats without an id, and is not ended by them [API-084]", async () => {
+test("a silent stream gets heartbeats without an id, and they do not end it [API-084]", async () => {
 	const service = fakeService({ holds: true });
 	const { url } = await start(service, { heartbeatMs: 20 });
 	const reader = readSse(await fetch(`${url}/api/agent/execute`, begin("s")));
@@ -181,12 +181,12 @@ test("a silent stream gets heartbeats without an id, and is not ended by them [A
 	expect(await reader.next()).toBeUndefined();
 });
 
-test("a stream may have one MiB unread and is silent for fifteen seconds at most, unless it is set [API-083, API-084]", () => {
+test("a stream can have one MiB unread and is silent for at most fifteen seconds, unless configured", () => {
 	const { maxBufferedBytes, heartbeatMs } = resolveOptions({ service: fakeService() });
 	expect([maxBufferedBytes, heartbeatMs]).toEqual([1024 * 1024, 15_000]);
 });
 
-test("a cut connection closes its stream and lets go of the session", async () => {
+test("a cut connection closes its stream and releases the session", async () => {
 	const service = fakeService({ holds: true });
 	const { url } = await start(service);
 	const open = await Promise.all(
@@ -205,7 +205,7 @@ test("a cut connection closes its stream and lets go of the session", async () =
 	expect(await metric(url, "holdfast_buffered_bytes")).toBe(0);
 });
 
-test("a body over the limit is refused before it has been sent, with or without its length [API-071]", async () => {
+test("a body over the limit is rejected before it is fully sent, with or without its length [API-071]", async () => {
 	const { port } = await start(fakeService(), { maxBodyBytes: 1000 });
 	const post = `POST /api/agent/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
 	const announced = dial(port, `${post}Content-Length: 100000000\r\n\r\n{`);
@@ -217,7 +217,7 @@ test("a body over the limit is refused before it has been sent, with or without 
 	expect(chunked.read()).toContain("HTTP/1.1 413");
 });
 
-test("a content type other than JSON is refused, and so is a compressed body [API-071]", async () => {
+test("a content type other than JSON is rejected, and so is a compressed body [API-071]", async () => {
 	const { url } = await start(fakeService());
 	for (const more of [
 		{ "content-type": "text/plain" },
@@ -230,7 +230,7 @@ test("a content type other than JSON is refused, and so is a compressed body [AP
 	}
 });
 
-test("an address that others reach needs authentication [API-060]", async () => {
+test("an address that others can reach needs authentication [API-060]", async () => {
 	const open = createServer({ service: fakeService() });
 	await expect(open.listen({ hostname: "0.0.0.0", port: 0 })).rejects.toMatchObject({
 		code: "unauthenticated_address",
@@ -242,7 +242,7 @@ test("an address that others reach needs authentication [API-060]", async () => 
 	}
 });
 
-test("an option that is misspelt is refused, lest a server be open to everybody", async () => {
+test("a misspelt option is rejected, so that no server is open to everyone by mistake", async () => {
 	const keys = { "the-key": "acme" };
 	const service = fakeService();
 	const refused = {
@@ -255,7 +255,7 @@ test("an option that is misspelt is refused, lest a server be open to everybody"
 	await expect(where).rejects.toMatchObject({ code: "invalid_option" });
 });
 
-test("an invalid agent is refused before the server listens, and its database is closed again", async () => {
+test("an invalid agent is rejected before the server listens, and its database is closed again", async () => {
 	const db = join(mkdtempSync(join(tmpdir(), "holdfast-agent-")), "sessions.db");
 	const wrong = listen({ agent: { model: "gpt-5.2" as never }, db, port: 0 });
 	await expect(wrong).rejects.toThrow('openai("gpt-5.2")');
@@ -266,7 +266,7 @@ test("an invalid agent is refused before the server listens, and its database is
 	rmSync(dirname(db), { recursive: true });
 });
 
-test("an address in use is refused, and nothing is started there", async () => {
+test("an address in use is rejected, and nothing starts there", async () => {
 	const { port } = await start(fakeService());
 	const service = fakeService();
 	let recovered = 0;
@@ -280,7 +280,7 @@ test("an address in use is refused, and nothing is started there", async () => {
 	await second.close();
 });
 
-test("what is no HTTP gets an answer with a code", async () => {
+test("invalid HTTP gets a response with a code", async () => {
 	const { port } = await start(fakeService());
 	for (const text of [
 		"nonsense\r\n\r\n",
@@ -295,7 +295,7 @@ test("what is no HTTP gets an answer with a code", async () => {
 	}
 });
 
-test("a server that closes refuses new work, ends its streams and is gone", async () => {
+test("a server that closes rejects new work, ends its streams and stops", async () => {
 	const service = fakeService({ holds: true });
 	const { url, server } = await start(service);
 	const reader = readSse(await fetch(`${url}/api/agent/execute`, begin("s")));
@@ -321,7 +321,7 @@ test("a server that closes refuses new work, ends its streams and is gone", asyn
 	await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
-test("who tries keys over one connection after the other is stopped, for it has one address [API-060]", async () => {
+test("guesses of keys over several connections are stopped, because they share one address [API-060]", async () => {
 	const service = fakeService();
 	const failedAttempts = { attempts: 5, windowMs: 60_000 };
 	const { port } = await start(service, { apiKeys: { "the-key": "a" }, failedAttempts });
@@ -335,7 +335,7 @@ test("who tries keys over one connection after the other is stopped, for it has 
 	expect(answers).toEqual(["401", "401", "401", "401", "401", "429", "429", "429"]);
 });
 
-test("a body that is too large is answered though its sender writes all of it first, and the connection stays usable", async () => {
+test("a body that is too large is answered even if its sender writes all of it first, and the connection stays usable", async () => {
 	const { port } = await start(fakeService());
 	const head = "POST /api/agent/execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 	const bytes = 20 * 1024 * 1024;

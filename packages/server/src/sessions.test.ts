@@ -25,7 +25,7 @@ const askUser = { toolCalls: [{ name: "ask_user", arguments: { question: "Which?
 const types = (events: readonly { readonly event: { readonly type: string } }[]): readonly string[] =>
 	events.map(({ event }) => event.type);
 
-test("a session begins under the client's id, and a POST without context continues its history [API-063]", async () => {
+test("a session starts under the client's id, and a POST without context continues its history [API-063]", async () => {
 	const { run, session, model } = serve(["One.", "Two."]);
 	const first = await run({ sessionId: "mine", input: say("one"), context: {} });
 	expect(first[0]?.event).toEqual({ type: "session_start", sessionId: "mine" });
@@ -39,7 +39,7 @@ test("a session begins under the client's id, and a POST without context continu
 	expect(model.requests[1]?.messages).toHaveLength(3);
 });
 
-test("an unknown session without context is refused and not made [API-064]", async () => {
+test("an unknown session without context is rejected and not created [API-064]", async () => {
 	const { post, get } = serve(["One."]);
 	const response = await post("/api/agent/execute", { sessionId: "none", input: say("one") });
 	expect(response.status).toBe(400);
@@ -51,7 +51,7 @@ test("an unknown session without context is refused and not made [API-064]", asy
 	expect((await get("/api/agent/session/none")).status).toBe(404);
 });
 
-test("a session that nobody made is not found to read, to follow or to stop [API-069]", async () => {
+test("an unknown session cannot be read, followed or stopped [API-069]", async () => {
 	const { run, get, post } = serve(["One."]);
 	await run({ sessionId: "another", input: say("one"), context: {} });
 	for (const response of [
@@ -65,7 +65,7 @@ test("a session that nobody made is not found to read, to follow or to stop [API
 	}
 });
 
-test("a context for a session that is there changes nothing of it [API-065]", async () => {
+test("a context for an existing session changes nothing of it [API-065]", async () => {
 	const { run, model, session } = serve(["One.", "Two."]);
 	await run({ sessionId: "s", input: say("one"), context: { systemPrompt: "Be kind.", tools: [remote] } });
 	await run({
@@ -78,7 +78,7 @@ test("a context for a session that is there changes nothing of it [API-065]", as
 	expect(JSON.stringify((await session("s")).messages)).not.toContain("injected");
 });
 
-test("records have ids that rise and data on one line, and line ends in text survive [API-066]", async () => {
+test("records have increasing ids and data on one line, and line ends in text are kept [API-066]", async () => {
 	const said = "First\nsecond\r\n\r\ndata: third\n\nid: 9\u2028fourth";
 	const { post } = serve([{ text: said, deltas: 20 }, "Again."]);
 	const streamOf = async (body: object): Promise<string> =>
@@ -99,7 +99,7 @@ test("records have ids that rise and data on one line, and line ends in text sur
 	expect(deltas.map(({ delta }) => delta).join("")).toBe(`${said}Again.`);
 });
 
-test("the last record of every stream is one execute_complete, with the calls that wait; history has none [API-067]", async () => {
+test("the last record of every stream is one execute_complete, with the waiting calls; history has none [API-067]", async () => {
 	const { run, get, session } = serve([askUser, "Blue it is."]);
 	const first = await run({ sessionId: "s", input: say("Paint."), context: { tools: [remote] } });
 	const suspended = first.at(-1)?.event;
@@ -117,7 +117,7 @@ test("the last record of every stream is one execute_complete, with the calls th
 	expect(JSON.stringify((await session("s")).messages)).not.toContain("execute_complete");
 });
 
-test("a session is answered whole, without keys or code [API-068]", async () => {
+test("a session is returned whole, without keys or code [API-068]", async () => {
 	const secret = tool({
 		name: "spend",
 		description: "Spends.",
@@ -138,7 +138,7 @@ test("a session is answered whole, without keys or code [API-068]", async () => 
 		expect(JSON.stringify(found)).not.toContain(word);
 });
 
-test("what is no input is refused as JSON that names the field, before any stream or model call [API-070]", async () => {
+test("an invalid input is rejected as JSON that names the field, before any stream or model call [API-070]", async () => {
 	const { post, handler, model } = serve(["never"]);
 	for (const [body, field] of [
 		[{ context: {} }, "input"],
@@ -165,7 +165,7 @@ test("what is no input is refused as JSON that names the field, before any strea
 	expect(model.requests).toHaveLength(0);
 });
 
-test("a model that is not offered, and options that are the server's, are refused [API-072]", async () => {
+test("a model that is not offered, and options that belong to the server, are rejected [API-072]", async () => {
 	const { post, model } = serve(["never"]);
 	const send = (options: unknown): Promise<Response> =>
 		post("/api/agent/execute", { input: say("x"), context: {}, options });
@@ -180,7 +180,7 @@ test("a model that is not offered, and options that are the server's, are refuse
 	expect(model.requests).toHaveLength(0);
 });
 
-test("a client's tool is remote, whatever it says, and cannot take the name of the server's [API-073]", async () => {
+test("a client's tool is remote, whatever it declares, and cannot have the name of one of the server's [API-073]", async () => {
 	const own = tool({ name: "own", description: "Ours.", parameters: { type: "object" }, run: () => "ours" });
 	const { run, post } = serve([askUser], { tools: [own] });
 	const events = await run({
@@ -232,7 +232,7 @@ test("after a cut in the middle of a message the rest follows, and both together
 	}
 });
 
-test("an id from before what is kept answers 410, an invalid one 400, and nothing is skipped [API-077]", async () => {
+test("an id before the stored events gets 410, an invalid one 400, and nothing is skipped [API-077]", async () => {
 	const { run, get, host } = serve(["One.", "Two.", "Three."]);
 	const first = await run({ sessionId: "s", input: say("one"), context: {} });
 	await run({ sessionId: "s", input: say("two") });
@@ -276,7 +276,7 @@ test("a run continues when its connection is closed [API-078]", async () => {
 	});
 });
 
-test("stop aborts the run, which says so; again, or with nothing to stop, it does nothing [API-079]", async () => {
+test("stop aborts the run, which records it; again, or with nothing to stop, it does nothing [API-079]", async () => {
 	const { begin, post, session } = serve([{ text: "word ".repeat(10), gate: new Promise(() => {}) }]);
 	const watcher = await begin({ sessionId: "s", input: say("Talk."), context: {} });
 	await watcher.next();
@@ -294,7 +294,7 @@ test("stop aborts the run, which says so; again, or with nothing to stop, it doe
 	expect(await session("s")).toEqual(before);
 });
 
-test("what a session does not await is a conflict, and changes nothing [API-034, API-035]", async () => {
+test("answers that a session does not await are a conflict, and change nothing", async () => {
 	const { run, post, session, model } = serve([askUser, "Blue it is."]);
 	const conflicts = async (input: unknown, code: string): Promise<void> => {
 		const before = await session("s");
@@ -335,7 +335,7 @@ test("an expired call fails, the server resumes the run and logs the failure, an
 	expect(await session("s")).toEqual(before);
 });
 
-test("stopping a session that waits settles its calls, and a message is accepted [API-080]", async () => {
+test("stopping a waiting session settles its calls, and a message is accepted [API-080]", async () => {
 	const { run, post, session } = serve([askUser, "Never mind."]);
 	await run({ sessionId: "s", input: say("Paint."), context: { tools: [remote] } });
 	expect(await (await post("/api/agent/session/s/stop")).json()).toEqual({ sessionId: "s", stopped: true });
@@ -346,7 +346,7 @@ test("stopping a session that waits settles its calls, and a message is accepted
 	expect(next.at(-1)?.event).toEqual({ type: "execute_complete", status: "completed" });
 });
 
-test("of two POSTs at once one streams and the other is refused; history is that of the one [API-081]", async () => {
+test("of two simultaneous POSTs one streams and the other is rejected; the history contains only the first [API-081]", async () => {
 	const { run, post, session } = serve(["Before.", { text: "Only one." }], {
 		serving: { whileRunning: "refuse" },
 	});
@@ -365,7 +365,7 @@ test("of two POSTs at once one streams and the other is refused; history is that
 	]);
 });
 
-test("the same idempotency key attaches to the first execution, while it runs and when it is over [API-082]", async () => {
+test("the same idempotency key attaches to the first execution, while it runs and after its end [API-082]", async () => {
 	let go = (): void => {};
 	const gate = new Promise<void>((resolve) => {
 		go = resolve;
@@ -385,7 +385,7 @@ test("the same idempotency key attaches to the first execution, while it runs an
 	expect(await refusal(other)).toEqual([409, "idempotency_key_reused"]);
 });
 
-test("without a session id a repeated key finds the session it made", async () => {
+test("without a session id a repeated key finds its session", async () => {
 	const { post, model } = serve(["Once."]);
 	const body = { input: say("Pay."), context: {} };
 	const key = { "idempotency-key": "pay-8" };
@@ -397,7 +397,7 @@ test("without a session id a repeated key finds the session it made", async () =
 	expect(model.requests).toHaveLength(1);
 });
 
-test("an approval is given or refused by its own routes", async () => {
+test("an approval is granted or denied by its own routes", async () => {
 	let ran = 0;
 	const pay = tool({
 		name: "pay",
@@ -422,7 +422,7 @@ test("an approval is given or refused by its own routes", async () => {
 	}
 });
 
-test("a tenant sees nothing of another's session, and cannot answer its calls even knowing their ids [API-085]", async () => {
+test("a tenant sees nothing of another's session, and cannot answer its calls even with their ids [API-085]", async () => {
 	const { run, post, get, session, model } = serve([askUser, "Blue."], {
 		apiKeys: { "key-a": "a", "key-b": "b" },
 	});
@@ -448,7 +448,7 @@ test("a tenant sees nothing of another's session, and cannot answer its calls ev
 	expect(own.at(-1)?.event.status).toBe("completed");
 });
 
-test("a session is removed with what it does: its streams end, it is not found, and its id begins anew", async () => {
+test("a session is removed with its work: its streams end, it is not found, and its id starts again", async () => {
 	const never = new Promise<void>(() => {});
 	const { run, begin, get, session, handler } = serve(["One.", { text: "Two.", gate: never }, "Three."], {
 		apiKeys: { "key-a": "a", "key-b": "b" },
@@ -476,7 +476,7 @@ test("a session is removed with what it does: its streams end, it is not found, 
 	expect((await session("s", a)).messages).toHaveLength(2);
 });
 
-test("over its limit of runs a tenant is refused before any model call, and others are not [API-061]", async () => {
+test("a tenant over its run limit is rejected before any model call, and others are not [API-061]", async () => {
 	const never = new Promise(() => {});
 	const { begin, post, model } = serve(() => ({ text: "x", gate: never }), {
 		apiKeys: { "key-a": "a", "key-b": "b" },
@@ -493,7 +493,7 @@ test("over its limit of runs a tenant is refused before any model call, and othe
 	await until("the other tenant's model was asked", () => model.requests.length === 2);
 });
 
-test("a route of one's own streams a run in a shape of its own, at the reader's pace, to its end", async () => {
+test("a custom route streams a run in its own format, at the reader's pace, to its end", async () => {
 	const shout: Route = {
 		method: "POST",
 		path: "/shout/:id",

@@ -24,7 +24,7 @@ const pause = (milliseconds: number): Promise<void> =>
 	new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 test.each([1, 2])(
-	"clients in turmoil get what they asked for, and leave nothing open (seed %i)",
+	"concurrent clients get what they requested, and leave nothing open (seed %i)",
 	async (seed) => {
 		const random = randomOf(seed);
 		const look = tool({

@@ -71,7 +71,7 @@ function workers(options: Partial<SessionServiceOptions>) {
 }
 
 test.each(["queue", "steer"] as const)(
-	"a message that comes during a run is its caller's, also after a restart: %s",
+	"a message that arrives during a run belongs to its caller, also after a restart: %s",
 	async (whileRunning) => {
 		const chosen: unknown[] = [];
 		const { make, runs } = workers({ whileRunning, agentFor: (turn) => void chosen.push(turn) });
@@ -124,7 +124,7 @@ test.each(["queue", "steer"] as const)(
 	},
 );
 
-test("options of a message that waits are those of its caller's agent", async () => {
+test("options of a waiting message are those of its caller's agent", async () => {
 	const gate = Promise.withResolvers<void>();
 	const own = scriptedModel(["Mine."]);
 	const served = serveScript([{ text: "First.", gate: gate.promise }], {
@@ -153,7 +153,7 @@ test("options of a message that waits are those of its caller's agent", async ()
 });
 
 test.each(["queue", "steer"] as const)(
-	"a message that comes during a run sets what clients may set: %s",
+	"a message that arrives during a run sets what clients may set: %s",
 	async (whileRunning) => {
 		const gate = Promise.withResolvers<void>();
 		const options: ServedOptions = { authenticate, serving: { whileRunning, maxMessages: 1 } };
@@ -190,7 +190,7 @@ test.each(["queue", "steer"] as const)(
 	},
 );
 
-test("what another user edits or has answered anew is as of a session that nobody made", async () => {
+test("another user's edit or regeneration fails as if the session did not exist", async () => {
 	const served = serveScript(() => "Fine.", { authenticate });
 	open.push(served);
 	const { post, get, run, session } = served;

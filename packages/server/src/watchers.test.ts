@@ -48,7 +48,7 @@ async function upTo(reader: SseReader, type: string): Promise<readonly Received[
 	}
 }
 
-test("at rest, a stream that is not to follow ends at once, though another follows [API-067]", async () => {
+test("on an idle session, a stream without follow ends at once, even if another follows [API-067]", async () => {
 	const served = serve(["One.", "Two."]);
 	const first = await served.run(body("one"));
 	const last = first.at(-1)?.id as string;
@@ -63,7 +63,7 @@ test("at rest, a stream that is not to follow ends at once, though another follo
 	await follower.close();
 });
 
-test("during a run, a stream that is not to follow ends with it, though another follows [API-067]", async () => {
+test("during a run, a stream without follow ends with it, even if another follows [API-067]", async () => {
 	const { first, running, go, watch } = await live();
 	const last = first.at(-1)?.id as string;
 	const follower = await watch(`?after=${last}&follow=1`);
@@ -77,7 +77,7 @@ test("during a run, a stream that is not to follow ends with it, though another 
 	await follower.close();
 });
 
-test("who leaves cuts off nobody else", async () => {
+test("leaving disconnects no one else", async () => {
 	const { first, running, go, watch } = await live();
 	const query = `?after=${first.at(-1)?.id}`;
 	const watchers = [
@@ -95,7 +95,7 @@ test("who leaves cuts off nobody else", async () => {
 	for (const each of begun) expect(each).toEqual(begun[0]);
 });
 
-test("an id that is yet to come is refused, also while a run is live that others watch [API-077]", async () => {
+test("a future id is rejected, even while others watch a live run [API-077]", async () => {
 	const { first, running, go, watch, served } = await live();
 	const follower = await watch(`?after=${first.at(-1)?.id}&follow=1`);
 	const { id } = (await upTo(follower, "text_delta")).at(-1) as Received;
@@ -108,7 +108,7 @@ test("an id that is yet to come is refused, also while a run is live that others
 	await follower.close();
 });
 
-test("a header that is no event id is refused, whatever the address says [API-077]", async () => {
+test("a header that is not an event id is rejected, whatever the address contains [API-077]", async () => {
 	const { first, running, go, served } = await live();
 	for (const header of ["x", "1", "1.2", "1.2.3.4.5", "-1.0.0", "1.0.0; 2.0.0", "0x1.0.0"])
 		for (const query of ["", `?after=${first[0]?.id}`, "?follow=1"]) {

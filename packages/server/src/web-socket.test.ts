@@ -51,14 +51,14 @@ async function opened(url: string, options: object = {}) {
 	return { socket, messages, closed };
 }
 
-test("a stream goes over a WebSocket, a message for each piece, however large, and ends with it", async () => {
+test("a stream is sent over a WebSocket, one message per piece of any size, and ends with it", async () => {
 	const { url } = await served();
 	const { closed } = await opened(`${url}/numbers/1`);
 	expect(await closed).toEqual({ code: 1000, status: 101, messages: pieces });
 	expect(await (await fetch(`${url}/numbers/1`)).text()).toBe("no socket");
 });
 
-test("a socket passes the same door as any request", async () => {
+test("a socket passes the same checks as any request", async () => {
 	const { url } = await served({ apiKeys: { "a-key": "a" }, maxStreams: 1 });
 	expect((await (await opened(`${url}/numbers/1`)).closed).status).toBe(401);
 	const headers = { authorization: "Bearer a-key" };
@@ -78,7 +78,7 @@ test("a socket passes the same door as any request", async () => {
 		.toBe(101);
 });
 
-test("open sockets are closed with the server, and one who says too much is cut off", async () => {
+test("open sockets are closed with the server, and a client that sends too much is disconnected", async () => {
 	const { url, server } = await served();
 	const noisy = await opened(`${url}/numbers/endless`);
 	await expect.poll(() => noisy.messages.length).toBe(3);
@@ -90,7 +90,7 @@ test("open sockets are closed with the server, and one who says too much is cut 
 	expect((await open.closed).messages).toEqual(pieces);
 });
 
-test("a server with routes of its own needs no sessions, and has none", async () => {
+test("a server with only custom routes needs no sessions, and has none", async () => {
 	const { url } = await served();
 	expect((await fetch(`${url}/api/agent/sessions`)).status).toBe(404);
 	expect((await fetch(`${url}/numbers/1`, { method: "PATCH" })).status).toBe(200);

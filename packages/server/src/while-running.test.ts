@@ -33,7 +33,7 @@ const texts = async ({ session }: Served): Promise<readonly unknown[]> =>
 
 const inbox = async ({ host }: Served): Promise<number> => (await host.journal.list())[0]?.waiting ?? 0;
 
-test("messages wait for the run, in their order, and each is streamed from its own beginning", async () => {
+test("messages wait for the run, in order, and each is streamed from its own start", async () => {
 	const later = Promise.withResolvers<void>();
 	const served = await held([{ text: "Second.", gate: later.promise }, "Third."], {
 		maxConcurrentRuns: 3,
@@ -67,7 +67,7 @@ test("messages wait for the run, in their order, and each is streamed from its o
 	expect(served.model.requests.map(({ params }) => params?.temperature)).toEqual([undefined, 0.5, 0.5]);
 });
 
-test("a message that waits is accepted once under its key, and who comes again gets its events", async () => {
+test("a waiting message is accepted once under its key, and a repeat gets its events", async () => {
 	const served = await held(["Second.", "Never."]);
 	const body = { sessionId: "s", input: say("two") };
 	const key = { "idempotency-key": "k" };
@@ -82,7 +82,7 @@ test("a message that waits is accepted once under its key, and who comes again g
 	expect(await texts(served)).toEqual(["one", "First.", "two", "Second."]);
 });
 
-test("who waits may leave, and the message is executed all the same", async () => {
+test("a waiting caller can leave, and the message still runs", async () => {
 	const served = await held(["Second."]);
 	const second = await served.begin({ sessionId: "s", input: say("two") });
 	await second.close();
@@ -91,7 +91,7 @@ test("who waits may leave, and the message is executed all the same", async () =
 	expect(await texts(served)).toEqual(["one", "First.", "two", "Second."]);
 });
 
-test("a message that waits goes with its session, and its stream ends", async () => {
+test("a waiting message is removed with its session, and its stream ends", async () => {
 	const served = await held([]);
 	const second = await served.begin({ sessionId: "s", input: say("two") });
 	const deleted = await served.handler.fetch(
@@ -101,7 +101,7 @@ test("a message that waits goes with its session, and its stream ends", async ()
 	expect(await second.rest()).toEqual([]);
 });
 
-test("stopping ends the run under way, and the message that waits is next", async () => {
+test("stopping ends the active run, and the waiting message is next", async () => {
 	const served = await held(["Second."]);
 	const second = await served.begin({ sessionId: "s", input: say("two") });
 	expect(await (await served.post("/api/agent/session/s/stop")).json()).toMatchObject({ stopped: true });
@@ -109,7 +109,7 @@ test("stopping ends the run under way, and the message that waits is next", asyn
 	expect((await served.first.rest()).at(-1)?.event).toMatchObject({ status: "aborted" });
 });
 
-test("a message that waits survives its server, and the same request at the next one finds it", async () => {
+test("a waiting message survives its server, and the same request at the next one finds it", async () => {
 	const host = memoryHost();
 	const gate = new Promise<never>(() => {});
 	const served = serveScript([{ text: "First.", gate }, "First again.", "Second."], {});
@@ -139,7 +139,7 @@ test("a message that waits survives its server, and the same request at the next
 	await host.close();
 });
 
-test("where the service says so, a message enters the run, and is streamed from there", async () => {
+test("if so configured, a message steers the run, and is streamed from there", async () => {
 	const served = await held(["Both."], { serving: { whileRunning: "steer" } });
 	const key = { "idempotency-key": "k" };
 	const second = await served.begin({ sessionId: "s", input: say("two") }, key);
@@ -156,7 +156,7 @@ test("where the service says so, a message enters the run, and is streamed from 
 	expect(await texts(served)).toEqual(["one", "First.", "two", "Both."]);
 });
 
-test("where the service says so, a message is refused", async () => {
+test("if so configured, a message is rejected", async () => {
 	const served = await held([], { serving: { whileRunning: "refuse" } });
 	const response = await served.post("/api/agent/execute", { sessionId: "s", input: say("two") });
 	expect(await refusal(response)).toEqual([409, "session_busy"]);
@@ -165,7 +165,7 @@ test("where the service says so, a message is refused", async () => {
 	expect(() => serveScript([], { serving: { whileRunning: "later" as never } })).toThrow(/whileRunning/);
 });
 
-test("answers to calls do not wait: nothing awaits them", async () => {
+test("answers to calls do not wait: no run awaits them", async () => {
 	const served = await held([]);
 	const input = [{ role: "tool", toolCallId: "x", output: "1" }];
 	const response = await served.post("/api/agent/execute", { sessionId: "s", input });
@@ -175,7 +175,7 @@ test("answers to calls do not wait: nothing awaits them", async () => {
 });
 
 test.each(["queue", "steer"] as const)(
-	"a page's second message waits for the answer that is being made: %s",
+	"a page's second message waits for the current answer: %s",
 	async (whileRunning) => {
 		const gate = Promise.withResolvers<void>();
 		const served = serveScript([{ text: "First.", gate: gate.promise }, "Second."], {

@@ -37,7 +37,7 @@ async function agentAt(url: string): Promise<{ fetch(request: Request): Promise<
 const headers = { authorization: "Bearer secret", "x-key": "secret" };
 
 test.each([[[]], [["own"]]])(
-	"credentials go where the card names another origin only where that is said: %s",
+	"credentials go to another origin that the card names only if configured: %s",
 	async (said) => {
 		const seen: Headers[] = [];
 		const works = await at(async (request) => {
@@ -57,7 +57,7 @@ test.each([[[]], [["own"]]])(
 	},
 );
 
-test("a server that never answers is given up: for its card, and for a call", async () => {
+test("a server that never answers is abandoned: for its card, and for a call", async () => {
 	const silent = await at(() => new Promise<Response>(() => {}));
 	await expect(remoteAgent({ url: silent, silenceMs: 50 })).rejects.toMatchObject({
 		code: "a2a_unreachable",
@@ -73,7 +73,7 @@ test("a server that never answers is given up: for its card, and for a call", as
 });
 
 test.each([true, false])(
-	"an agent that works without an end has its task cancelled at the deadline (streams: %s)",
+	"an agent that works endlessly has its task cancelled at the deadline (streams: %s)",
 	async (streams) => {
 		const host = memoryHost();
 		const service = sessionService({
@@ -104,7 +104,7 @@ test.each([true, false])(
 	},
 );
 
-test("an artifact without an end ends the call, and its task is cancelled", async () => {
+test("an endless artifact ends the call, and its task is cancelled", async () => {
 	const asked: string[] = [];
 	const url = await at(async (request) => {
 		if (request.method === "GET") return agent.fetch(request);

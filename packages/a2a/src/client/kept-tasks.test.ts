@@ -45,7 +45,7 @@ async function forgetful(model: ReturnType<typeof scriptedModel>): Promise<strin
 	return url;
 }
 
-test("an attempt after a crash continues with the task of the one before, whatever the agent remembers", async () => {
+test("an attempt after a crash continues the task of the previous one, regardless of the agent's memory", async () => {
 	const answers: ((text: string) => void)[] = [];
 	const model = scriptedModel(() => new Promise<string>((resolve) => answers.push(resolve)));
 	const records = memoryRecords();
@@ -66,7 +66,7 @@ test("an attempt after a crash continues with the task of the one before, whatev
 
 const names = async (records: RecordSpace) => (await records.list("a2a.tasks")).map(({ name }) => name);
 
-test("an id is kept for ten minutes after its call, or a month where no process knows of it", async () => {
+test("an id is kept for ten minutes after its call, or a month if no process tracks it", async () => {
 	const records = memoryRecords();
 	let now = 0;
 	const clock = (): number => now;
@@ -90,7 +90,7 @@ test("an id is kept for ten minutes after its call, or a month where no process 
 	await expect.poll(() => names(records)).toEqual(["last", "later", "latest"]);
 });
 
-test("ids are swept page by page", async () => {
+test("expired ids are removed page by page", async () => {
 	const records = memoryRecords();
 	const value = { taskId: "t", at: 0 };
 	const writes = Array.from({ length: 1_200 }, (_, at) => ({

@@ -71,8 +71,8 @@ const context = (over: Partial<ToolContext> = {}) =>
 		...over,
 	}) as unknown as ToolContext;
 
-describe.each([true, false])("where the agent streams: %s", (streams) => {
-	test("it is a tool, whose result is what the agent answers", async () => {
+describe.each([true, false])("if the agent streams: %s", (streams) => {
+	test("it is a tool, whose result is the agent's answer", async () => {
 		const { url } = await serve(scriptedModel(["147,000."]), { streams });
 		const research = await remoteAgent({ url, pollEveryMs: 5 });
 		expect(research).toMatchObject({ name: "ask_the_researcher", retryPolicy: "idempotent" });
@@ -86,7 +86,7 @@ describe.each([true, false])("where the agent streams: %s", (streams) => {
 		expect(turn.response.text).toBe("147,000 people.");
 	});
 
-	test("what fails there is an error of the call", async () => {
+	test("a failure of the remote agent is an error of the call", async () => {
 		const { url } = await serve(scriptedModel([{ error: new Error("secret") }]), { streams });
 		const research = await remoteAgent({ url, pollEveryMs: 5 });
 		await expect(research.run({ prompt: "?" }, context())).rejects.toMatchObject({
@@ -95,7 +95,7 @@ describe.each([true, false])("where the agent streams: %s", (streams) => {
 		});
 	});
 
-	test("what it asks for goes to the model, which answers the same task", async () => {
+	test("a request for input goes to the model, which answers the same task", async () => {
 		const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
 		const { url } = await serve(scriptedModel([{ toolCalls: [{ name: "ask" }] }, "Blue."]), {
 			tools: [ask],
@@ -140,7 +140,7 @@ describe.each([true, false])("where the agent streams: %s", (streams) => {
 	});
 });
 
-test("an attempt after a crash finds the task of the one before, and makes no other", async () => {
+test("an attempt after a crash finds the task of the previous one, and creates no other", async () => {
 	const model = scriptedModel(["Once."]);
 	const { url, asked } = await serve(model);
 	const research = await remoteAgent({ url, pollEveryMs: 5 });
@@ -164,7 +164,7 @@ test("an attempt after a crash answers a task once", async () => {
 	expect(model.requests).toHaveLength(2);
 });
 
-test("an attempt after a crash sends the message where the one before did not get to it", async () => {
+test("an attempt after a crash sends the message if the previous one did not", async () => {
 	const { url } = await serve(scriptedModel(["First."]));
 	const research = await remoteAgent({ url, pollEveryMs: 5 });
 	expect(await research.run({ prompt: "?" }, context({ attempt: 2 }))).toBe("First.");
@@ -198,7 +198,7 @@ test("a process that dies in the call is followed by one that waits for the same
 	expect(remote.requests).toHaveLength(1);
 });
 
-test("a stream that breaks is picked up again", async () => {
+test("a broken stream is resumed", async () => {
 	let answer: () => void = () => {};
 	const isAnswered = new Promise<void>((resolve) => {
 		answer = resolve;
@@ -219,7 +219,7 @@ test("a stream that breaks is picked up again", async () => {
 	expect(asked.filter((method) => method === "SendStreamingMessage")).toHaveLength(1);
 });
 
-test("an agent that does not come back is given up", async () => {
+test("an agent that does not come back is abandoned", async () => {
 	const remote = scriptedModel(() => new Promise<string>(() => {}));
 	const { url, asked, stop } = await serve(remote, { streams: false });
 	const research = await remoteAgent({ url, pollEveryMs: 1, maxFailures: 2 });
@@ -230,7 +230,7 @@ test("an agent that does not come back is given up", async () => {
 	await expect(calling).rejects.toMatchObject({ code: "a2a_task_lost", retryable: true });
 });
 
-test("headers go along, and where there is no agent that is said", async () => {
+test("headers are sent, and a missing agent is reported", async () => {
 	const { url } = await serve(scriptedModel(["Hello."]));
 	const seen: (string | null)[] = [];
 	const research = await remoteAgent({
@@ -249,7 +249,7 @@ test("headers go along, and where there is no agent that is said", async () => {
 	await expect(remoteAgent({ url: nothing.url })).rejects.toMatchObject({ code: "a2a_unreachable" });
 });
 
-describe("what a task came to", () => {
+describe("the result of a task", () => {
 	const task = (state: TaskState, parts: Part[], said: Part[] = []): Task => ({
 		id: "t",
 		contextId: "c",
@@ -298,7 +298,7 @@ describe("what a task came to", () => {
 		);
 	});
 
-	test("is plain data, whatever the agent sends", () => {
+	test("is plain data, for anything that the agent sends", () => {
 		const content = fc.oneof(
 			fc.record({ $case: fc.constant("text"), value: fc.string() }),
 			fc.record({ $case: fc.constant("url"), value: fc.string() }),
@@ -317,7 +317,7 @@ describe("what a task came to", () => {
 	});
 });
 
-test("an agent that speaks HTTP+JSON alone is asked, followed and cancelled by it", async () => {
+test("an agent that supports only HTTP+JSON is called, followed and cancelled with it", async () => {
 	const host = memoryHost();
 	let answers = 0;
 	const model = scriptedModel(() => (answers++ === 0 ? "147,000." : new Promise<string>(() => {})));

@@ -112,7 +112,7 @@ const textsOf = ({ artifacts }: Task) =>
 		parts.map(({ content }) => (content?.$case === "text" ? content.value : content)),
 	);
 
-test("the card says what the agent is, and where", async () => {
+test("the card describes the agent and its address", async () => {
 	const skills = [{ id: "size", name: "Size", description: "How large it is.", tags: ["geography"] }];
 	const { client, url } = await serve({ model: scriptedModel([]) }, { skills, version: "2.0.0" });
 	const card = await client.getAgentCard();
@@ -135,7 +135,7 @@ describe.each(bindings)("by %s", (spoken) => {
 		binding = spoken;
 	});
 
-	test("a message becomes a task, which is over when it is answered", async () => {
+	test("a message becomes a task, which ends with its answer", async () => {
 		const output = { type: "object", properties: { people: { type: "integer" } }, required: ["people"] };
 		const { client } = await serve({ model: scriptedModel(['{"people":147000}']), output } as never);
 		const task = await send(client, say("How large is Bern?"));
@@ -150,7 +150,7 @@ describe.each(bindings)("by %s", (spoken) => {
 		expect((await get(client, task, 0)).history).toEqual([]);
 	});
 
-	test("files that go in and come out keep their types and bytes", async () => {
+	test("input and output files keep their types and bytes", async () => {
 		const prompts: unknown[] = [];
 		const png = Buffer.from([137, 80, 78, 71]);
 		const answer = [
@@ -253,7 +253,7 @@ describe.each(bindings)("by %s", (spoken) => {
 		expect(text).toBe("It lies on the Aare.");
 	});
 
-	test("a task that was sent off is looked at, subscribed to and read from the middle", async () => {
+	test("a detached task can be read, subscribed to and read from the middle", async () => {
 		let answer: (text: string) => void = () => {};
 		const model = scriptedModel(() => new Promise<string>((resolve) => (answer = resolve)));
 		const { client } = await serve({ model });
@@ -285,7 +285,7 @@ describe.each(bindings)("by %s", (spoken) => {
 		await expect(send(client, say("Go on.", { taskId: task.id }))).rejects.toThrow(/cancelled/);
 	});
 
-	describe("a task that waits", () => {
+	describe("a waiting task", () => {
 		const ran: string[] = [];
 		const remove = tool({
 			name: "remove",
@@ -298,7 +298,7 @@ describe.each(bindings)("by %s", (spoken) => {
 		});
 		const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
 
-		test("says for what, and continues with the answers", async () => {
+		test("lists what it waits for, and continues with the answers", async () => {
 			ran.length = 0;
 			const calls = [
 				{ name: "remove", id: "1" },
@@ -360,7 +360,7 @@ describe.each(bindings)("by %s", (spoken) => {
 			});
 		});
 
-		test("for one result alone takes text as it", async () => {
+		test("for only one result accepts text as the result", async () => {
 			const model = scriptedModel([{ toolCalls: [{ name: "ask" }] }, "Blue it is."]);
 			const { client } = await serve({ model, tools: [ask] });
 			const { id: taskId } = await send(client, say("?"));
@@ -369,7 +369,7 @@ describe.each(bindings)("by %s", (spoken) => {
 		});
 	});
 
-	test("a run that fails is a task that failed, and says no more than clients may read", async () => {
+	test("a failed run is a failed task, and reports only what clients may read", async () => {
 		const { client } = await serve({ model: scriptedModel([{ error: new Error("secret") }]) });
 		const task = await send(client, say("?"));
 		expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
@@ -380,7 +380,7 @@ describe.each(bindings)("by %s", (spoken) => {
 		expect(JSON.stringify(task)).not.toContain("secret");
 	});
 
-	test("a store that fails says so without its words", async () => {
+	test("a store failure is reported without its text", async () => {
 		const service = sessionService({ host: memoryHost(), agent: { model: scriptedModel([]) } });
 		const broken: SessionService = {
 			...service,
@@ -411,7 +411,7 @@ describe.each(bindings)("by %s", (spoken) => {
 	});
 });
 
-test("what is no message, no task and no operation is refused", async () => {
+test("invalid messages, tasks and operations are rejected", async () => {
 	const { client, url } = await serve({ model: scriptedModel(["Hello."]) });
 	const gone = taskIdOf({ contextId: "gone", start: "1.0.0" });
 	for (const id of [gone, "", "%%%"]) {
@@ -445,7 +445,7 @@ test("what is no message, no task and no operation is refused", async () => {
 	expect((await fetch(`${url}/a2a`)).status).toBe(405);
 });
 
-test("by HTTP+JSON what is refused has the status and the shape that its clients expect", async () => {
+test("over HTTP+JSON a rejection has the status and the shape that its clients expect", async () => {
 	const { client, url } = await serve({ model: scriptedModel(["Hello."]) });
 	const version = { "a2a-version": "1.0" };
 	const ask = async (path: string, init: RequestInit = {}) => {
@@ -482,7 +482,7 @@ test("by HTTP+JSON what is refused has the status and the shape that its clients
 	expect((await listed("")).tasks[0]?.artifacts ?? []).toEqual([]);
 });
 
-test("callers see their own tasks only, and who is nobody is let in nowhere", async () => {
+test("callers see only their own tasks, and anonymous callers are rejected everywhere", async () => {
 	const authenticate = (each: Request) => {
 		const user = each.headers.get("x-user");
 		return user === null ? undefined : { tenant: "t", user };
@@ -496,7 +496,7 @@ test("callers see their own tasks only, and who is nobody is let in nowhere", as
 	expect((await fetch(`${url}/a2a`, { method: "POST", body: "{}" })).status).toBe(401);
 });
 
-test("without authentication only those who mean this machine are let in, and nothing is read without end", async () => {
+test("without authentication only local callers are accepted, and endless bodies are not read", async () => {
 	const service = sessionService({ host: memoryHost(), agent: { model: scriptedModel([]) } });
 	ends.push(() => service.close());
 	const url = "http://localhost/a2a";
@@ -513,7 +513,7 @@ test.each([
 	["name", { name: "" }],
 	["description", { description: "" }],
 	["url", { url: "localhost" }],
-])("a card without a %s is refused", (field, wrong) => {
+])("a card without a %s is rejected", (field, wrong) => {
 	const service = {} as SessionService;
 	const whole = { service, name: "a", description: "b", url: "http://localhost" };
 	expect(() => a2aServer({ ...whole, ...wrong })).toThrow(
@@ -521,7 +521,7 @@ test.each([
 	);
 });
 
-test("a task survives the process that began it", async () => {
+test("a task survives the process that started it", async () => {
 	const folder = await mkdtemp(join(tmpdir(), "holdfast-a2a-"));
 	ends.push(() => rm(folder, { recursive: true, force: true }));
 	const file = join(folder, "sessions.db");
@@ -547,7 +547,7 @@ test("a task survives the process that began it", async () => {
 	await expect.poll(async () => textsOf(await get(client, task))).toEqual(["Still here."]);
 });
 
-test("a task's id says where its run is, and nothing else is taken for one", () => {
+test("a task's id locates its run, and no other id is accepted as one", () => {
 	const place = fc.record({
 		contextId: fc.stringMatching(/^[\w-]{1,64}$/),
 		start: fc.string({ minLength: 1, maxLength: 30 }),

@@ -125,7 +125,7 @@ function place() {
 	return { folder, slow, open, bookings };
 }
 
-test("a prompt streams its answer, and its session is there again in the next process", async () => {
+test("a prompt streams its answer, and its session is available in the next process", async () => {
 	const { folder, open } = place();
 	const editor = await open();
 	const sessionId = await editor.create(folder);
@@ -148,7 +148,7 @@ test("a prompt streams its answer, and its session is there again in the next pr
 	await expect(next.load(sessionId, folder)).rejects.toMatchObject({ code: -32_002 });
 });
 
-test("what was initialised says what it can do", async () => {
+test("initialisation reports the capabilities", async () => {
 	const { open } = place();
 	const editor = await open();
 	expect(await editor.initialize()).toMatchObject({
@@ -164,7 +164,7 @@ test.each([
 	["allow_once", "2\n", "completed"],
 	["reject_once", "", "failed"],
 	["made_up", "", "failed"],
-] as const)("a call that requires approval runs as the editor says: %s", async (answer, came, status) => {
+] as const)("a call that requires approval follows the editor's answer: %s", async (answer, came, status) => {
 	const { folder, open, bookings } = place();
 	const editor = await open();
 	const sessionId = await editor.create(folder);
@@ -176,7 +176,7 @@ test.each([
 	expect(editor.statuses().at(-1)).toBe(status);
 });
 
-test("what is always allowed is not asked again, until the session is closed", async () => {
+test("a call that is always allowed does not require approval again, until the session is closed", async () => {
 	const { folder, open, bookings } = place();
 	const editor = await open();
 	const sessionId = await editor.create(folder);
@@ -190,7 +190,7 @@ test("what is always allowed is not asked again, until the session is closed", a
 	expect([bookings(), editor.asked.length]).toEqual(["2\n2\n2\n", 2]);
 });
 
-test("an approval that waits while the process is killed is asked for again, and runs once", async () => {
+test("an approval that waits while the process is killed is requested again, and runs once", async () => {
 	const { folder, open, bookings } = place();
 	const editor = await open();
 	const sessionId = await editor.create(folder);
@@ -213,7 +213,7 @@ test("an approval that waits while the process is killed is asked for again, and
 	expect(bookings()).toBe("2\n");
 });
 
-test("a run that its process was killed in is continued by the next process that loads it", async () => {
+test("a run whose process was killed is continued by the next process that loads it", async () => {
 	const { folder, slow, open } = place();
 	const editor = await open();
 	const sessionId = await editor.create(folder);
@@ -228,7 +228,7 @@ test("a run that its process was killed in is continued by the next process that
 	expect(next.statuses()).toContain("completed");
 });
 
-test("a cancelled prompt ends as cancelled, while it runs and while it asks", async () => {
+test("a cancelled prompt ends as cancelled, while it runs and while an approval waits", async () => {
 	const { folder, open, bookings } = place();
 	const editor = await open();
 	const sessionId = await editor.create(folder);
@@ -244,7 +244,7 @@ test("a cancelled prompt ends as cancelled, while it runs and while it asks", as
 	expect(bookings()).toBe("");
 });
 
-test("a run that fails is an error with its code, and the session goes on", async () => {
+test("a failed run is an error with its code, and the session continues", async () => {
 	const { folder, open } = place();
 	const editor = await open();
 	const sessionId = await editor.create(folder);
@@ -255,7 +255,7 @@ test("a run that fails is an error with its code, and the session goes on", asyn
 	expect(await editor.prompt(sessionId, "hello")).toBe("end_turn");
 });
 
-test("a sub-agent's call is asked for, also after a restart, and its state ends", async () => {
+test("an approval of a sub-agent's call is requested, also after a restart, and then ends", async () => {
 	const { folder, open, bookings } = place();
 	const editor = await open();
 	const sessionId = await editor.create(folder);
@@ -291,7 +291,7 @@ test("a session that is loaded again over the same connection shows its calls ag
 	expect(editor.statuses()).toEqual(["pending", "completed"]);
 });
 
-test("a tool of the editor's MCP server is asked for, runs, and is there again after a restart", async () => {
+test("a tool of the editor's MCP server requires approval, runs, and is available after a restart", async () => {
 	const { folder, open } = place();
 	const mcpServers = [
 		{ name: "my server", command: process.execPath, args: [everything], env: [{ name: "A", value: "b" }] },
@@ -310,7 +310,7 @@ test("a tool of the editor's MCP server is asked for, runs, and is there again a
 	expect(next.text()).toContain("Echo: from the editor");
 });
 
-test("bad input is refused, and nothing is lost", async () => {
+test("bad input is rejected, and nothing is lost", async () => {
 	const { folder, open } = place();
 	const editor = await open();
 	const sessionId = await editor.create(folder);
@@ -342,7 +342,7 @@ test("bad input is refused, and nothing is lost", async () => {
 	expect(editor.text()).toContain("const b = 1;");
 });
 
-test("the assistant works in the editor's folder, and another agent's session is refused", async () => {
+test("the assistant works in the editor's folder, and another agent's session is rejected", async () => {
 	const { folder, open } = place();
 	writeFileSync(join(folder, "notes.md"), "# Notes\n\nThe parcel limit is 17.\n");
 	const editor = new Editor(folder, []);

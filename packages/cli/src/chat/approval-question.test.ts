@@ -50,7 +50,7 @@ test("no question shows an internal id", async () => {
 	expect(JSON.stringify(asked)).not.toContain("internal");
 });
 
-test("a single text is edited as it is, other arguments as JSON", async () => {
+test("a single text is edited directly, other arguments as JSON", async () => {
 	const text = ask({ command: "npm test" }, ["e", "npm run test"]);
 	expect(await text.decision).toEqual({ type: "edit", input: { command: "npm run test" } });
 	expect(text.asked[1]).toMatchObject({ text: "Edit command, then press Enter.", draft: "npm test" });
@@ -60,7 +60,7 @@ test("a single text is edited as it is, other arguments as JSON", async () => {
 	expect(json.asked[2]?.draft).toBe("{");
 });
 
-test("arguments are edited only where the tool allows it, and unchanged ones are asked about again", async () => {
+test("arguments are editable only if the tool allows it, and edited ones require approval again", async () => {
 	const fixed = ask({ a: 1 }, ["e", "y"], false);
 	expect(await fixed.decision).toEqual({ type: "once" });
 	expect(fixed.asked[0]?.choices.map(({ text }) => text)).toEqual(["y", "a", "n"]);

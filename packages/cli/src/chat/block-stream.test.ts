@@ -18,7 +18,7 @@ test("paragraphs end at an empty line, code is cut line by line", () => {
 	]);
 });
 
-test("the blocks are the same however the text comes in pieces, and no word is lost", () => {
+test("the blocks are the same for any split of the text, and no word is lost", () => {
 	const text = fc.array(
 		fc.constantFrom("word", "\n", "\n\n", "```\n", "~~~~\n", "  ", "- item", "````js\n"),
 		{
@@ -37,7 +37,7 @@ test("the blocks are the same however the text comes in pieces, and no word is l
 	);
 });
 
-test("what was cut off is not kept: the tail of a long answer stays short", () => {
+test("emitted parts are not kept: the tail of a long answer stays short", () => {
 	const stream = new BlockStream();
 	let longest = 0;
 	for (let line = 0; line < 10_000; line++) {

@@ -15,7 +15,7 @@ async function server(...replies: readonly Reply[]) {
 const textOf = (messages: readonly unknown[] | undefined): string => JSON.stringify(messages);
 
 describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
-	test("shows Markdown as it streams and calls as they run, reads files that are named, and remembers what was written", async () => {
+	test("shows Markdown as it streams and calls as they run, reads named files, and remembers earlier inputs", async () => {
 		const folder = temporaryFolder();
 		writeFileSync(join(folder, "notes.md"), "The lamp is green.\n");
 		const model = await server(
@@ -60,7 +60,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(terminal.text).toMatch(/continue: +holdfast chat --session chat-/);
 	});
 
-	test("lists commands, files and sessions while they are typed, and finds earlier messages", async () => {
+	test("lists commands, files and sessions while the user types, and finds earlier messages", async () => {
 		const folder = temporaryFolder();
 		writeFileSync(join(folder, "notes.md"), "The lamp is green.\n");
 		const model = await server({ text: "One." });
@@ -128,7 +128,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows("Here again.");
 	});
 
-	test("shows changes as diffs and asks for each, where one may say why not", async () => {
+	test("shows changes as diffs and requests approval for each, which can be denied with a reason", async () => {
 		const folder = temporaryFolder();
 		writeFileSync(join(folder, "a.txt"), "one\n");
 		const edit = (id: string, to: string): Reply => ({
@@ -171,7 +171,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(readFileSync(join(folder, "a.txt"), "utf8")).toBe("three\n");
 	});
 
-	test("approves what a rule covers, lists and revokes rules, and lets arguments be edited", async () => {
+	test("approves calls that a rule covers, lists and revokes rules, and lets arguments be edited", async () => {
 		const folder = temporaryFolder();
 		const write = (id: string, path: string): Reply => ({
 			calls: [{ id, tool: "write_file", arguments: { path, content: `${id}\n` } }],
@@ -218,7 +218,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(read("src/3.txt")).toBe("three!\n");
 	});
 
-	test("runs commands of the model and of the user once they are approved, and Esc ends them", async () => {
+	test("runs commands of the model and of the user after approval, and Esc ends them", async () => {
 		const folder = temporaryFolder();
 		const shell = (id: string, command: string): Reply => ({
 			calls: [{ id, tool: "shell", arguments: { command } }],
@@ -300,7 +300,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows("> typed");
 	});
 
-	test("takes a turn back with its changes, forks after a turn, exports, and measures the context", async () => {
+	test("undoes a turn with its changes, forks after a turn, exports, and measures the context", async () => {
 		const folder = temporaryFolder();
 		const lamp = join(folder, "lamp.txt");
 		writeFileSync(lamp, "green\n");
@@ -361,7 +361,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(textOf(model.requests[4]?.messages)).not.toContain("Are you there?");
 	});
 
-	test("that is left while it works is continued when its session is opened again", async () => {
+	test("continues a session that was left while it worked", async () => {
 		const folder = temporaryFolder();
 		const model = await server("hang", { text: "Done at last." });
 		const terminal = new Terminal(["chat", "--model", model.model, "--session", "s"], { folder });
@@ -393,7 +393,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await again.shows("It is done.");
 	});
 
-	test("arguments that are edited cannot control the terminal, and stay as they are", async () => {
+	test("edited arguments cannot control the terminal, and are kept unchanged", async () => {
 		const folder = temporaryFolder();
 		const command = "echo a\u001b[8m hidden\u001b[0m";
 		const model = await server({ tool: "shell", arguments: { command } }, { text: "Done." });
@@ -411,7 +411,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows(/echo a\\u\{1b\}\[8m hidden\\u\{1b\}\[0m x/);
 	});
 
-	test("knows commands", async () => {
+	test("handles commands", async () => {
 		const folder = temporaryFolder();
 		const model = await server({ text: "One." }, { text: "We said one." }, { text: "Two." });
 		const terminal = new Terminal(["chat", "--model", model.model, "--session", "first"], { folder });
@@ -446,7 +446,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows("left with 0");
 	});
 
-	test("a summary that was asked for is kept: after a kill, in a fork and for `holdfast run`, the model gets it in place of the past", async () => {
+	test("a requested summary is kept: after a kill, in a fork and for `holdfast run`, the model gets it instead of earlier messages", async () => {
 		const folder = temporaryFolder();
 		const model = await server(
 			{ text: "One." },
@@ -494,7 +494,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(asked(5)).not.toContain("Then two.");
 	});
 
-	test("writes line by line for a screen reader: nothing is drawn anew", async () => {
+	test("writes line by line for a screen reader: nothing is redrawn", async () => {
 		const folder = temporaryFolder();
 		const model = await server({ text: "Good **day**." });
 		const environment = { INK_SCREEN_READER: "true" };
@@ -510,7 +510,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows("left with 0");
 	});
 
-	test("fits into a narrow terminal, is resized, and without colours has none", async () => {
+	test("fits into a narrow terminal, is resized, and can do without colours", async () => {
 		const folder = temporaryFolder();
 		const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
 		const model = await server({
@@ -538,7 +538,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 });
 
 describe("a chat in lines", () => {
-	test("answers each line that is piped in, and carries commands out", async () => {
+	test("answers each line that is piped in, and runs commands", async () => {
 		const folder = temporaryFolder();
 		const model = await server({ text: "One." }, { text: "Two." });
 		writeFileSync(join(folder, "lines"), "first\nsecond\n/cost\n");
@@ -555,7 +555,7 @@ describe("a chat in lines", () => {
 		expect(existsSync(join(folder, ".holdfast/holdfast.db"))).toBe(true);
 	});
 
-	test("talks to an agent of the user's own", async () => {
+	test("talks to the user's own agent", async () => {
 		const folder = temporaryFolder();
 		const model = await server({ text: "Mine." });
 		const [, baseURL] = model.model.split("@");

@@ -63,7 +63,7 @@ function compose(
 	};
 }
 
-test("Ctrl-C twice in a row leaves; any key between takes the first one back", () => {
+test("Ctrl-C twice in a row leaves; any key between resets the first one", () => {
 	const { composer, happened, write, text } = compose();
 	write("half");
 	composer.act({ type: "leave" });
@@ -76,7 +76,7 @@ test("Ctrl-C twice in a row leaves; any key between takes the first one back", (
 	expect(happened).toEqual(["interrupt", "interrupt", "leave"]);
 });
 
-test("Esc interrupts what is under way and leaves what is written; else it clears that, and Up finds it", () => {
+test("Esc interrupts the active run and keeps the typed text; otherwise it clears that, and Up restores it", () => {
 	const busy = compose({ isBusy: true });
 	busy.write("next");
 	busy.composer.act({ type: "interrupt" });
@@ -89,7 +89,7 @@ test("Esc interrupts what is under way and leaves what is written; else it clear
 	expect(idle.text()).toBe("never mind");
 });
 
-test("a backslash at the end of a line begins a new one, and nothing is not sent", () => {
+test("a backslash at the end of a line starts a new one, and an empty message is not sent", () => {
 	const { composer, happened, write } = compose();
 	composer.act({ type: "send" });
 	write("one \\");
@@ -99,7 +99,7 @@ test("a backslash at the end of a line begins a new one, and nothing is not sent
 	expect(happened).toEqual(["send one \ntwo"]);
 });
 
-test("end of input leaves only where nothing is written", () => {
+test("end of input leaves only if the input is empty", () => {
 	const { composer, happened, write } = compose();
 	write("a");
 	composer.act({ type: "home" });
@@ -109,7 +109,7 @@ test("end of input leaves only where nothing is written", () => {
 	expect(happened).toEqual(["leave"]);
 });
 
-test("a path after @ gets a menu, and is replaced only when asked", async () => {
+test("a path after @ gets a menu, and is replaced only on request", async () => {
 	const files = ["src/notes.md", "test/notes.md", "notices.md"];
 	const { write, text, press, offered, selected, happened } = compose({ files });
 	write("see @not");
@@ -124,7 +124,7 @@ test("a path after @ gets a menu, and is replaced only when asked", async () => 
 	expect(offered()).toEqual([]);
 });
 
-test("Tab takes the first choice, even if the choices are not known yet", async () => {
+test("Tab selects the first choice, even if the choices are not loaded yet", async () => {
 	const { write, text, press } = compose({ files: ["notes.md", "notices.md"] });
 	write("@notes");
 	press("complete");
@@ -192,7 +192,7 @@ test("a recalled input opens no menu, so that Up and Down keep recalling", () =>
 	expect(text()).toBe("first");
 });
 
-test("Ctrl-R finds earlier inputs by a part of them; Enter inserts, Esc gives the draft back", () => {
+test("Ctrl-R finds earlier inputs by a part of them; Enter inserts, Esc restores the draft", () => {
 	const { write, press, offered, happened, text } = compose();
 	for (const each of ["run the tests", "fix the lamp", "test again"]) {
 		write(each);
@@ -217,7 +217,7 @@ test("Ctrl-R finds earlier inputs by a part of them; Enter inserts, Esc gives th
 	expect(happened).toEqual(["send run the tests", "send fix the lamp", "send test again", "interrupt"]);
 });
 
-test("what was sent is known to the next chat, once", () => {
+test("sent inputs are available in the next chat, once", () => {
 	const { composer, write, db } = compose();
 	for (const text of ["one", "two", "one"]) {
 		write(text);
@@ -228,7 +228,7 @@ test("what was sent is known to the next chat, once", () => {
 
 const choices = [choice("y"), choice("a"), choice("n")];
 
-test("a question sets the draft aside, and gives it back once it is answered", () => {
+test("a question replaces the draft, and restores it once it is answered", () => {
 	const { transcript, write, press, text, happened, history, selected } = compose();
 	write("meanwhile I wri");
 	transcript.set({ status: "asking", question: { text: "May it?", choices, draft: "" } });
@@ -268,7 +268,7 @@ test("a question that was pending before the chat opened has its menu", () => {
 	expect(compose({}, transcript).offered()).toEqual(["y", "n"]);
 });
 
-test("a question may begin with a text to edit", () => {
+test("a question can start with a text to edit", () => {
 	const { transcript, write, press, text, happened } = compose();
 	transcript.set({ status: "asking", question: { text: "Edit it.", choices: [], draft: "npm test" } });
 	expect(text()).toBe("npm test");

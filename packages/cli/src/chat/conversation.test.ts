@@ -36,7 +36,7 @@ async function open(waitMs: number, fixture = "waiting-agent") {
 	return { conversation, transcript, shown };
 }
 
-test("a call of a task in the background is asked about when a turn ends", async () => {
+test("a call of a background task is shown for approval when a turn ends", async () => {
 	const { conversation, shown } = await open(0, "background-agent");
 	await conversation.say("Go.");
 	await conversation.settled();
@@ -50,7 +50,7 @@ test("a call of a task in the background is asked about when a turn ends", async
 	await conversation.leave();
 });
 
-test("a wait for the provider is shown, and the answer follows by itself", async () => {
+test("a wait for the provider is shown, and the answer follows automatically", async () => {
 	const { conversation, transcript, shown } = await open(20);
 	await conversation.say("Go.");
 	await conversation.settled();
@@ -59,7 +59,7 @@ test("a wait for the provider is shown, and the answer follows by itself", async
 	await conversation.leave();
 });
 
-test("what is said during the wait ends it", async () => {
+test("a message during the wait ends it", async () => {
 	const said = await open(3_600_000);
 	void said.conversation.say("Go.");
 	await expect.poll(said.shown).toContain("Waiting for the provider");
@@ -77,7 +77,7 @@ test("leaving during the wait ends nothing, and does not wait", async () => {
 	expect(await conversation.session.pending().catch(() => [])).toEqual([]);
 });
 
-test("interrupting ends the run that waits", async () => {
+test("interrupting ends the waiting run", async () => {
 	const { conversation, shown } = await open(3_600_000);
 	void conversation.say("Go.");
 	await expect.poll(shown).toContain("Waiting for the provider");

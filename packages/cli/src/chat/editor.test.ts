@@ -8,12 +8,12 @@ const write = (text: string): Edit => ({ type: "insert", text });
 /** The text with its cursor as a bar. */
 const shown = ({ text, cursor }: Draft): string => `${text.slice(0, cursor)}|${text.slice(cursor)}`;
 
-test("what a reader sees as one character is one", () => {
+test("a grapheme counts as one character", () => {
 	expect(shown(after([write("a👩‍👩‍👧b"), { type: "left" }, { type: "backspace" }]))).toBe("a|b");
 	expect(shown(after([write("👍🏽x"), { type: "home" }, { type: "right" }]))).toBe("👍🏽|x");
 });
 
-test("words and lines are moved over and deleted", () => {
+test("the cursor moves over words and lines, and deletes them", () => {
 	expect(shown(after([write("one two three"), { type: "word-left" }, { type: "delete-word" }]))).toBe(
 		"one |three",
 	);
@@ -23,7 +23,7 @@ test("words and lines are moved over and deleted", () => {
 	expect(shown(after([write("one\ntwo"), { type: "delete-to-start" }]))).toBe("one\n|");
 });
 
-test("up and down find what was written before, and come back to what is being written", () => {
+test("Up and Down find earlier inputs, and return to the current one", () => {
 	const history = ["first", "second"];
 	const looked = after([write("new"), { type: "up" }, { type: "up" }], history);
 	expect(shown(looked)).toBe("first|");
@@ -33,11 +33,11 @@ test("up and down find what was written before, and come back to what is being w
 	).toBe("new|");
 });
 
-test("what is pasted cannot steer the terminal, and its lines end alike", () => {
+test("pasted text cannot control the terminal, and its line ends are normalised", () => {
 	expect(after([write("a\r\nb\rc\u001b[2Jd\u0007\te")]).text).toBe("a\nb\nc[2Jd\te");
 });
 
-test("whatever keys are pressed, the cursor is in the text and never within a character", () => {
+test("after any keys, the cursor is in the text and never within a character", () => {
 	const edits: fc.Arbitrary<Edit> = fc.oneof(
 		fc.string({ unit: fc.constantFrom("a", " ", "\n", "é", "👩‍👩‍👧", "日") }).map(write),
 		fc

@@ -4,7 +4,7 @@ import { actionsOf } from "./keys.ts";
 
 const none = {} as Key;
 
-test("a word and Enter that come as one are sent; lines that come as one are text", () => {
+test("a word and Enter that arrive together are sent; lines that arrive together are text", () => {
 	expect(actionsOf("y\r", none)).toEqual([{ type: "insert", text: "y" }, { type: "send" }]);
 	expect(actionsOf("one\rtwo", none)).toEqual([{ type: "insert", text: "one\rtwo" }]);
 	expect(actionsOf("", { ...none, return: true })).toEqual([{ type: "send" }]);
@@ -12,7 +12,7 @@ test("a word and Enter that come as one are sent; lines that come as one are tex
 	expect(actionsOf("x", { ...none, ctrl: true })).toEqual([]);
 });
 
-test("keys that arrive together are told apart, and a line end among words is text", () => {
+test("keys that arrive together are distinguished, and a line end among words is text", () => {
 	const none = {} as Key;
 	expect(actionsOf("\u0012see\r", none)).toEqual([
 		{ type: "search" },

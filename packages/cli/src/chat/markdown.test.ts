@@ -5,7 +5,7 @@ import { makePaint } from "./paint.ts";
 
 const plain = (text: string, columns = 80): string => renderMarkdown(text, makePaint(false), columns);
 
-test("is shown without its marks", () => {
+test("is shown without its markup", () => {
 	expect(plain("# Head\n\nSome **bold**, *soft*, ~~gone~~ `code` and [a link](https://a.example).")).toBe(
 		"Head\nSome bold, soft, gone code and a link (https://a.example).",
 	);
@@ -16,18 +16,18 @@ test("is shown without its marks", () => {
 	expect(plain("![A cat](cat.png) &lt; <b>raw</b>")).toContain("[image: A cat]");
 });
 
-test("tables are columns where there is room, and lines elsewhere", () => {
+test("tables are columns if there is space, and lines otherwise", () => {
 	const table = "| name | size |\n|---|---|\n| a | 日本 |\n| bb | 2 |";
 	expect(plain(table)).toBe("name │ size\n─────┼─────\na    │ 日本\nbb   │ 2");
 	expect(plain(table, 8)).toBe("• name: a\n  size: 日本\n• name: bb\n  size: 2");
 });
 
-test("styles are control codes only where there are colours", () => {
+test("styles are control codes only if there are colours", () => {
 	expect(renderMarkdown("**bold**", makePaint(true), 80)).toBe("\u001b[1mbold\u001b[22m");
 	expect(plain("**bold**\n\n# h\n`c`")).not.toContain("\u001b");
 });
 
-test("no text of a model steers the terminal, is lost, or costs more than it is long", () => {
+test("no text of a model controls the terminal, is lost, or costs more than linear time", () => {
 	expect(plain("a\u001b[2Jb")).toBe("ab");
 	const parts = fc.constantFrom(
 		"word",

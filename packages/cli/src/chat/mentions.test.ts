@@ -12,7 +12,7 @@ function folder(): string {
 	return root;
 }
 
-test("files that are named come after the message, each once; an address is no file", async () => {
+test("mentioned files follow the message, each once; an address is not a file", async () => {
 	const said = 'Compare @notes.md, @"docs/a b.md" and @notes.md. Ask ann@example.com.';
 	const { text, files, problems } = await withFiles(said, folder());
 	expect(files).toEqual(["notes.md", "docs/a b.md"]);
@@ -21,7 +21,7 @@ test("files that are named come after the message, each once; an address is no f
 	expect(text.match(/green/g)).toHaveLength(1);
 });
 
-test("files outside of the folder are refused, by paths and by links", async () => {
+test("files outside of the folder are rejected, by paths and by links", async () => {
 	const root = folder();
 	symlinkSync("/etc/passwd", join(root, "link"));
 	const { text, files, problems } = await withFiles("See @/etc/passwd @../x @link @missing", root);

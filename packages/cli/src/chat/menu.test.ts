@@ -23,7 +23,7 @@ test("@ lists files and # sessions, at the beginning of a word only", () => {
 	for (const text of ["ann@example.com", "C#", "@a b", "a#1"]) expect(at(text)).toBeUndefined();
 });
 
-test("whatever is typed, a choice replaces nothing but the word before the cursor", () => {
+test("for any input, a choice replaces only the word before the cursor", () => {
 	const unit = fc.constantFrom("a", " ", "/", "@", "#", "\n", '"', "日", "😀");
 	fc.assert(
 		fc.property(fc.string({ unit, maxLength: 30 }), fc.nat(), (text, place) => {
@@ -42,14 +42,14 @@ test("a very long word opens no menu", () => {
 	expect(at(`/${"a".repeat(1_000_000)}`)).toBeUndefined();
 });
 
-test("what starts with the word comes first, then what contains it, then what has its letters in order", () => {
+test("choices that start with the word come first, then those that contain it, then those with its letters in order", () => {
 	const trigger = { kind: "file", from: 0, word: "menu", command: "" } as const;
 	const all = ["m/e/n/u", "chat/menu.ts", "menu.md", "a/submenu"].map((label) => choice(label));
 	const { fitting } = menuOf(trigger, "open", [...all, choice("x", "the menu"), choice("other")]);
 	expect(fitting.map(({ label }) => label)).toEqual(["menu.md", "chat/menu.ts", "a/submenu", "x", "m/e/n/u"]);
 });
 
-test("only a closed menu selects its first choice, and the selection goes around the ends", () => {
+test("only a closed menu selects its first choice, and the selection wraps around", () => {
 	const trigger = { kind: "command", from: 0, word: "", command: "" } as const;
 	const all = [choice("a"), choice("b")];
 	const open = menuOf(trigger, "open", all);

@@ -28,7 +28,7 @@ test("other sessions are offered with their date and their first message", async
 	]);
 });
 
-test("a session that a message mentions is attached; other words after # are left alone", async () => {
+test("a session that a message mentions is attached; other words after # are unchanged", async () => {
 	const current = await opened();
 	const said = await withSessions("As in #lamps, not #123 or #here.", current);
 	expect(said.keys).toEqual(["lamps"]);
@@ -37,7 +37,7 @@ test("a session that a message mentions is attached; other words after # are lef
 	);
 });
 
-test("a message that is nothing but a mention names a session to continue", async () => {
+test("a message that is only a mention names a session to continue", async () => {
 	const current = await opened();
 	expect(await sessionMentioned(current, "#lamps")).toBe("lamps");
 	expect(await sessionMentioned(current, "#unknown")).toBeUndefined();

@@ -3,7 +3,7 @@ import { planLines, planOf } from "./plan.ts";
 
 const step = (text: string, status: string) => ({ text, status });
 
-test("a plan is read from the calls of update_plan only, whatever they contain", () => {
+test("a plan is read only from calls of update_plan, for any content", () => {
 	expect(planOf("update_plan", { steps: [step("a", "done"), step("b", "?"), null, { text: 1 }] })).toEqual([
 		step("a", "done"),
 		step("b", "pending"),

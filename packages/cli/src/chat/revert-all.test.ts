@@ -12,7 +12,7 @@ async function changed(dir: string, path: string, content: string): Promise<Plan
 	return change;
 }
 
-test("changes are taken back, the latest first, and new files are deleted", async () => {
+test("changes are undone, the latest first, and new files are deleted", async () => {
 	const dir = temporaryFolder();
 	writeFileSync(join(dir, "a.txt"), "one\n");
 	const made = [
@@ -25,7 +25,7 @@ test("changes are taken back, the latest first, and new files are deleted", asyn
 	expect(existsSync(join(dir, "b.txt"))).toBe(false);
 });
 
-test("a file that has changed since is left alone, with all of its earlier changes", async () => {
+test("a file that has changed since keeps its content, with all of its earlier changes", async () => {
 	const dir = temporaryFolder();
 	const made = [await changed(dir, "a.txt", "one\n"), await changed(dir, "a.txt", "two\n")];
 	writeFileSync(join(dir, "a.txt"), "one\n");

@@ -30,7 +30,7 @@ test("an answer that replaces the streamed one follows it, with a note", () => {
 	]);
 });
 
-test("what the model thinks is shown while it thinks, and can be opened afterwards", () => {
+test("reasoning is shown while the model streams it, and can be opened afterwards", () => {
 	const transcript = new Transcript();
 	const view = new RunView(transcript);
 	const delta = (type: string, text: string) =>

@@ -16,7 +16,7 @@ function opened(...texts: readonly string[]) {
 	return { viewer, shown, transcript };
 }
 
-test("opens the last text, moves to the others, and gives all keys back when it is closed", () => {
+test("opens the last text, moves to the others, and releases the keys when it is closed", () => {
 	const { viewer, shown } = opened("first result", "second result");
 	expect(viewer.act({ type: "insert", text: "x" })).toBe(false);
 	expect(viewer.act({ type: "open" })).toBe(true);
@@ -33,7 +33,7 @@ test("opens the last text, moves to the others, and gives all keys back when it 
 	expect(viewer.act({ type: "interrupt" })).toBe(false);
 });
 
-test("nothing opens while there is nothing to open", () => {
+test("nothing opens if there is nothing to open", () => {
 	const { viewer, shown } = opened();
 	expect(viewer.act({ type: "open" })).toBe(true);
 	expect(shown()).toEqual([]);
@@ -48,7 +48,7 @@ test("a long text is scrolled to its last line and no further", () => {
 	expect(shown()[9]).toContain("lines 94–100 of 100");
 });
 
-test("no text takes more rows or columns than there are, or controls the terminal", () => {
+test("no text uses more rows or columns than the screen has, or controls the terminal", () => {
 	const unit = fc.constantFrom("a", " ", "\n", "\t", "日", "👩‍👩‍👧", "\u001b[31m", "\u0007", "\r");
 	fc.assert(
 		fc.property(fc.string({ unit, maxLength: 300 }), fc.integer({ min: 10, max: 80 }), (text, columns) => {
@@ -62,7 +62,7 @@ test("no text takes more rows or columns than there are, or controls the termina
 	);
 });
 
-test("what is kept is bounded", () => {
+test("the kept texts are limited", () => {
 	const { transcript } = opened(...Array.from({ length: 300 }, () => "x".repeat(100_000)));
 	expect(transcript.openables).toHaveLength(200);
 	expect(transcript.openables[0]?.text.length).toBeLessThan(50_010);

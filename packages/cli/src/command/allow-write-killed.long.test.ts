@@ -7,7 +7,7 @@ const draft = ".holdfast-";
 
 describe("a process that is killed", () => {
 	test.each([`open:before:${draft}`, `open:after:${draft}`, "rename:before", "rm:after"])(
-		"at %s of the write leaves a whole file, and resume makes the approved change once",
+		"at %s of the write leaves a complete file, and resume makes the approved change once",
 		(moment) => expectMadeOnce(project, moment),
 	);
 });

@@ -40,7 +40,7 @@ describe("without a terminal", () => {
 		expect((await run(["show", "s"], { folder: project.folder })).stdout).toMatch(/approved +edit_file/);
 	});
 
-	test("--yes lets every change run, and still shows what it was", async () => {
+	test("--yes lets every change run, and still shows it", async () => {
 		const { code, stdout } = await run(await task([{ calls: [paint, note] }, { text: "Done." }], "--yes"), {
 			folder: project.folder,
 		});
@@ -50,7 +50,7 @@ describe("without a terminal", () => {
 		expect(readFileSync(file("notes/new.txt"), "utf8")).toBe("Painted.\n");
 	});
 
-	test("--json lists the calls that wait, and calls are approved and denied by name", async () => {
+	test("--json lists the waiting calls, and calls are approved and denied by name", async () => {
 		const { code, stdout } = await run(await task([{ calls: [paint, note] }, { text: "Done." }], "--json"), {
 			folder: project.folder,
 		});
@@ -77,14 +77,14 @@ describe("without a terminal", () => {
 		expect(lastMessages()).toContain("no notes here");
 	});
 
-	test("one of two calls may be answered; the other keeps waiting", async () => {
+	test("one of two calls can be answered; the other keeps waiting", async () => {
 		await run(await task([{ calls: [paint, note] }, { text: "Done." }]), { folder: project.folder });
 		const one = await run(["resume", "s", "--approve", "note"], { folder: project.folder });
 		expect([one.code, existsSync(file("notes/new.txt")), lamp().includes("green")]).toEqual([4, true, true]);
 		expect((await run(["resume", "s", "--deny", "paint"], { folder: project.folder })).code).toBe(0);
 	});
 
-	test("what was shown is what is approved: another version of the file is shown again instead", async () => {
+	test("only the shown version is approved: another version of the file is shown again instead", async () => {
 		const { stdout } = await run(await task([{ calls: [paint] }, { text: "Done." }]), {
 			folder: project.folder,
 		});
@@ -98,7 +98,7 @@ describe("without a terminal", () => {
 		expect(lamp()).toBe("A red lamp.\n");
 	});
 
-	test("a call that does not wait cannot be named, and one that cannot be carried out any more is refused", async () => {
+	test("a call that does not wait cannot be named, and one that can no longer run is rejected", async () => {
 		await run(await task([{ calls: [paint] }, { text: "Done." }]), { folder: project.folder });
 		const wrong = await run(["resume", "s", "--approve", "other"], { folder: project.folder });
 		expect([wrong.code, wrong.stderr]).toEqual([
@@ -111,7 +111,7 @@ describe("without a terminal", () => {
 		expect(lamp()).toBe("Gone.\n");
 	});
 
-	test("several changes of one file follow each other, and what cannot be done needs no answer", async () => {
+	test("several changes of one file follow each other, and impossible changes need no answer", async () => {
 		const calls = [paint, edit("size", "small", "large"), edit("no", "nowhere", "x")];
 		const { code, stdout } = await run(await task([{ calls }, { text: "Done." }], "--yes"), {
 			folder: project.folder,
@@ -121,7 +121,7 @@ describe("without a terminal", () => {
 		expect(lastMessages()).toContain("is not in");
 	});
 
-	test("a name means the call that waits now, not one of a later round with the same id", async () => {
+	test("a name refers to the call that waits now, not to a later one with the same id", async () => {
 		const later = edit("paint", "small", "large");
 		await run(await task([{ calls: [paint] }, { calls: [later] }, { text: "Done." }]), {
 			folder: project.folder,
@@ -131,7 +131,7 @@ describe("without a terminal", () => {
 		expect(stdout).toContain("+It is large.");
 	});
 
-	test("a worker takes such a session up and leaves its changes waiting", async () => {
+	test("a worker continues such a session and leaves its changes waiting", async () => {
 		const argv = await task(["hang", { calls: [paint] }, { text: "Done." }]);
 		const { child, finished } = start(argv, { folder: project.folder });
 		await project.server.asked(1);
@@ -144,7 +144,7 @@ describe("without a terminal", () => {
 		expect(lamp()).toContain("red");
 	});
 
-	test("the next task of a session that waits is not begun before", async () => {
+	test("the next task of a waiting session does not start before its answer", async () => {
 		await run(await task([{ calls: [paint] }, { text: "First." }, { text: "Second." }]), {
 			folder: project.folder,
 		});
@@ -157,7 +157,7 @@ describe("without a terminal", () => {
 		expect(stdout).toMatch(/First\.[\s\S]*Second\./);
 	});
 
-	test("the offline model says that it changes nothing; without --allow-write there is no tool that could", async () => {
+	test("the offline model states that it changes nothing; without --allow-write there is no tool that could", async () => {
 		await project.serve([{ text: "Yes." }]);
 		const ask = ["run", "What is green?", "--dir", "project"];
 		const { code, stdout } = await run([...ask, "--allow-write"], { folder: project.folder });
@@ -174,7 +174,7 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 	const question = (started: Started, title: string): Promise<void> =>
 		started.until(new RegExp(`${title}\\? \\[y\\]es`));
 
-	test("each change is shown in colours and asked for; a reason not to reaches the model", async () => {
+	test("each change is shown in colours and requires approval; a reason for denial reaches the model", async () => {
 		const argv = await task([{ calls: [paint, note] }, { text: "Done." }]);
 		const started = start(argv, { folder: project.folder, ...terminal });
 		await question(started, "edit_file lamp\\.txt");
@@ -191,7 +191,7 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 		expect(lastMessages()).toContain("we take no notes");
 	});
 
-	test("all means all from there on", async () => {
+	test("`all` approves all later changes", async () => {
 		const argv = await task([{ calls: [paint] }, { calls: [note] }, { text: "Done." }]);
 		const started = start(argv, { folder: project.folder, ...terminal });
 		await question(started, "edit_file lamp\\.txt");
@@ -203,7 +203,7 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 	test.each([
 		["Ctrl-C", "\x03"],
 		["the end of input", "\x04"],
-	])("%s leaves the change waiting and says how to continue; resume asks again", async (_name, keys) => {
+	])("%s leaves the change waiting and explains how to continue; resume asks again", async (_name, keys) => {
 		const started = start(await task([{ calls: [paint] }, { text: "Done." }]), {
 			folder: project.folder,
 			...terminal,
@@ -220,7 +220,7 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 		expect(lamp()).toContain("red");
 	});
 
-	test("what is typed before a question is no answer to it", async () => {
+	test("text typed before a question does not answer it", async () => {
 		const shown = Promise.withResolvers<void>();
 		const argv = await task([{ calls: [paint], after: shown.promise }, { text: "Done." }]);
 		const started = start(argv, { folder: project.folder, ...terminal });
@@ -234,7 +234,7 @@ describe.skipIf(!existsSync(script))("in a terminal", () => {
 		expect(lamp()).toContain("green");
 	});
 
-	test("killed while it asks, the change waits and is asked for again", async () => {
+	test("killed during the question, the change waits and is shown again", async () => {
 		const started = start(await task([{ calls: [paint] }, { text: "Done." }]), {
 			folder: project.folder,
 			...terminal,
@@ -255,7 +255,7 @@ function lastDescendant(pid: number): number {
 }
 
 describe("a process that is killed", () => {
-	test("at rename:after of the write leaves a whole file, and resume makes the approved change once", () =>
+	test("at rename:after of the write leaves a complete file, and resume makes the approved change once", () =>
 		expectMadeOnce(project, "rename:after"));
 
 	test("in the write, with the file changed before it is resumed, overwrites nothing", async () => {
@@ -266,7 +266,7 @@ describe("a process that is killed", () => {
 		expect(lastMessages()).toContain("is not what it was when this change was approved");
 	});
 
-	test("after the approval and before the write began makes the change when it is resumed", async () => {
+	test("after the approval and before the write makes the change when it is resumed", async () => {
 		await run(await task([{ calls: [double] }, { text: "Done." }]), { folder: project.folder });
 		const [proposal] = jsonLines(
 			(await run(["resume", "s", "--json"], { folder: project.folder })).stdout,

@@ -91,7 +91,7 @@ test.each([[["--help"]], [["help"]], [[]], [["run", "--help"]], [["resume", "-h"
 	},
 );
 
-test("with --json the last line says how it ended, also when it never began", async () => {
+test("with --json the last line has the outcome, even if the run never started", async () => {
 	const io = fakeIo();
 	expect(await runCommandLine(["run", "x", "--json", "--dir", "/no/such/folder"], io)).toBe(2);
 	expect(JSON.parse(io.said.out)).toMatchObject({ type: "end", outcome: "failed", exitCode: 2 });
@@ -128,7 +128,7 @@ test("a project to serve is named with or without the option", () => {
 		expect(parseCommand(["serve", ...way], at)).toMatchObject({ project: "/home/ann/desk" });
 });
 
-test("a worker finds in the environment what a server does, and options come before it", () => {
+test("a worker reads the same environment as a server, and options take precedence", () => {
 	const environment = {
 		HOLDFAST_AGENT: "agent.ts",
 		HOLDFAST_DB: "postgres://app@db/app",
@@ -154,7 +154,7 @@ test("a worker finds in the environment what a server does, and options come bef
 	expect(parseCommand(["worker"], desk)).toMatchObject({ project: "/home/ann/desk", agent: undefined });
 });
 
-test("a task may be given without quotes", () => {
+test("a task can be given without quotes", () => {
 	expect(parseCommand(["run", "what", "is", "this"], { folder: "/", environment: {} })).toMatchObject({
 		task: "what is this",
 	});
@@ -174,11 +174,11 @@ describe("the model", () => {
 		[undefined, { HOLDFAST_MODEL: "offline", OPENAI_API_KEY: "k" }, "offline", "HOLDFAST_MODEL"],
 		["google:gemini-x", { HOLDFAST_MODEL: "offline" }, "google:gemini-x", undefined],
 		["offline", { OPENAI_API_KEY: "k" }, "offline", undefined],
-	])("asked for %j with %j is %s", (asked, environment, name, reason) => {
+	])("for %j with %j is %s", (asked, environment, name, reason) => {
 		expect(chooseModel(asked, environment)).toMatchObject({ name, reason });
 	});
 
-	test("has the price that the environment gives, and no price otherwise", () => {
+	test("has the price from the environment, and no price otherwise", () => {
 		expect(chooseModel("offline", {}).price).toBeUndefined();
 		expect(chooseModel("offline", { HOLDFAST_PRICE: "1.25,10" }).price).toEqual({ input: 1.25, output: 10 });
 		for (const HOLDFAST_PRICE of ["1", "a,b", "1,2,3", "-1,2"]) {
@@ -186,7 +186,7 @@ describe("the model", () => {
 		}
 	});
 
-	test("of a compatible server may have an @ in its own name", () => {
+	test("of a compatible server can have an @ in its name", () => {
 		const { reference } = chooseModel("openai-compatible:org@llama:3@http://host:1234/v1", {});
 		expect(reference).toMatchObject({ modelId: "org@llama:3", options: { baseURL: "http://host:1234/v1" } });
 	});

@@ -28,17 +28,17 @@ function startOn(version: string): { status: number | null; stdout: string; stde
 	return spawnSync(process.execPath, argv, { encoding: "utf8", env: environment });
 }
 
-test("a Node that is new enough runs the command itself", () => {
+test("a supported Node runs the command itself", () => {
 	expect(startOn("22.18.0")).toMatchObject({ status: 7, stdout: "own run x y\n" });
 });
 
-test("an old Node hands over to the pinned one, with arguments and exit code", () => {
+test("an old Node starts the pinned one, with arguments and exit code", () => {
 	mkdirSync(join(folder, "node_modules/node/bin"), { recursive: true });
 	symlinkSync(process.execPath, join(folder, "node_modules/node/bin/node"));
 	expect(startOn("20.11.0")).toMatchObject({ status: 7, stdout: "pinned run x y\n" });
 });
 
-test("an old Node without a pinned one says which version is needed", () => {
+test("an old Node without a pinned one reports the required version", () => {
 	const { status, stdout, stderr } = startOn("20.11.0");
 	expect([status, stdout]).toEqual([2, ""]);
 	expect(stderr).toMatch(/^holdfast needs Node 22\.18 or newer; this is Node 20\.11\.0\. .*\n$/);

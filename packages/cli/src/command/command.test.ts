@@ -31,7 +31,7 @@ const jsonLines = (stdout: string): Record<string, unknown>[] =>
 		.map((line) => JSON.parse(line));
 
 describe("run in a pipe", () => {
-	test("answers from the files without control codes, says what it used and how to continue", async () => {
+	test("answers from the files without control codes, and reports its usage and how to continue", async () => {
 		const { code, stdout, stderr } = await run(question, { folder });
 		expect(code).toBe(0);
 		expect(stderr).toBe("");
@@ -45,7 +45,7 @@ describe("run in a pipe", () => {
 		expect(existsSync(join(folder, ".holdfast/holdfast.db"))).toBe(true);
 	});
 
-	test("writes one event a line with --json, and how it ended with the last", async () => {
+	test("writes one event per line with --json, and the outcome last", async () => {
 		const { code, stdout } = await run([...question, "--json"], { folder });
 		const events = jsonLines(stdout);
 		expect(code).toBe(0);
@@ -54,21 +54,21 @@ describe("run in a pipe", () => {
 		expect(events.at(-1)?.text).toContain("The lamp is green.");
 	});
 
-	test("exits with a code of its own when nothing answers for the model", async () => {
+	test("has its own exit code if the model does not answer", async () => {
 		const model = "openai-compatible:llama@http://127.0.0.1:9/v1";
 		const { code, stdout } = await run([...question, "--model", model, "--json"], { folder });
 		expect(jsonLines(stdout).at(-1)).toMatchObject({ type: "end", exitCode: 5 });
 		expect(code).toBe(5);
 	});
 
-	test("is not a crash when the reader has gone", async () => {
+	test("does not crash if the reader has gone", async () => {
 		const { child, finished } = start(question, { folder });
 		child.stdout?.destroy();
 		const { code, stderr } = await finished;
 		expect([code, stderr]).toEqual([0, ""]);
 	});
 
-	test("without a task it introduces the project and says what to try next", async () => {
+	test("without a task it introduces the project and suggests what to try next", async () => {
 		const { code, stdout } = await run(["run", "--dir", "project"], {
 			folder,
 			environment: { npm_lifecycle_event: "start", INIT_CWD: folder },
@@ -77,7 +77,7 @@ describe("run in a pipe", () => {
 		expect(stdout).toMatch(/No task was given[\s\S]*NEWS\.md:1[\s\S]*Try next:\n {2}npm start -- /);
 	});
 
-	test("takes what is piped in as its task, also without an end of the line", async () => {
+	test("uses piped input as its task, also without a trailing line end", async () => {
 		for (const piped of [`${question[1]}\n`, `\n${question[1]}`]) {
 			const { code, stdout } = await run(["run", "--dir", "project"], { folder, piped });
 			expect(code).toBe(0);
@@ -96,7 +96,7 @@ describe("run in a pipe", () => {
 		child.stdin?.destroy();
 	});
 
-	test("refuses what is no task: nothing where it has to wait for something, and far too much", async () => {
+	test("rejects invalid tasks: an empty one that it would have to wait for, and one that is too long", async () => {
 		const nothing = await run(["run", "-"], { folder });
 		expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining("Nothing was piped in")]);
 		const much = await run(["run"], { folder, piped: "word ".repeat(300_000) });
@@ -142,7 +142,7 @@ describe.skipIf(!existsSync(script))("run in a terminal", () => {
 });
 
 describe("another model", () => {
-	test("runs the tools it asks for, counts its tokens and says that the cost is unknown", async () => {
+	test("runs the requested tools, counts its tokens and reports that the cost is unknown", async () => {
 		server = await startModelServer([
 			{ tool: "read_file", arguments: { path: "NEWS.md" } },
 			{ text: "The lamp is green (NEWS.md:7)." },
@@ -155,14 +155,14 @@ describe("another model", () => {
 		expect(JSON.stringify(server.requests[1])).toContain("### Breaking Changes");
 	});
 
-	test("says what it cost where its price is known", async () => {
+	test("reports its cost if its price is known", async () => {
 		server = await startModelServer([{ text: "Nothing is read." }]);
 		const environment = { HOLDFAST_PRICE: "1000000,2000000" };
 		const { stdout } = await run([...question, "--model", server.model], { folder, environment });
 		expect(stdout).toMatch(/tokens in, \d+ out · \$\d/);
 	});
 
-	test("that refuses fails the run with exit code 1 and says why", async () => {
+	test("that refuses fails the run with exit code 1 and a reason", async () => {
 		server = await startModelServer([{ status: 401 }]);
 		const { code, stderr, stdout } = await run([...question, "--model", server.model], { folder });
 		expect(code).toBe(1);
@@ -170,7 +170,7 @@ describe("another model", () => {
 		expect(stdout).toContain("failed in");
 	});
 
-	test("that is asked again after a failure is shown with its retry", async () => {
+	test("that is retried after a failure is shown with its retry", async () => {
 		server = await startModelServer([{ status: 500 }, { text: "Here it is." }]);
 		const { code } = await run([...question, "--model", server.model, "--session", "again"], { folder });
 		expect(code).toBe(0);
@@ -189,7 +189,7 @@ describe("another model", () => {
 		expect(JSON.stringify(server.requests)).not.toContain("swordfish");
 	});
 
-	test("is offered fetch_url only when the network is allowed", async () => {
+	test("is offered fetch_url only if the network is allowed", async () => {
 		server = await startModelServer([{ text: "Yes." }]);
 		await run([...question, "--model", server.model], { folder });
 		await run([...question, "--model", server.model, "--allow-network"], { folder });
@@ -199,7 +199,7 @@ describe("another model", () => {
 });
 
 describe("an interrupted run", () => {
-	test("exits with 3 on Ctrl-C, stays, and is finished by resume where it was", async () => {
+	test("exits with 3 on Ctrl-C, stays, and is finished by resume", async () => {
 		server = await startModelServer([
 			{ tool: "read_file", arguments: { path: "NEWS.md" } },
 			"hang",
@@ -221,7 +221,7 @@ describe("an interrupted run", () => {
 		expect(server.requests[2]?.messages).toEqual(server.requests[1]?.messages);
 	});
 
-	test("says so as JSON", async () => {
+	test("is reported as JSON", async () => {
 		server = await startModelServer(["hang"]);
 		const { child, finished } = start([...question, "--json", "--model", server.model], { folder });
 		await server.asked(1);
@@ -231,7 +231,7 @@ describe("an interrupted run", () => {
 		expect(jsonLines(stdout).at(-1)).toMatchObject({ type: "end", outcome: "interrupted", exitCode: 3 });
 	});
 
-	test("killed without warning is found by resume without a key, and show names the crash", async () => {
+	test("that was killed is found by resume without a key, and show names the crash", async () => {
 		server = await startModelServer([
 			{ tool: "read_file", arguments: { path: "NEWS.md" } },
 			"hang",
@@ -257,7 +257,7 @@ describe("an interrupted run", () => {
 		expect(shown.stdout).toMatch(/ended +completed/);
 	});
 
-	test("is no part of a fork of its session, which continues by itself", async () => {
+	test("is not part of a fork of its session, which continues independently", async () => {
 		server = await startModelServer([{ text: "Green." }, { text: "Blue." }]);
 		const model = ["--model", server.model];
 		await run([...question, "--session", "lamp", ...model], { folder });
@@ -286,7 +286,7 @@ describe("an interrupted run", () => {
 		expect(stdout).toMatch(/First\.\n[\s\S]*Second\./);
 	});
 
-	test("is not disturbed by another process that wants its session, and continues as it was started", async () => {
+	test("is not disturbed by another process that uses its session, and continues as it was started", async () => {
 		server = await startModelServer(["hang", { text: "Green." }]);
 		const { child, finished } = start([...question, "--session", "lamp", "--model", server.model], {
 			folder,
@@ -302,7 +302,7 @@ describe("an interrupted run", () => {
 		expect((await run(["resume", "lamp"], { folder })).stdout).toContain("Green.");
 	});
 
-	test("is shown with a command that a shell understands", async () => {
+	test("is shown with a command that a shell can run", async () => {
 		server = await startModelServer(["hang"]);
 		const { child, finished } = start(
 			[...question, "--session", "a lamp", "--db", "my.db", "--model", server.model],
@@ -317,7 +317,7 @@ describe("an interrupted run", () => {
 });
 
 describe("sessions and show", () => {
-	test("list what there is and print a timeline, as text and as JSON", async () => {
+	test("list sessions and print a timeline, as text and as JSON", async () => {
 		await run([...question, "--session", "one"], { folder });
 		await run(["run", "How many lines does NEWS.md have?", "--session", "one"], { folder });
 		const list = await run(["sessions", "--json"], { folder });
@@ -328,7 +328,7 @@ describe("sessions and show", () => {
 		expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_entry, index) => index + 1));
 	});
 
-	test("show keys on one line, without what could steer a terminal", async () => {
+	test("show keys on one line, without anything that could control a terminal", async () => {
 		const key = "one\n\u001b[31mred";
 		const { stdout } = await run([...question, "--session", key], { folder });
 		expect(stdout).toMatch(/^session one red · model/);
@@ -336,7 +336,7 @@ describe("sessions and show", () => {
 		expect((await run(["show", key], { folder })).stdout).toMatch(/^session one red\n/);
 	});
 
-	test("make no database where it is missing", async () => {
+	test("create no database if it is missing", async () => {
 		const { code, stdout } = await run(["sessions"], { folder });
 		expect([code, existsSync(join(folder, ".holdfast"))]).toEqual([0, false]);
 		expect(stdout).toMatch(/^There are no sessions yet/);
@@ -351,7 +351,7 @@ describe("sessions and show", () => {
 		["release", "s"],
 		["fork", "s", "t"],
 		["db", "check"],
-	])("refuse the path of no database, and make none: %s", async (...argv) => {
+	])("reject the path of a file that is not a database, and create none: %s", async (...argv) => {
 		const { code, stdout, stderr } = await run([...argv, "--db", "no/such.db"], { folder });
 		expect([code, stdout, existsSync(join(folder, "no"))]).toEqual([2, "", false]);
 		expect(stderr).toMatch(/There is no database \S+no\/such\.db\. Give its path: --db PATH\.$/m);
@@ -363,7 +363,7 @@ test.runIf(process.platform === "linux")("a folder that cannot be created ends t
 	expect([code, stderr]).toEqual([2, expect.stringContaining("/proc/holdfast/x.db cannot be used. ENOENT")]);
 });
 
-test("the address of a database that cannot keep sessions is refused, and no folder is created for it", async () => {
+test("the address of a database that cannot store sessions is rejected, and no folder is created for it", async () => {
 	const { code, stderr } = await run([...question, "--db", "mysql://localhost/x"], { folder });
 	expect([code, stderr, existsSync(join(folder, "mysql:"))]).toEqual([
 		2,
@@ -372,7 +372,7 @@ test("the address of a database that cannot keep sessions is refused, and no fol
 	]);
 });
 
-test("a file that is not a database is left alone", async () => {
+test("a file that is not a database is unchanged", async () => {
 	writeFileSync(join(folder, "notes.txt"), "my notes");
 	const { code, stderr } = await run([...question, "--db", "notes.txt"], { folder });
 	expect([code, stderr.trim().split("\n").length]).toEqual([2, 1]);

@@ -23,7 +23,7 @@ export default [{ name: "first", agent, scorers: [right] }, { name: "second", ag
 }
 
 describe("eval", () => {
-	test("runs each scenario so often and prints a table, and JSON where it is wanted [RUN-154]", async () => {
+	test("runs each scenario the given number of times and prints a table, or JSON [RUN-154]", async () => {
 		scenarios(4);
 		const { code, stdout, stderr } = await run(
 			["eval", "cases.mjs", "--repetitions", "3", "--concurrency", "2"],
@@ -45,7 +45,7 @@ describe("eval", () => {
 		});
 	});
 
-	test("against a baseline exits with 1 and names scenario and figure where something got worse [RUN-155]", async () => {
+	test("against a baseline exits with 1 and names scenario and figure if something got worse [RUN-155]", async () => {
 		scenarios(4);
 		const saved = await run(["eval", "cases.mjs", "--save", "base.json"], { folder });
 		expect(saved.code).toBe(0);
@@ -66,7 +66,7 @@ describe("eval", () => {
 		expect(tolerant.code).toBe(0);
 	});
 
-	test("exits with 1 where a scenario never succeeds", async () => {
+	test("exits with 1 if a scenario never succeeds", async () => {
 		scenarios(4, false);
 		const { code, stderr } = await run(["eval", "cases.mjs"], { folder });
 		expect([code, stderr]).toEqual([1, expect.stringContaining("first  failed")]);
@@ -79,7 +79,7 @@ describe("eval", () => {
 		[["eval", "cases.mjs", "--repetitions", "0"], /--repetitions takes a whole number/],
 		[["eval", "cases.mjs", "--tolerance", "much"], /--tolerance takes a number/],
 		[["eval", "cases.mjs", "--baseline", "nowhere.json"], /cannot be read/],
-	] as const)("says in one line what is wrong: %o", async ([argv, said]) => {
+	] as const)("describes the problem in one line: %o", async ([argv, said]) => {
 		scenarios(1);
 		writeFileSync(join(folder, "other.mjs"), "export default 5;");
 		const { code, stderr } = await run(argv, { folder });

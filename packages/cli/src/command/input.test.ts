@@ -13,7 +13,7 @@ async function server(...replies: readonly Reply[]) {
 
 const asked = (messages: readonly unknown[] | undefined): string => JSON.stringify(messages?.at(-1));
 
-test("what a file or a pipe of a shell gives is part of the task", async () => {
+test("the content of a file or a pipe is part of the task", async () => {
 	const folder = temporaryFolder();
 	writeFileSync(join(folder, "log"), "line one\nline two\n");
 	const model = await server({ text: "Fine." });
@@ -30,7 +30,7 @@ test("what a file or a pipe of a shell gives is part of the task", async () => {
 	expect(asked(model.requests[2]?.messages)).toContain("In short:\\n\\nline one\\nline two");
 });
 
-test("what another program leaves open is not waited for, unless a dash says so", async () => {
+test("a pipe that another program leaves open is not waited for, unless a dash requests it", async () => {
 	const folder = temporaryFolder();
 	const model = await server({ text: "Fine." });
 	const waiting = start(["run", "Hello", "--model", model.model], { folder, piped: { open: true } });
@@ -42,7 +42,7 @@ test("what another program leaves open is not waited for, unless a dash says so"
 	expect(asked(model.requests[1]?.messages)).toContain("Hello\\n\\nfrom a program");
 });
 
-test("a task that nobody gave is not sent to a model that may cost money, unless somebody says yes", async () => {
+test("a default task is not sent to a model that may cost money without confirmation", async () => {
 	const folder = temporaryFolder();
 	const model = await server({ text: "A project." });
 	const refused = await run(["run", "--model", model.model], { folder });
@@ -54,7 +54,7 @@ test("a task that nobody gave is not sent to a model that may cost money, unless
 	expect(model.requests).toHaveLength(1);
 });
 
-test("an agent of the user's own works on a task, and on its session when it is resumed", async () => {
+test("the user's own agent works on a task, and on its session when it is resumed", async () => {
 	const folder = temporaryFolder();
 	const model = await server({ text: "Mine." }, "hang", { text: "Mine again." });
 	const upp = join(import.meta.dirname, "../../../upp/src/index.ts");

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => postgres.stop());
 
-test("a worker takes over a session of a process that is killed, and the password is shown nowhere", async () => {
+test("a worker takes over a session of a killed process, and the password is never shown", async () => {
 	const server = await commands.serveModel(["hang", { text: "There are 7." }]);
 	const worker = begin(["worker", "--agent", ownAgent, "--db", db], modelOf(server));
 	await worker.until(/worker \d+/);
@@ -99,7 +99,7 @@ function post(url: string, body: object): Promise<Response> {
 	});
 }
 
-test("a run that a killed server left is ended by a worker with the same agent, and its client sees every event once", async () => {
+test("a run that a killed server left is finished by a worker with the same agent, and its client sees every event once", async () => {
 	const models = await commands.serveModel([
 		{ tool: "count", arguments: {} },
 		"hang",
@@ -141,7 +141,7 @@ test("a run that a killed server left is ended by a worker with the same agent, 
 	expect(JSON.stringify(whole)).toContain("There are 7.");
 });
 
-test("a server that is not there is said in one line, without its password", async () => {
+test("an unavailable server is reported in one line, without its password", async () => {
 	const { code, stderr } = await run(
 		["worker", "--agent", ownAgent, "--db", "postgres://somebody:hunter2@127.0.0.1:1/none"],
 		{ folder: commands.folder },

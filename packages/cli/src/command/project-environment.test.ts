@@ -45,7 +45,7 @@ const project = {
 	),
 } as unknown as Project;
 
-test("only what the project names reaches it, and what one place calls a secret is one everywhere", () => {
+test("only names that the project lists reach it, and a name that is secret in one place is secret everywhere", () => {
 	const variables = {
 		API_KEY: "key",
 		CITY: "Rome",
@@ -65,7 +65,7 @@ test("only what the project names reaches it, and what one place calls a secret 
 	});
 });
 
-test("a project's `.env` is read, and the process counts before it", async () => {
+test("a project's `.env` is read, and the process's environment takes precedence", async () => {
 	const folder = temporaryFolder();
 	expect(await readVariables(folder, { A: "1" })).toEqual({ A: "1" });
 	writeFileSync(join(folder, ".env"), 'A=2\nB="two words" # note\n');

@@ -20,7 +20,7 @@ function refused(project: string): readonly string[] {
 }
 
 describe("init", () => {
-	test("makes one that compiles and whose tests pass, once its packages are there", async () => {
+	test("creates a project that compiles and whose tests pass, once its packages are installed", async () => {
 		const folder = temporaryFolder();
 		const project = join(folder, "shop");
 		expect((await run(["init", "shop"], { folder })).code).toBe(0);

@@ -87,7 +87,7 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 	const tab = (name: string): string => page.url().replace(/[^/]*$/, name);
 	const answers = (text: string) => page.locator(".message-assistant .text", { hasText: text });
 
-	test("a thread is begun, answered, and continues over a kill of the server", async () => {
+	test("a thread is created, answered, and continues across a kill of the server", async () => {
 		await page.goto(url);
 		await page.getByText("No threads yet.").waitFor();
 		await page.getByLabel("Message of a new thread").fill("note: buy milk");
@@ -141,7 +141,7 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 		await page.getByRole("button", { name: /today\.txt/ }).waitFor({ state: "detached" });
 	});
 
-	test("a prompt is edited: the next turn gets the new version, and the old one can be written again", async () => {
+	test("a prompt is edited: the next turn gets the new version, and the old one can be restored", async () => {
 		const thread = page.url();
 		await page.keyboard.press("p");
 		await page.getByRole("link", { name: /assist/ }).click();
@@ -177,7 +177,7 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 			}
 	});
 
-	test("a thread is removed with all that it keeps", async () => {
+	test("a thread is removed with all its data", async () => {
 		await page.goto(tab("conversation"));
 		page.once("dialog", (dialog) => void dialog.accept());
 		await page.getByRole("button", { name: "Delete" }).click();

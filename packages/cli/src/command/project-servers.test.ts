@@ -22,7 +22,7 @@ function folderWith(text: string): string {
 	return folder;
 }
 
-test("are connected with values of the environment in place of their names", async () => {
+test("are connected with values of the environment instead of their names", async () => {
 	const given: unknown[] = [];
 	const servers = {
 		search: { url: "https://search.example/mcp", headers: { authorization: `Bearer ${variable("TOKEN")}` } },
@@ -51,7 +51,7 @@ test.each([
 	await expect(connectServers(folderWith(text), {}, connecting([]))).rejects.toThrow(why);
 });
 
-test("say what to do when they cannot be connected", async () => {
+test("explain what to do if they cannot be connected", async () => {
 	const failing = async () => ({
 		connectMcp: () => Promise.reject(new Error("the server is away")),
 	});
@@ -98,7 +98,7 @@ export default defineModel({
 });
 `;
 
-test("of a project that is served are called by its threads, and a name that no server has is an error", async () => {
+test("of a served project are called by its threads, and an unknown name is an error", async () => {
 	const folder = temporaryFolder();
 	await run(["init", "shop"], { folder });
 	const project = join(folder, "shop");

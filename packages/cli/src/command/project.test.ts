@@ -38,7 +38,7 @@ function write(path: string, text: string): void {
 }
 
 describe("init", () => {
-	test("makes a project that is right as it is, and overwrites nothing", async () => {
+	test("creates a valid project, and overwrites nothing", async () => {
 		const checked = await run(["check", "shop"], { folder });
 		expect(checked).toEqual({
 			code: 0,
@@ -55,7 +55,7 @@ Types of their names are in shop/agents/holdfast.d.ts.
 });
 
 describe("check", () => {
-	test("lists all that is wrong, and exits with 1", async () => {
+	test("lists all problems, and exits with 1", async () => {
 		write("agents/tools/add.ts", "export const add = 1;");
 		write("agents/hooks/count_tool_calls.ts", "export default {{");
 		const checked = await run(["check", "shop"], { folder });
@@ -78,7 +78,7 @@ describe("check", () => {
 	});
 });
 
-test("check reports tools of MCP servers that the project does not name, as serving it would", async () => {
+test("check reports tools of MCP servers that the project does not name, as serve does", async () => {
 	const prompt = join(project, "agents/prompts", readdirSync(join(project, "agents/prompts"))[0] as string);
 	writeFileSync(prompt, readFileSync(prompt, "utf8").replace("tools: [", 'tools: ["mcp:nothing", '));
 	const checked = await run(["check", "shop"], { folder });
@@ -119,7 +119,7 @@ async function talk(url: string): Promise<{
 }
 
 describe("dev", () => {
-	test("serves the project and takes each change in: threads stay, types are kept, and it ends on a signal", async () => {
+	test("serves the project and applies each change: threads stay, types are updated, and it ends on a signal", async () => {
 		const { child, until, output, finished } = start(["dev", "shop", "--port", "0", "--json"], { folder });
 		try {
 			await until(/"type":"begin","url":"[^"]*"/);
@@ -151,7 +151,7 @@ describe("dev", () => {
 	});
 });
 
-test("dev says once that there is no project", async () => {
+test("dev reports once that there is no project", async () => {
 	const { code, stdout, stderr } = await run(["dev", "nowhere"], { folder });
 	expect([code, stdout]).toEqual([2, ""]);
 	expect(stderr).toMatch(
@@ -160,7 +160,7 @@ test("dev says once that there is no project", async () => {
 });
 
 describe("serve", () => {
-	test("serves a project's threads and its own endpoints, and has them again after a restart", async () => {
+	test("serves a project's threads and its own endpoints, and has them after a restart", async () => {
 		let id = "";
 		for (const sum of [5, 9]) {
 			const argv = ["serve", "--project", "shop", "--port", "0", "--json"];
@@ -229,7 +229,7 @@ export default defineTool({
 		}
 	});
 
-	test("refuses a project with problems, and two things to serve", async () => {
+	test("rejects a project with problems, and two things to serve", async () => {
 		write("agents/tools/add.ts", "export const add = 1;");
 		const broken = await run(["serve", "--project", "shop", "--port", "0"], { folder });
 		expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining("agents/tools/add.ts")]);

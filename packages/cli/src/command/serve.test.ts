@@ -37,7 +37,7 @@ function ask(url: string, headers: Record<string, string> = {}): Promise<Respons
 }
 
 describe("holdfast serve", () => {
-	test("serves the assistant of a folder and says how to try it", async () => {
+	test("serves the assistant of a folder and explains how to try it", async () => {
 		writeFileSync(join(commands.folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
 		const served = commands.begin(["serve", "--port", "0", "--model", "offline"]);
 		await served.until(/curl -N http:\/\/127\.0\.0\.1:\d+\/api\/agent\/execute /);
@@ -48,7 +48,7 @@ describe("holdfast serve", () => {
 		expect(stdout).toContain("no key is asked for");
 	});
 
-	test("has the inspector at / with its script, and without it where it is switched off", async () => {
+	test("has the inspector at / with its script, and not if it is switched off", async () => {
 		const { url } = await serve(["--model", "offline"]);
 		const page = await fetch(`${url}/`);
 		expect(page.headers.get("content-type")).toContain("text/html");
@@ -61,7 +61,7 @@ describe("holdfast serve", () => {
 		expect((await fetch(`${without.url}/api/inspect/sessions`)).status).toBe(404);
 	});
 
-	test("streams a run, keeps the session over a kill without an offset, and logs no word of it [API-055]", async () => {
+	test("streams a run, keeps the session across a kill without an offset, and logs none of its text [API-055]", async () => {
 		writeFileSync(join(commands.folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
 		const first = await serve(["--model", "offline"]);
 		const text = await (await ask(first.url)).text();
@@ -88,7 +88,7 @@ describe("holdfast serve", () => {
 		expect(await (await fetch(`${second.url}/api/agent/session/s`)).json()).toEqual(before);
 	});
 
-	test("leaves a run that was cut off to a server: the assistant neither resumes it nor begins another under its name", async () => {
+	test("leaves an interrupted run to a server: the assistant neither resumes it nor starts another under its name", async () => {
 		const models = await commands.serveModel(["hang"]);
 		const first = await serve(["--model", models.model]);
 		const cut = ask(first.url).then((answer) => answer.text());
@@ -114,7 +114,7 @@ describe("holdfast serve", () => {
 		]);
 	});
 
-	test("serves the user's own agent to those with a key, given by the environment", async () => {
+	test("serves the user's own agent to callers with a key from the environment", async () => {
 		const models = await commands.serveModel([{ tool: "count", arguments: {} }, { text: "There are 7." }]);
 		const environment = {
 			...modelOf(models),
@@ -131,7 +131,7 @@ describe("holdfast serve", () => {
 		expect((await fetch(`${url}/api/agent/session/s`, other)).status).toBe(404);
 	});
 
-	test("counts who tries keys by what the proxy before it says", async () => {
+	test("counts failed keys by the address that the proxy reports", async () => {
 		writeFileSync(join(commands.folder, "notes.md"), "# Notes\n");
 		const argv = ["--model", "offline", "--api-key", "key-of-anybody", "--peer-header", "X-Real-IP"];
 		const { url } = await serve(argv);
@@ -144,7 +144,7 @@ describe("holdfast serve", () => {
 		expect(await status("key-of-anybody", "192.0.2.2")).toBe(200);
 	});
 
-	test("lets clients set what the option names, and nothing else", async () => {
+	test("lets clients set only what the option lists", async () => {
 		const { url } = await serve(["--model", "offline", "--clients-may-set", "tools"]);
 		const status = async (context: object): Promise<number> => {
 			const response = await fetch(`${url}/api/agent/execute`, {
@@ -175,7 +175,7 @@ describe("holdfast serve", () => {
 		expect(await answer({ input })).toEqual([400, "context_required"]);
 	});
 
-	test("knows models by name: of a file, of the agent's own module, and says which is wrong", async () => {
+	test("finds models by name: of a file, of the agent's own module, and names a wrong one", async () => {
 		const { folder } = commands;
 		const models = await commands.serveModel([{ text: "Quick." }]);
 		writeFileSync(join(folder, "notes.md"), "# Notes\n\nLamps are in the cellar.\n");
@@ -203,7 +203,7 @@ describe("holdfast serve", () => {
 		expect(await (await fetch(`${own.url}/api/inspect/about`)).json()).toMatchObject({ models: ["other"] });
 	});
 
-	test("lets a tenant have as many streams as the option says", async () => {
+	test("limits a tenant's streams to the option's value", async () => {
 		const { url } = await serve(["--model", "offline", "--max-streams", "1"]);
 		await (await ask(url)).text();
 		const streams = [1, 2].map(() => fetch(`${url}/api/agent/session/s/events?follow=1`));
@@ -211,7 +211,7 @@ describe("holdfast serve", () => {
 		expect(statuses.sort()).toEqual([200, 429]);
 	});
 
-	test("refuses what cannot be served in one line", async () => {
+	test("rejects what it cannot serve in one line", async () => {
 		for (const [argv, message] of [
 			[["--host", "0.0.0.0"], /Give a key in HOLDFAST_API_KEYS or with --api-key/],
 			[["--cors", "everybody"], /which is no origin/],
@@ -232,7 +232,7 @@ describe("holdfast serve", () => {
 	});
 });
 
-test("options come before the environment, and a key may name its tenant", () => {
+test("options take precedence over the environment, and a key can name its tenant", () => {
 	const environment = {
 		HOLDFAST_PORT: "1",
 		HOLDFAST_HOST: "::1",

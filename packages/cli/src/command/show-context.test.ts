@@ -19,7 +19,7 @@ const history: readonly AnyMessage[] = [
 	new AssistantMessage("Words."),
 ];
 
-test("the sections are in the order in which they are sent, and what was cached fills the first of them", () => {
+test("the sections are in the order in which they are sent, and the cached part starts with the first", () => {
 	const { sections, tokens } = contextOf(history, report([{ inputTokens: 6_000, cachedTokens: 2_000 }]));
 	expect(sections.map(({ name }) => name)).toEqual([
 		"instructions and tools",
@@ -48,7 +48,7 @@ test("advice names the largest part and each reason for a break", () => {
 	]);
 });
 
-test("a session without an answer has the sections of its history only", () => {
+test("a session without an answer has only the sections of its history", () => {
 	const { sections, advice } = contextOf([new UserMessage("Hello.")], report([]));
 	expect([sections.map(({ name }) => name), advice]).toEqual([["your messages"], []]);
 });

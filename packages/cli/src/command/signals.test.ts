@@ -60,7 +60,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s ends a run within a second", (
 		await check(begun);
 	});
 
-	test("while it searches with an expression that never ends", async () => {
+	test("while it searches with an expression that never finishes", async () => {
 		mkdirSync(join(commands.folder, "deep"));
 		for (let index = 0; index < 400; index++)
 			writeFileSync(join(commands.folder, `deep/${index}.txt`), `${"a".repeat(60)}!\n`);
@@ -75,7 +75,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s ends a run within a second", (
 	});
 });
 
-test("a second Ctrl-C ends a worker at once, and work that is under way continues in another", async () => {
+test("a second Ctrl-C ends a worker at once, and its active work continues in another", async () => {
 	server = await commands.serveModel(["hang", "hang", { text: "Green." }]);
 	const left = begin([...ask, server.model]);
 	await server.asked(1);
@@ -95,7 +95,7 @@ test("a second Ctrl-C ends a worker at once, and work that is under way continue
 	);
 });
 
-test("what does not let go is left when the time is up, also by a disk that never answers", async () => {
+test("work that does not stop is abandoned when the time is up, also on a disk that never answers", async () => {
 	const pipe = join(commands.folder, "pipe");
 	execFileSync("mkfifo", [pipe]);
 	const program = join(commands.folder, "holds.mjs");

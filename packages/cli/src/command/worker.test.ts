@@ -32,7 +32,7 @@ const events = (stdout: string): Record<string, unknown>[] =>
 		.map((line) => JSON.parse(line));
 
 describe("a worker", () => {
-	test("works on a run whose process is killed, in under two seconds, and says how it ended", async () => {
+	test("continues a run whose process is killed, in under two seconds, and reports the outcome", async () => {
 		await serve([{ text: "There are 7." }]);
 		const worker = begin(["worker"]);
 		await worker.until(/^worker \d+ · the assistant/);
@@ -68,7 +68,7 @@ describe("a worker", () => {
 		expect(events(again.stdout).map(({ type }) => type)).toEqual(["begin", "end"]);
 	});
 
-	test("suspends what has not ended in its time, and another resumes it", async () => {
+	test("suspends unfinished work after its time, and another resumes it", async () => {
 		await serve(["hang", { text: "There are 7." }]);
 		await leaveRun();
 		const worker = begin(["worker", "--drain", "0", "--json"]);
@@ -87,7 +87,7 @@ describe("a worker", () => {
 		expect(events(other.stdout)[2]).toMatchObject({ outcome: "completed", text: "There are 7." });
 	});
 
-	test("lets what is under way come to its end within its time", async () => {
+	test("lets active work finish within its time", async () => {
 		const answers = Promise.withResolvers<void>();
 		await serve([{ text: "There are 7.", after: answers.promise }]);
 		await leaveRun();
@@ -101,7 +101,7 @@ describe("a worker", () => {
 		expect(events(stdout)[3]).toMatchObject({ type: "run_over", outcome: "completed" });
 	});
 
-	test("works in the folder that a session was begun in, and says when that is gone", async () => {
+	test("works in the folder in which a session was started, and reports a missing one", async () => {
 		await serve(["hang"]);
 		for (const name of ["here", "gone"]) {
 			mkdirSync(join(commands.folder, name));
@@ -149,7 +149,7 @@ describe("a worker that cannot work", () => {
 		[["nowhere", "--agent", "other.mjs"], /A project and --agent are two things/],
 		[["nowhere", "--models", "models.json"], /--models is not for projects/],
 		[["--models", "models.json"], /--models is for sessions of an agent that is served\. Give --agent/],
-	] as const)("says so in one line, and has made no database: %o", async ([argv, said]) => {
+	] as const)("reports it in one line, and creates no database: %o", async ([argv, said]) => {
 		writeFileSync(join(commands.folder, "broken.mjs"), 'import "no-such-package";');
 		writeFileSync(join(commands.folder, "other.mjs"), "export default 5;");
 		writeFileSync(join(commands.folder, "throws.mjs"), 'import "./deep.mjs";\nexport default {};\n');

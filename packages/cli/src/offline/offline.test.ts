@@ -148,7 +148,7 @@ async function ask(task: string, messages: Message[] = []): Promise<{ text: stri
 	}
 }
 
-describe("answers with the lines that hold them, cited", () => {
+describe("answers with the matching lines, cited", () => {
 	test.each([
 		[
 			"Which breaking changes does NEWS.md list?",
@@ -184,13 +184,13 @@ describe("answers with the lines that hold them, cited", () => {
 		for (const part of expected) expect(text).toContain(part);
 	});
 
-	test("leaves out what was not asked for", async () => {
+	test("omits what was not asked for", async () => {
 		const { text } = await ask("Which breaking changes does NEWS.md list?");
 		expect(text).not.toMatch(/Whistle|handle|colour/);
 	});
 });
 
-describe("says plainly that nothing was found", () => {
+describe("reports plainly that nothing was found", () => {
 	test.each([
 		"Which breaking changes does NEWS.md list for 2.1.0?",
 		"What changed in version 9.9.9?",
@@ -211,7 +211,7 @@ describe("says plainly that nothing was found", () => {
 		);
 	});
 
-	test("and that a named file is not there", async () => {
+	test("and that a named file does not exist", async () => {
 		expect((await ask("What does recipes.yaml contain?")).text).toMatch(/^There is no recipes.yaml here/);
 	});
 });
@@ -250,12 +250,12 @@ test("a default number is looked up, not counted", async () => {
 	expect(text).not.toMatch(/^\d+ attempts/);
 });
 
-test("of a text without end the beginning is read as the question", async () => {
+test("only the beginning of an endless text is read as the question", async () => {
 	const { text } = await ask(`What is the default of the temperature option? ${"and so on ".repeat(20_000)}`);
 	expect(text).toContain("96");
 });
 
-describe("a text that comes with the question", () => {
+describe("a text that is passed with the question", () => {
 	const log = [
 		"10:00:01 INFO server started, no errors",
 		"10:01:12 WARN pool is nearly full: 18 of 20",
@@ -264,7 +264,7 @@ describe("a text that comes with the question", () => {
 	].join("\n");
 
 	test.each(["what is wrong?", "Why does it fail?", "find the cause"])(
-		"answers %j with the lines that look like errors, equal ones once, without a look at the files",
+		"answers %j with the lines that look like errors, equal ones once, without reading the files",
 		async (question) => {
 			const { text, calls } = await ask(`${question}\n\n${log}\n`);
 			expect(calls).toEqual([]);
@@ -281,18 +281,18 @@ describe("a text that comes with the question", () => {
 		expect([calls, text]).toEqual([[], expect.stringContaining("line 403: 10:01:14 INFO GET /kettle 200")]);
 	});
 
-	test("is summarised by its beginning and what is notable in it", async () => {
+	test("is summarised by its beginning and its notable lines", async () => {
 		const { text } = await ask(`summarise\n\n${log}`);
 		expect(text).toContain("It begins:\nline 1: 10:00:01 INFO server");
 		expect(text).toContain("line 3 (400 lines like it)");
 	});
 
-	test("that has no error is said to have none", async () => {
+	test("that has no error is reported as having none", async () => {
 		const { text, calls } = await ask("what is wrong?\n\nall is well\nstill well\n0 errors\n");
 		expect([calls, text]).toEqual([[], expect.stringContaining("no line with an error or a warning")]);
 	});
 
-	test("that says nothing about the question leaves the question to the files", async () => {
+	test("that does not contain the answer leaves the question to the files", async () => {
 		const { text, calls } = await ask("What is the default of the temperature option?\n\nI want to know.");
 		expect([calls[0], text]).toEqual(["list_files", expect.stringContaining("96")]);
 	});
@@ -308,21 +308,21 @@ test("guides come before changelogs and lists of names, unless the question asks
 	expect(await places("What changed about the hatch and its lever?")).toContain("CHANGELOG.md");
 });
 
-test("a name that is misspelt is found, and the answer says that it is nowhere as it is written", async () => {
+test("a misspelt name is found, and the answer states that it does not occur as written", async () => {
 	const { text, calls } = await ask("What does heatWatr do?");
 	expect(calls.slice(0, 3)).toEqual(["list_files", "search_text", "search_text"]);
 	expect(text).toMatch(/src\/heat\.ts:1[\s\S]*function heatWater/);
 	expect(text).toContain('"heatWatr" is in no file as it is written here.');
 });
 
-test("a file that is not there is said so, with what other files say about it", async () => {
+test("a missing file is reported, with what other files contain about it", async () => {
 	put("GUIDE.md", "# Recipes\n\nPut a recipes.yaml beside the kettle.\n");
 	const { text } = await ask("What does recipes.yaml contain?");
 	expect(text).toMatch(/^There is no recipes.yaml here/);
 	expect(text).toContain("Put a recipes.yaml beside the kettle. (GUIDE.md:3)");
 });
 
-test("an answer keeps to the folder that the question names", async () => {
+test("an answer stays within the folder that the question names", async () => {
 	put("docs/lid.md", "# Lid\n\nThe lid is of glass.\n");
 	put("lib/lid.md", "# Lid\n\nThe lid is of steel.\n");
 	const { text } = await ask("What is the lid of, in docs?");
@@ -330,15 +330,15 @@ test("an answer keeps to the folder that the question names", async () => {
 	expect(text).not.toContain("steel");
 });
 
-test("a folder or a file that is asked for as a whole is introduced", async () => {
+test("a folder or a file that is requested as a whole is introduced", async () => {
 	expect((await ask("What is in docs?")).text).toMatch(/docs\/steam\.rst has 10 lines[\s\S]*Valves \(docs/);
 	const { text } = await ask("What does NEWS.md say?");
 	expect(text).toContain("NEWS.md has 23 lines.");
 	expect(text).toContain("3.0.0 - 2024-05-01 (NEWS.md:3)");
 });
 
-describe("cuts nothing without saying where the rest is", () => {
-	test("more passages come when they are asked for, each once", async () => {
+describe("reports where the rest is for everything it cuts", () => {
+	test("more passages follow on request, each once", async () => {
 		const lamps = Array.from({ length: 300 }, (_, index) => `lamp number ${index + 1} is somewhere`);
 		put("lamps.md", lamps.map((lamp, index) => `# Place ${index + 1}\n\n${lamp}\n`).join("\n"));
 		const seen: string[] = [];
@@ -362,7 +362,7 @@ describe("cuts nothing without saying where the rest is", () => {
 		expect((await ask("Which leaves are there?")).text).toContain("18 more in list.md:15-32");
 	});
 
-	test("a file that is asked for as a whole comes whole, page by page; of others it is said that there is more", async () => {
+	test("a file that is requested as a whole is shown completely, page by page; for others the answer states that there is more", async () => {
 		const lines = Array.from({ length: 200 }, (_, index) => `- leaf ${index + 1}`);
 		put("leaves.md", `# Leaves\n\n${lines.join("\n")}\n`);
 		const messages: Message[] = [];
@@ -375,7 +375,7 @@ describe("cuts nothing without saying where the rest is", () => {
 		);
 	});
 
-	test("what was not read or not looked for is said", async () => {
+	test("files that were not read or searched are reported", async () => {
 		for (let file = 0; file < 30; file++) put(`lamps/${file}.md`, `A lamp of kind ${file}.\n`);
 		put("lamps/large.md", `${"A lamp is here.\n".repeat(20_000)}`);
 		const { text } = await ask("Which lamp?");
@@ -390,7 +390,7 @@ describe("cuts nothing without saying where the rest is", () => {
 	});
 });
 
-test("costs time in proportion to what is read", async () => {
+test("takes time in proportion to the text it reads", async () => {
 	const paragraph = "# A lamp\n\nThe lamp burns oil and the horn sounds in fog.\n\n- a lamp\n- a horn\n\n";
 	await expectProportion(16_000, (repeats) => {
 		put("lamps.md", paragraph.repeat(repeats));
@@ -399,12 +399,12 @@ test("costs time in proportion to what is read", async () => {
 	});
 });
 
-test("says what it is in every answer", async () => {
+test("identifies itself in every answer", async () => {
 	expect((await ask("What is this project?")).text).toMatch(/offline: .*no language model; set --model/);
 	expect((await ask("Does it run on submarines?")).text).toMatch(/no language model/);
 });
 
-test("looks things up with several calls side by side before it reads", async () => {
+test("makes several lookups in parallel before it reads", async () => {
 	const { calls } = await ask("Which breaking changes does NEWS.md list?");
 	expect(calls).toEqual(["list_files", "search_text", "search_text", "read_file"]);
 });
@@ -446,13 +446,13 @@ test("streams its answer in pieces that add up to the message", async () => {
 	expect(text).toMatch(/tools .* were not given/);
 });
 
-test("an aborted call is refused as cancelled", async () => {
+test("an aborted call is rejected as cancelled", async () => {
 	const model = offline.provider.modalities.llm?.bind(offline.modelId) as BoundLLMModel;
 	const request = { messages: [new UserMessage("x")], config: {}, signal: AbortSignal.abort() };
 	await expect(model.complete(request)).rejects.toMatchObject({ code: "CANCELLED" });
 });
 
-describe("of a file that is made to be slow, each is answered about in a few seconds", () => {
+describe("questions about files built to be slow are each answered in a few seconds", () => {
 	const long = (line: string): string => `${line}\n`.repeat(Math.ceil(200_000 / (line.length + 1)));
 	const nested = (line: (depth: number) => string): string =>
 		Array.from({ length: 500 }, (_, depth) => line(depth)).join("\n");

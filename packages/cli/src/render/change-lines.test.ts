@@ -21,18 +21,18 @@ test("a change is shown as a unified diff", () => {
 	expect(shown(undefined, "new\n")).toEqual(["--- /dev/null", "+++ a.txt", "@@ -0,0 +1,1 @@", "+new"]);
 });
 
-test("nothing in a file can hide from who approves it, or steer the terminal", () => {
+test("nothing in a file can be hidden from the approver, or control the terminal", () => {
 	expect(shown("", "ok\x1b[2K\u202egnp\u200b\tend\x07\n").at(-1)).toBe(
 		"+ok\\u{1b}[2K\\u{202e}gnp\\u{200b}\tend\\u{7}",
 	);
 });
 
-test("line ends are shown where they change, and only there", () => {
+test("line ends are shown only where they change", () => {
 	expect(shown("a\r\nb\r\n", "a\r\nc\r\n").slice(-2)).toEqual(["-b", "+c"]);
 	expect(shown("a\r\n", "a\n").slice(-2)).toEqual(["-a\\u{d}", "+a"]);
 });
 
-test("the words in which a line differs are marked, and nothing where the lines have little in common", () => {
+test("the changed words of a line are marked, and none if the lines have little in common", () => {
 	const place = { absolute: "/x/a.txt", relative: "a.txt", root: "/", kind: "file" as const, size: 1 };
 	const words = (before: string, after: string): readonly string[] =>
 		changeLines({ place, before, after, versions: { before: null, after: "" }, done: "" }).flatMap(

@@ -46,36 +46,33 @@ test.each<[string, (output: Output) => Renderer]>([
 test.each<[string, (output: Output) => Renderer]>([
 	["plain text", plainRenderer],
 	["a terminal", (output) => terminalRenderer(output)],
-])(
-	"lookups that end one after the other share a line, and failed ones have their own, in %s",
-	(_, rendererOf) => {
-		const pieces: string[] = [];
-		const output = { isTerminal: false, hasColours: false, columns: 120, rows: 24 };
-		const renderer = rendererOf({ ...output, write: (text) => void pieces.push(text) });
-		const end = (toolName: string, input: object, outcome: "done" | "error" = "done"): void => {
-			const call = { toolCallId: JSON.stringify(input), toolName, arguments: { ...input } };
-			const place = { at: 0, seq: 1, sub: 0, step: 1, tag: "act", index: 0, toolName } as const;
-			renderer.event({ ...place, type: "tool_start", call, input, attempt: 1 } as RunEvent);
-			renderer.event({ ...place, type: "tool_end", call, outcome, result: "red", duration: 4 } as RunEvent);
-		};
-		for (const path of ["a.md", "b.md", "c.md", "d.md", "e.md"]) end("read_file", { path });
-		end("search_text", { pattern: "lamp" });
-		end("read_file", { path: "gone.md" }, "error");
-		end("read_file", { path: "f.md" });
-		renderer.note("later");
-		const lines = pieces
-			.join("")
-			.split("\n")
-			.filter((line) => /[✓✗]|later/.test(line));
-		expect(lines.map((line) => line.replace(/^.*(?=[✓✗])/, ""))).toEqual([
-			"✓ 5 × read_file a.md, b.md, c.md and 2 more · 4 ms",
-			"✓ search_text pattern=lamp · 4 ms · red",
-			"✗ read_file path=gone.md · 4 ms · error: red",
-			"✓ read_file path=f.md · 4 ms · red",
-			"later",
-		]);
-	},
-);
+])("consecutive lookups share a line, and failed ones have their own, in %s", (_, rendererOf) => {
+	const pieces: string[] = [];
+	const output = { isTerminal: false, hasColours: false, columns: 120, rows: 24 };
+	const renderer = rendererOf({ ...output, write: (text) => void pieces.push(text) });
+	const end = (toolName: string, input: object, outcome: "done" | "error" = "done"): void => {
+		const call = { toolCallId: JSON.stringify(input), toolName, arguments: { ...input } };
+		const place = { at: 0, seq: 1, sub: 0, step: 1, tag: "act", index: 0, toolName } as const;
+		renderer.event({ ...place, type: "tool_start", call, input, attempt: 1 } as RunEvent);
+		renderer.event({ ...place, type: "tool_end", call, outcome, result: "red", duration: 4 } as RunEvent);
+	};
+	for (const path of ["a.md", "b.md", "c.md", "d.md", "e.md"]) end("read_file", { path });
+	end("search_text", { pattern: "lamp" });
+	end("read_file", { path: "gone.md" }, "error");
+	end("read_file", { path: "f.md" });
+	renderer.note("later");
+	const lines = pieces
+		.join("")
+		.split("\n")
+		.filter((line) => /[✓✗]|later/.test(line));
+	expect(lines.map((line) => line.replace(/^.*(?=[✓✗])/, ""))).toEqual([
+		"✓ 5 × read_file a.md, b.md, c.md and 2 more · 4 ms",
+		"✓ search_text pattern=lamp · 4 ms · red",
+		"✗ read_file path=gone.md · 4 ms · error: red",
+		"✓ read_file path=f.md · 4 ms · red",
+		"later",
+	]);
+});
 
 test("an answer that replaces the streamed one is marked in JSON", () => {
 	const lines: string[] = [];
@@ -84,7 +81,7 @@ test("an answer that replaces the streamed one is marked in JSON", () => {
 	expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "message", replaces: true });
 });
 
-test("a run that waits for its model says until when, why, and what continues it", () => {
+test("a run that waits for its model shows until when, why, and what continues it", () => {
 	const wait = {
 		tag: "model",
 		until: Date.UTC(2030, 0, 1),
@@ -121,7 +118,7 @@ test.each([
 	["length", /token limit/],
 	["content_filter", /refused or filtered/],
 	["other", /without a known reason/],
-] as const)("an answer that the model stopped with %s has a line that says so", (stopReason, line) => {
+] as const)("an answer that the model stopped with %s has a line that explains it", (stopReason, line) => {
 	expect(stopNote(stopReason)).toMatch(line);
 	expect(stopNote("stop")).toBeUndefined();
 });

@@ -8,7 +8,7 @@ const observation = (data: unknown): unknown => ({
 });
 const within = (innerEvent: unknown): unknown => ({ ...from, type: "subagent_event", innerEvent });
 
-test("what a sub-agent does is indented below its call, level by level", () => {
+test("a sub-agent's activity is indented below its call, level by level", () => {
 	const inner = {
 		source: "uap",
 		uap: { type: "subagent_start", data: { ...from, subagentType: "reader", prompt: "Read it." } },
@@ -37,7 +37,7 @@ test("what a sub-agent does is indented below its call, level by level", () => {
 	]);
 });
 
-test("work that is given to a sub-agent shows its start and its end", () => {
+test("work for a sub-agent shows its start and its end", () => {
 	const job = { subagent: "helper" };
 	expect(
 		[
@@ -55,11 +55,11 @@ test.each([
 	[within(null)],
 	[within(observation({ results: "all" }))],
 	[within({ uap: { type: "observation" } })],
-])("an event out of shape shows nothing: %j", (event) => {
+])("a malformed event shows nothing: %j", (event) => {
 	expect(nestedLines(event)).toEqual([]);
 });
 
-test("events of sub-agents that are nested too deep, and lines that are too wide, end early", () => {
+test("events of sub-agents that are nested too deeply, and lines that are too wide, are cut", () => {
 	let event: unknown = { ...from, type: "subagent_start", prompt: "deep" };
 	for (let level = 0; level < 10_000; level++)
 		event = within({ uap: { type: "subagent_event", data: event } });

@@ -12,19 +12,19 @@ test("arguments that fit into the title are not repeated", async () => {
 	expect(await shown({ to: "ada", cc: "bob" })).toEqual([]);
 });
 
-test("longer arguments are shown whole, with every character visible", async () => {
+test("longer arguments are shown completely, with every character visible", async () => {
 	const body = `${"a".repeat(200)}\u202e end`;
 	const lines = await shown({ to: "ada", body });
 	expect(lines).toContain('  "to": "ada",');
 	expect(lines.join("\n")).toContain(`${"a".repeat(200)}\\u{202e} end`);
 });
 
-test("arguments whose white space or control characters the title leaves out are shown whole", async () => {
+test("arguments whose white space or control characters are not in the title are shown completely", async () => {
 	expect((await shown({ text: "a  b" })).join("\n")).toContain('"a  b"');
 	expect((await shown({ text: "a\u0007b" })).join("\n")).toContain('"a\\u0007b"');
 });
 
-test("the question of a pipe contains them, too", async () => {
+test("the question in a pipe contains them, too", async () => {
 	const call = {
 		toolCallId: "c1",
 		toolName: "send",

@@ -68,7 +68,7 @@ const text = (delta: string): RunEvent => ({
 	event: { type: "text_delta", index: 0, delta: { text: delta } },
 });
 
-test("running tools spin below what stays, and each leaves one line when it ends", async () => {
+test("running tools spin below finished lines, and each leaves one line when it ends", async () => {
 	const set = vi.spyOn(globalThis, "setInterval");
 	const cleared = vi.spyOn(globalThis, "clearInterval");
 	const terminal = screen();
@@ -117,7 +117,7 @@ test("more tools than the screen has rows are counted, so that the block can alw
 	expect(terminal.lines.at(-1)).toContain("and 26 more");
 });
 
-test("what a model or a file says cannot steer the terminal", () => {
+test("text of a model or a file cannot control the terminal", () => {
 	const terminal = { text: "" };
 	const renderer = terminalRenderer({
 		write: (part) => {

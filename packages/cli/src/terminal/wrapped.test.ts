@@ -2,13 +2,13 @@ import { stripVTControlCharacters, styleText } from "node:util";
 import { expect, test } from "vitest";
 import { wrapped } from "./wrapped.ts";
 
-test("no row begins with the space at which its line was broken, and none is wider than the terminal", () => {
+test("no row starts with the space at which its line was broken, and none is wider than the terminal", () => {
 	const rows = wrapped(`${"word ".repeat(40)}end`, 80).split("\n");
 	expect(rows.map((row) => row.length)).toEqual([79, 79, 43]);
 	for (const row of rows) expect(row).toMatch(/^\S.*\S$/);
 });
 
-test("rows of an item hang, spaces within a line stay, and a word that fits nowhere has a row of its own", () => {
+test("rows of an item are indented, spaces within a line stay, and a word that is too long has its own row", () => {
 	expect(wrapped("  • one two three\n12. one two\na  b c\nan incomprehensible word", 9)).toBe(
 		"  • one\n    two\n    three\n12. one\n    two\na  b c\nan\nincomprehensible\nword",
 	);

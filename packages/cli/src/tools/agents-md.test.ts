@@ -14,8 +14,8 @@ beforeEach(() => {
 });
 const write = (path: string, text: string): void => writeFileSync(join(root, path), text);
 
-describe("instructions of a repository", () => {
-	test("come from its root down to the folder at hand, the nearest last, and from nowhere above", () => {
+describe("AGENTS.md of a repository", () => {
+	test("are read from its root down to the current folder, the nearest last, and never from above", () => {
 		writeFileSync(join(outside, "AGENTS.md"), "Outside.");
 		write("AGENTS.md", "Use tabs.\n");
 		write("packages/core/AGENTS.md", "Test it.");
@@ -30,7 +30,7 @@ describe("instructions of a repository", () => {
 		expect(agentsFiles(outside)).toEqual([{ path: "AGENTS.md", text: "Outside." }]);
 	});
 
-	test("that are empty, a folder, too large or lead out of the repository are left out", () => {
+	test("that are empty, a folder, too large or outside the repository are omitted", () => {
 		write("AGENTS.md", "  \n");
 		mkdirSync(join(root, "packages/AGENTS.md"));
 		write("packages/core/AGENTS.md", "x".repeat(1_000_001));
@@ -39,14 +39,14 @@ describe("instructions of a repository", () => {
 		expect(agentsFiles(join(root, "packages/core/src"))).toEqual([]);
 	});
 
-	test("that are long are cut, and say so", () => {
+	test("that are long are cut, with a note", () => {
 		write("AGENTS.md", `${"a".repeat(15_999)}😀${"b".repeat(100)}`);
 		const text = agentsInstructions(agentsFiles(root));
 		expect(text).toMatch(/a\n\(102 more characters of AGENTS\.md are left out\.\)$/);
 	});
 });
 
-test("a model that reads a file below is told of instructions there", async () => {
+test("a model that reads a file below gets the path of its instructions", async () => {
 	write("AGENTS.md", "Use tabs.");
 	write("packages/core/AGENTS.md", "Test it.");
 	write("packages/core/src/index.ts", "export {};");

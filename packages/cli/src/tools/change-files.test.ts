@@ -58,7 +58,7 @@ const write = (path: string, content = "new\n"): Promise<string> => approved("wr
 const edit = (params: Record<string, unknown>): Promise<string> =>
 	approved("edit_file", { path: "lamp.txt", ...params });
 
-test("there are no tools that write unless it is allowed", () => {
+test("there are no tools that write unless allowed", () => {
 	expect(createAssistantTools({ root }).map(({ name }) => name)).not.toContain("write_file");
 	expect(tools.map(({ name }) => name)).toEqual([
 		"list_files",
@@ -70,7 +70,7 @@ test("there are no tools that write unless it is allowed", () => {
 	]);
 });
 
-describe("where files are written", () => {
+describe("locations of written files", () => {
 	test.each([
 		"../secret.txt",
 		"src/../../secret.txt",
@@ -78,7 +78,7 @@ describe("where files are written", () => {
 		"leak.txt",
 		"up/secret.txt",
 		"up/new/file.txt",
-	])("%s is refused as a place outside", async (path) => {
+	])("%s is rejected as outside the folder", async (path) => {
 		await expect(write(path)).rejects.toMatchObject({ code: "path_outside_root" });
 	});
 
@@ -89,7 +89,7 @@ describe("where files are written", () => {
 		"vcs/hooks/new",
 		"src/node_modules/x.js",
 		".holdfast/x",
-	])("%s is refused as protected", async (path) => {
+	])("%s is rejected as protected", async (path) => {
 		await expect(write(path)).rejects.toMatchObject({ code: "path_protected" });
 		expect(textOf(".git/config")).toBe("horn\n");
 	});
@@ -102,11 +102,11 @@ describe("where files are written", () => {
 		["src/", "path_not_a_file"],
 		["", "path_not_a_file"],
 		["lamp.txt/below", "path_not_found"],
-	])("%j is refused with %s", async (path, code) => {
+	])("%j is rejected with %s", async (path, code) => {
 		await expect(write(path)).rejects.toMatchObject({ code });
 	});
 
-	test("folders are made, links inside are followed, and an absolute path inside is fine", async () => {
+	test("folders are created, links inside are followed, and an absolute path inside is accepted", async () => {
 		expect(await write("deep/er/new.txt")).toBe("Created deep/er/new.txt: 1 line.");
 		await write("again.txt", "through the link\n");
 		expect(textOf("lamp.txt")).toBe("through the link\n");
@@ -114,7 +114,7 @@ describe("where files are written", () => {
 		expect(textOf("src/absolute.txt")).toBe("new\n");
 	});
 
-	test("a write-protected file stays, and so do binary and very large ones", async () => {
+	test("a write-protected file is unchanged, and so are binary and very large ones", async () => {
 		chmodSync(join(root, "lamp.txt"), 0o444);
 		await expect(write("lamp.txt")).rejects.toMatchObject({ code: "path_protected" });
 		put("blob.bin", new Uint8Array([0xff, 0xfe, 0x00, 0x41]));
@@ -123,7 +123,7 @@ describe("where files are written", () => {
 		expect(readdirSync(root).filter((name) => name.startsWith(".holdfast"))).toEqual([]);
 	});
 
-	test("what the disk refuses is said without paths of this machine", async () => {
+	test("an error of the disk is reported without paths of this machine", async () => {
 		const absolute = join(root, "lamp.txt/below.txt");
 		const place = { absolute, relative: "lamp.txt/below.txt", root, kind: "nothing" as const, size: 0 };
 		const replaced = replaceFile(place, { text: "", draft: "d", stillHolds: async () => {} });
@@ -141,7 +141,7 @@ describe("where files are written", () => {
 });
 
 describe("edit_file", () => {
-	test("wants its text to be there once, or all of it", async () => {
+	test("requires its text to occur once, or replaces all", async () => {
 		put("lamp.txt", "a lamp\na lamp\nno lamp\n");
 		await expect(edit({ find: "a lamp", replace: "x" })).rejects.toThrow(/more than once \(lines 1, 2\)/);
 		await expect(edit({ find: "horn", replace: "x" })).rejects.toThrow(/has to match exactly/);
@@ -155,13 +155,13 @@ describe("edit_file", () => {
 		await expect(edit({ find: "aa", replace: "b" })).rejects.toMatchObject({ code: "text_not_unique" });
 	});
 
-	test("leaves line ends, marks and dollars as they are", async () => {
+	test("leaves line ends, marks and dollars unchanged", async () => {
 		put("lamp.txt", "\ufeffone\r\ntwo\r\nthree\r\n");
 		await edit({ find: "one\ntwo", replace: "1 $& $1\n2" });
 		expect(textOf("lamp.txt")).toBe("\ufeff1 $& $1\r\n2\r\nthree\r\n");
 	});
 
-	test("replaces just the place it names, in any text", async () => {
+	test("replaces exactly the text it names, in any text", async () => {
 		const piece = fc.stringMatching(/^[ab\n$&]{0,8}$/);
 		await fc.assert(
 			fc.asyncProperty(piece, piece, piece, piece, async (start, find, replace, end) => {
@@ -175,7 +175,7 @@ describe("edit_file", () => {
 		);
 	});
 
-	test("is seen by read_file at once, however alike the new file looks", async () => {
+	test("is visible to read_file at once, even if the new file looks the same", async () => {
 		const read = toolNamed("read_file");
 		const time = new Date(1_700_000_000_000);
 		utimesSync(join(root, "lamp.txt"), time, time);
@@ -189,7 +189,7 @@ describe("edit_file", () => {
 describe("approval", () => {
 	const params = { path: "lamp.txt", find: "green", replace: "green green" };
 
-	test("is asked for what changes a file, and not for what cannot be done or changes nothing", async () => {
+	test("is required for changes of a file, and not for impossible or empty changes", async () => {
 		const asks = (name: Name, given: Record<string, unknown>) => toolNamed(name).needsApproval?.(given);
 		expect(await asks("edit_file", params)).toBe(true);
 		expect(await asks("write_file", { path: "new.txt", content: "" })).toBe(true);
@@ -198,7 +198,7 @@ describe("approval", () => {
 		expect(await asks("write_file", { path: "lamp.txt", content: "The lamp is green.\n" })).toBe(false);
 	});
 
-	test("without one nothing is written, whoever calls", async () => {
+	test("is always required for a write, regardless of the caller", async () => {
 		for (const approval of [undefined, {}, { basis: "yes" }, { basis: { before: null } }])
 			await expect(
 				toolNamed("edit_file").run(params, approval === undefined ? {} : { approval }),
@@ -206,7 +206,7 @@ describe("approval", () => {
 		expect(textOf("lamp.txt")).toBe("The lamp is green.\n");
 	});
 
-	test("holds for the file as it was shown, and for what was to become of it", async () => {
+	test("applies only to the shown file and to the shown change", async () => {
 		const { versions } = await planChange(root, "edit_file", params);
 		const context = { approval: { basis: versions } };
 		for (const changed of ["The lamp is quite green.\n", "No lamp.\n"]) {
@@ -231,7 +231,7 @@ describe("approval", () => {
 		expect(textOf("new.txt")).toBe("theirs\n");
 	});
 
-	test("is looked at once more right before the new file takes its place", async () => {
+	test("is checked again right before the new file replaces the old one", async () => {
 		const { place, after } = await planChange(root, "edit_file", params);
 		const seen: string[] = [];
 		const replaced = replaceFile(place, {
@@ -250,7 +250,7 @@ describe("approval", () => {
 		]);
 	});
 
-	test("makes a change once, however often the call is run", async () => {
+	test("makes a change once, even if the call runs several times", async () => {
 		const { versions } = await planChange(root, "edit_file", params);
 		const context = { approval: { basis: versions }, idempotencyKey: "k" };
 		const answers = await Promise.all([1, 2, 3].map(() => toolNamed("edit_file").run(params, context)));

@@ -42,7 +42,7 @@ describe("a glob", () => {
 		for (const name of names) expect(quickest(() => readGlob(pattern)(name))).toBeLessThan(50);
 	});
 
-	test("whose alternatives multiply, or that is very long, is refused", () => {
+	test("with too many alternatives, or that is very long, is rejected", () => {
 		expect(() => readGlob("{a,b}".repeat(25))).toThrow(/expands to more than 100 globs/);
 		expect(() => readGlob("{*a,*b}".repeat(8))).toThrow(/expands to more than 100 globs/);
 		expect(() => readGlob("a".repeat(2_000))).toThrow(/may have 1000 characters/);
@@ -73,7 +73,7 @@ describe("a rule of a .gitignore file", () => {
 		}
 	});
 
-	test("that would cost too much or cannot be read is left out, and the others hold", () => {
+	test("that would cost too much or cannot be read is ignored, and the others apply", () => {
 		const rules = [`${"**/a/".repeat(4)}b`, "x".repeat(2_000), "*.log"];
 		const file = readIgnoreFile("", rules.join("\n"));
 		expect(file.leftOut).toBe(2);
@@ -81,7 +81,7 @@ describe("a rule of a .gitignore file", () => {
 		expect(readIgnoreFile("", "a\n".repeat(10_000)).leftOut).toBe(8_000);
 	});
 
-	test("never makes the walk fail, whatever it says", () => {
+	test("never makes the walk fail, for any content", () => {
 		fc.assert(
 			fc.property(fc.string({ unit: fc.constantFrom(..."ab*?[]!\\/{}()+^$. -") }), (rule) => {
 				isIgnored([readIgnoreFile("", rule)], "a/b.log", "file");
@@ -96,18 +96,18 @@ describe("a rule of a .gitignore file", () => {
 		["", "/a", "b/a", "file", false],
 		["", "*.LOG", "a.log", "file", false],
 		["src", "/a", "src/a", "file", true],
-	] as const)("in %j, %s holds for the %3$s %2$s: %4$s", (base, rule, path, kind, expected) => {
+	] as const)("in %j, %s applies to the %3$s %2$s: %4$s", (base, rule, path, kind, expected) => {
 		expect(isIgnored([readIgnoreFile(base, rule)], path, kind)).toBe(expected);
 	});
 
-	test("of a deeper folder comes before those above it", () => {
+	test("of a deeper folder takes precedence over those above it", () => {
 		const files = [readIgnoreFile("", "*.log"), readIgnoreFile("src", "!keep.log")];
 		expect(isIgnored(files, "src/keep.log", "file")).toBe(false);
 		expect(isIgnored(files, "src/other.log", "file")).toBe(true);
 	});
 });
 
-test("what a walk leaves out is said: rules, and folders that are very deep", async () => {
+test("a walk reports what it omits: rules, and folders that are very deep", async () => {
 	const root = temporaryFolder();
 	mkdirSync(join(root, ...Array.from({ length: 120 }, () => "d")), { recursive: true });
 	writeFileSync(join(root, ".gitignore"), `${"**/a/".repeat(4)}b\n`);
@@ -136,7 +136,7 @@ describe("the text of a page", () => {
 		expect(quickest(() => htmlText(html))).toBeLessThanOrEqual(100);
 	});
 
-	test("holds what is read, in lines, and nothing of scripts and drawings", () => {
+	test("contains the readable text, in lines, and nothing of scripts and drawings", () => {
 		const html = `<!doctype html><head><title>Fog</title><style>p{}</style></head><body>
 			<script>if (a < b) "</p>"</script><svg><text>no</text></svg><noscript>no</noscript><svg/>
 			<h1>Fog &amp; <b>ra</b>in &#8211; &copy;</h1><ul><li>one<li>two</ul>

@@ -59,12 +59,12 @@ describe.skipIf(process.platform === "win32")("a command", () => {
 		expect(output).toMatch(/\n… \d+ characters left out …\n/);
 	});
 
-	test("cannot control the terminal, and overwritten progress is left out", async () => {
+	test("cannot control the terminal, and overwritten progress is omitted", async () => {
 		const { output } = await run(String.raw`printf '\033[2J\033]0;t\007a\r\nb 1%%\rb 2%%\rb 3%%\n'`);
 		expect(output).toBe("a\nb 3%\n");
 	});
 
-	test("ends with all of its processes when it is cancelled, even those that ignore the request", async () => {
+	test("ends with all of its processes when it is cancelled, even if they ignore the request", async () => {
 		const dir = temporaryFolder();
 		const pids = join(dir, "pids");
 		const cancelling = new AbortController();
@@ -79,7 +79,7 @@ describe.skipIf(process.platform === "win32")("a command", () => {
 		await expect.poll(() => started().filter(lives)).toEqual([]);
 	});
 
-	test("ends when its time is over, and what it started in the background ends with it", async () => {
+	test("ends when its time is up, together with its background processes", async () => {
 		expect(await run("sleep 600", { timeoutMs: 50 })).toMatchObject({ ended: "timed out" });
 		const dir = temporaryFolder();
 		const { output, ended } = await run("sleep 600 & echo $!", {}, dir);
@@ -92,11 +92,11 @@ describe.skipIf(process.platform === "win32")("a command", () => {
 	});
 });
 
-describe("the tool shell", () => {
+describe("the shell tool", () => {
 	const tool = createShell(import.meta.dirname, ["npm test", "git status"], process.env);
 	const asks = (command: string) => tool.needsApproval?.({ command });
 
-	test("asks about every command but those that begin with the words of an allowed one", async () => {
+	test("requires approval for every command except those that start with the words of an allowed one", async () => {
 		for (const command of ["npm test", "npm  test -- src/a.test.ts", "git status"])
 			expect(await asks(command)).toBe(false);
 		for (const command of [
@@ -120,7 +120,7 @@ describe("the tool shell", () => {
 			expect(await asks(command), command).toBe(true);
 	});
 
-	test("no character with a meaning for the shell gets a command past the question", () => {
+	test("no shell metacharacter lets a command bypass the approval", () => {
 		const special = fc.constantFrom(...";&|<>$`(){}*?~#!\\\"'[]^\n\r\t\u0000");
 		fc.assert(
 			fc.property(special, fc.string(), fc.string(), (character, before, after) => {
@@ -129,7 +129,7 @@ describe("the tool shell", () => {
 		);
 	});
 
-	test("a rule covers the program and its action, and never what a wrapper runs", () => {
+	test("a rule covers the program and its action, and never a command that a wrapper runs", () => {
 		expect(beginningOf("npm test -- a")).toBe("npm test");
 		expect(beginningOf("npm run build")).toBe("npm run build");
 		expect(beginningOf("git status")).toBe("git status");
@@ -152,7 +152,7 @@ describe("the tool shell", () => {
 			expect(beginningOf(command), command).toBeUndefined();
 	});
 
-	test("is there only if it is enabled, refuses what is no command, and limits its time", async () => {
+	test("exists only if it is enabled, rejects invalid commands, and limits their time", async () => {
 		for (const params of [
 			{ command: " " },
 			{ command: "a\0b" },

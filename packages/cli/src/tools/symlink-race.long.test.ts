@@ -95,7 +95,7 @@ describe("while a folder is exchanged with a link to another outside", () => {
 		["search_text", { pattern: "others" }],
 		["list_files", { prefix: "sub" }],
 		["list_files", {}],
-	] as const)("%s %j gives nothing of what is outside", async (name, params) => {
+	] as const)("%s %j returns nothing from outside", async (name, params) => {
 		await exchangeForEver();
 		// A text that was read is cached, so each attempt uses another agent.
 		const seen = await attempts(600, () => {
@@ -132,7 +132,7 @@ describe("a folder that is exchanged once", () => {
 		renameSync(join(root, "link"), join(root, "sub"));
 	};
 
-	test("right before the new file takes its place, is not written to", async () => {
+	test("right before the new file replaces the old one, is not written to", async () => {
 		const { place, after } = await planChange(root, "write_file", { path: "sub/a.txt", content: "new\n" });
 		const replaced = replaceFile(place, { text: after, draft: "d", stillHolds: async () => swap() });
 		await expect(replaced).rejects.toMatchObject({ code: "path_invalid" });
@@ -141,7 +141,7 @@ describe("a folder that is exchanged once", () => {
 		expect([...readdirSync(outside), ...readdirSync(join(root, "kept"))].join()).not.toContain(".holdfast");
 	});
 
-	test("after it was judged, gets no new folders and no file", async () => {
+	test("after the check, gets no new folders and no file", async () => {
 		const params = { path: "sub/deep/new.txt", content: "new\n" };
 		const { place, after } = await planChange(root, "write_file", params);
 		swap();
@@ -154,7 +154,7 @@ describe("a folder that is exchanged once", () => {
 		["as this system says it", undefined],
 		["as a system without /proc can know it", { folder: undefined }],
 		["where /proc is not mounted", { folder: "/proc/none/fd" }],
-	])("is noticed when it is opened, %s", async (_name, descriptors) => {
+	])("is detected when it is opened, %s", async (_name, descriptors) => {
 		const file = { absolute: join(root, "sub/a.txt"), relative: "sub/a.txt" };
 		const folder = { absolute: join(root, "sub"), relative: "sub" };
 		await (await openInside(file, descriptors)).close();

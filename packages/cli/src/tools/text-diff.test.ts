@@ -42,7 +42,7 @@ const someText = fc
 	)
 	.map(([lines, end]) => lines.join("") + end);
 
-test("the pieces make the second text of the first, with as few lines as can be, whatever the texts", () => {
+test("the hunks turn the first text into the second, with as few lines as possible, for any texts", () => {
 	fc.assert(
 		fc.property(someText, someText, (before, after) => {
 			const hunks = diffTexts(before, after);
@@ -54,7 +54,7 @@ test("the pieces make the second text of the first, with as few lines as can be,
 	);
 });
 
-test("the same text has no pieces, and changes that lie apart have one each, with three lines around", () => {
+test("equal texts have no hunks, and separate changes have one each, with three lines around", () => {
 	const text = Array.from({ length: 40 }, (_, index) => `line ${index + 1}\n`).join("");
 	expect(diffTexts(text, text)).toEqual([]);
 	const hunks = diffTexts(text, text.replace("line 5\n", "five\n").replace("line 30\n", ""));
@@ -65,7 +65,7 @@ test("the same text has no pieces, and changes that lie apart have one each, wit
 	expect(diffTexts("", "a\nb\n")[0]).toMatchObject({ beforeStart: 0, afterStart: 1, afterCount: 2 });
 });
 
-test("texts without a line in common are compared within bounds", () => {
+test("texts without a common line are compared within limits", () => {
 	const many = (word: string): string =>
 		Array.from({ length: 30_000 }, (_, index) => `${word} ${index}\n`).join("");
 	const started = process.cpuUsage();

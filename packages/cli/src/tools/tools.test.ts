@@ -42,7 +42,7 @@ function call(name: string, params: Record<string, unknown>): Promise<string> {
 }
 
 describe("the set of tools", () => {
-	test("has no fetch_url unless the network is allowed, and every tool may be run again", () => {
+	test("has no fetch_url unless the network is allowed, and every tool can be run again", () => {
 		expect(createAssistantTools({ root }).map((tool) => tool.name)).toEqual([
 			"list_files",
 			"read_file",
@@ -56,13 +56,13 @@ describe("the set of tools", () => {
 
 describe("staying inside the directory", () => {
 	test.each(["../secret.txt", "src/../../secret.txt", "/etc/passwd", "leak.txt", "up/secret.txt"])(
-		"reading %s is refused",
+		"reading %s is rejected",
 		async (path) => {
 			await expect(call("read_file", { path })).rejects.toMatchObject({ code: "path_outside_root" });
 		},
 	);
 
-	test("listing and searching outside is refused, and links that lead out are not followed", async () => {
+	test("listing and searching outside is rejected, and links to the outside are not followed", async () => {
 		await expect(call("list_files", { prefix: ".." })).rejects.toMatchObject({ code: "path_outside_root" });
 		await expect(call("search_text", { pattern: "x", path: "up" })).rejects.toMatchObject({
 			code: "path_outside_root",
@@ -85,7 +85,7 @@ describe("staying inside the directory", () => {
 });
 
 describe("list_files", () => {
-	test("lists near files first and leaves out what a question does not mean", async () => {
+	test("lists near files first and omits those that a question does not refer to", async () => {
 		expect((await call("list_files", {})).split("\n").map((line) => line.split("\t")[0])).toEqual([
 			"7 files (1 binary file left out)",
 			".gitignore",
@@ -98,7 +98,7 @@ describe("list_files", () => {
 		]);
 	});
 
-	test("narrows by prefix and glob, and says what a limit left out", async () => {
+	test("narrows by prefix and glob, and reports what a limit omitted", async () => {
 		expect(await call("list_files", { prefix: "src", glob: "*.ts" })).toMatch(/^2 files\nsrc\/lamp.ts\t/);
 		expect(await call("list_files", { glob: "src/*.ts" })).toMatch(/^1 file\n/);
 		expect(await call("list_files", { limit: 2 })).toMatch(/first 2 shown; 5 more/);
@@ -106,7 +106,7 @@ describe("list_files", () => {
 });
 
 describe("read_file", () => {
-	test("numbers the lines and says how to read on", async () => {
+	test("numbers the lines and explains how to read on", async () => {
 		put("long.txt", Array.from({ length: 5012 }, (_, index) => `line ${index + 1}`).join("\n"));
 		const first = await call("read_file", { path: "long.txt", to: 200 });
 		expect(first.split("\n")[0]).toBe(
@@ -119,7 +119,7 @@ describe("read_file", () => {
 		await expect(call("read_file", { path: "long.txt", from: 6000 })).rejects.toThrow(/only 5,012 lines/);
 	});
 
-	test("cuts very long lines and answers no more than its limit", async () => {
+	test("cuts very long lines and returns no more than its limit", async () => {
 		put("wide.txt", Array.from({ length: 300 }, () => "x".repeat(10_000)).join("\n"));
 		const answer = await call("read_file", { path: "wide.txt", to: 300 });
 		expect(answer.length).toBeLessThan(170_000);
@@ -129,7 +129,7 @@ describe("read_file", () => {
 });
 
 describe("search_text", () => {
-	test("ignores case by default and answers with file, line and text", async () => {
+	test("ignores case by default and returns file, line and text", async () => {
 		const answer = await call("search_text", { pattern: "horn" });
 		expect(answer).toMatch(/^3 matching lines in 2 files \(6 files searched\)/);
 		expect(answer).toContain("src/deep/horn.ts:1: // the Horn sounds in fog");
@@ -137,7 +137,7 @@ describe("search_text", () => {
 		expect(await call("search_text", { pattern: "Horn", case_sensitive: true })).toMatch(/^1 matching line /);
 	});
 
-	test("reads regular expressions only when asked, and shows context", async () => {
+	test("reads regular expressions only on request, and shows context", async () => {
 		expect(await call("search_text", { pattern: "l.mp|li.ht\\(", regex: true })).toMatch(/^1 matching line/);
 		expect(await call("search_text", { pattern: "li.ht(" })).toMatch(/^0 matching lines/);
 		expect(await call("search_text", { pattern: "return", context: 1 })).toContain("src/lamp.ts-1- export");
@@ -174,18 +174,18 @@ describe("fetch_url", () => {
 		"http://2130706433/",
 		"http://[64:ff9b::7f00:1]/",
 		"http://localhost./",
-	])("refuses the private address %s", async (url) => {
+	])("rejects the private address %s", async (url) => {
 		await expect(createFetchUrl().run({ url })).rejects.toMatchObject({ code: "fetch_private_address" });
 	});
 
-	test("refuses other protocols and credentials", async () => {
+	test("rejects other protocols and credentials", async () => {
 		await expect(createFetchUrl().run({ url: "file:///etc/passwd" })).rejects.toThrow(
 			/neither http nor https/,
 		);
 		await expect(createFetchUrl().run({ url: "http://a:b@example.com" })).rejects.toThrow(/password/);
 	});
 
-	test("answers with the text of a page, follows redirects, and stops at its limits", async () => {
+	test("returns the text of a page, follows redirects, and stops at its limits", async () => {
 		const server = createServer((request, response) => {
 			if (request.url === "/hang") return;
 			if (request.url === "/moved") response.writeHead(302, { location: "/page" }).end();
@@ -212,7 +212,7 @@ describe("fetch_url", () => {
 	});
 });
 
-describe("files as repositories contain them", () => {
+describe("files as they occur in repositories", () => {
 	test.each([
 		["\r\n", "one\r\nhorn\r\nthree\r\n"],
 		["\r", "one\rhorn\rthree"],
@@ -226,12 +226,12 @@ describe("files as repositories contain them", () => {
 		expect(await call("search_text", { pattern: "horn", glob: "odd.txt" })).toContain("odd.txt:2: horn");
 	});
 
-	test("are read as Windows-1252 where they are no UTF-8", async () => {
+	test("are read as Windows-1252 if they are not UTF-8", async () => {
 		writeFileSync(join(root, "old.txt"), Buffer.from("caf\xe9 horn\n", "latin1"));
 		expect(await call("read_file", { path: "old.txt" })).toContain("1\tcafé horn");
 	});
 
-	test("are left out where the repository around the folder ignores them", async () => {
+	test("are omitted if the repository around the folder ignores them", async () => {
 		put("one.txt", "a");
 		put("two.txt", "a");
 		put("three.txt", "a");
@@ -248,7 +248,7 @@ describe("files as repositories contain them", () => {
 		expect(listed).toContain("src/lamp.ts");
 	});
 
-	test("are listed in a folder that its repository ignores as a whole", async () => {
+	test("are listed in a folder that its repository ignores entirely", async () => {
 		rmSync(join(root, ".git"), { recursive: true });
 		mkdirSync(join(folder, ".git"));
 		writeFileSync(join(folder, ".gitignore"), "*\n");

@@ -17,7 +17,7 @@ async function writing(path: string, work: (host: SqliteHost) => Promise<unknown
 	await host.close();
 }
 
-test("folding that is killed in the middle leaves all entries, or the one that replaces them", async () => {
+test("a compaction that is killed in the middle leaves all entries, or the one that replaces them", async () => {
 	const folder = temporaryFolder();
 	const path = join(folder, "j.db");
 	const runs = 2_000;

@@ -60,7 +60,7 @@ async function problemsOf(file: string): Promise<unknown> {
 	}
 }
 
-test("all of a store is moved to a server and back, and stays what it was", async () => {
+test("a whole store is moved to a server and back, unchanged", async () => {
 	await using(inFile(), fillStore);
 	const before = await using(inFile(), contentOf);
 	const store = emptyStore();
@@ -79,7 +79,7 @@ test("all of a store is moved to a server and back, and stays what it was", asyn
 	await server.query(`DROP SCHEMA ${back.left} CASCADE`);
 });
 
-test("what a store remembers of inputs that came and of sessions that went is moved too", async () => {
+test("a store's records of received inputs and deleted sessions are moved too", async () => {
 	await using(inFile(), fillStore);
 	const store = emptyStore();
 	await moveToServer(path(), store, silent);
@@ -89,7 +89,7 @@ test("what a store remembers of inputs that came and of sessions that went is mo
 	expect(await using(inFile("back.db"), rememberedBy)).toEqual(remembered);
 });
 
-test("a run that was open continues where it was moved to, and each session is among the changes there", async () => {
+test("an open run continues where it was moved to, and each session is among the changes there", async () => {
 	await using(inFile(), async (host) => {
 		const agent = new Agent({
 			model: scriptedModel(() => ({ gate: new Promise(() => {}), text: "never" })),
@@ -123,7 +123,7 @@ test("a run that was open continues where it was moved to, and each session is a
 	expect(later.map(({ key }) => key)).toEqual(["next"]);
 });
 
-test("nothing is moved where there is something already, and nothing from where somebody works", async () => {
+test("nothing is moved into a store with data, or from a store with active workers", async () => {
 	await using(inFile(), fillStore);
 	const filled = emptyStore();
 	const living = postgresHost({ ...filled, leaseTtlMs: 120_000 });
@@ -157,7 +157,7 @@ async function blocked(database: string): Promise<void> {
 		.toBe(1);
 }
 
-test("a move to a server that is killed leaves both as they were, and the next one moves", async () => {
+test("a killed move to a server leaves both stores as they were, and the next one succeeds", async () => {
 	await using(inFile(), fillStore);
 	const before = await using(inFile(), contentOf);
 	const { url, name } = await emptyDatabase();
@@ -182,7 +182,7 @@ test("a move to a server that is killed leaves both as they were, and the next o
 	expect(await using(postgresHost({ connectionString: url }), contentOf)).toEqual(before);
 });
 
-test("a move to a file that is killed leaves the server as it was and no file, and the next one moves", async () => {
+test("a killed move to a file leaves the server as it was and no file, and the next one succeeds", async () => {
 	await using(inFile(), fillStore);
 	const { url, name } = await emptyDatabase();
 	await moveToServer(path(), { connectionString: url }, silent);
@@ -209,7 +209,7 @@ test("a move to a file that is killed leaves the server as it was and no file, a
 	expect(await using(inFile("new.db"), contentOf)).toEqual(before);
 });
 
-test("the command says what it cannot move, in one line", async () => {
+test("the command reports in one line what it cannot move", async () => {
 	const io = { folder: "/", environment: {} };
 	const parsed = (...argv: string[]) => parseCommand(["db", "move", ...argv], io);
 	expect(() => parsed("a.db")).toThrow("From where to where?");

@@ -48,7 +48,7 @@ const recordRun = (name: string, sessionKey: string): unknown =>
 const rowsOf = async (table: string): Promise<number> =>
 	(await server.query(`SELECT 1 FROM ${store.schema}.${table}`)).length;
 
-test("a whole store has no problems, and all of it is counted", async () => {
+test("an intact store has no problems, and all of it is counted", async () => {
 	await fillStore(host);
 	const { problems, counts } = await checkStore(store);
 	expect(problems).toEqual([]);
@@ -63,7 +63,7 @@ test("a whole store has no problems, and all of it is counted", async () => {
 	});
 });
 
-test("workers that are alive are counted with the sessions they have under way, and dead ones are not", async () => {
+test("living workers are counted with their active sessions, and dead ones are not", async () => {
 	const [working, idle] = [1, 2].map(() => postgresHost({ ...store, leaseTtlMs: 120_000 })) as [
 		typeof host,
 		typeof host,
@@ -104,7 +104,7 @@ test.each([
 	["UPDATE records SET body = '{'", "the record r of shelf is damaged"],
 	["UPDATE timers SET body = '{'", "the body of timer t is damaged"],
 	["DELETE FROM file_pieces", "file f has 0 of its 3 bytes"],
-])("a check finds what was done to a store: %s", async (statement, expected) => {
+])("a check detects damage to a store: %s", async (statement, expected) => {
 	await addRun(host.journal, "a", { at: old, runId: "run", secret: "sent" });
 	await host.journal.submit("a", { id: "i", kind: "notice", dedupeKey: "d", body: null });
 	await host.values.values("a", "notes").set("n", 1);
@@ -116,7 +116,7 @@ test.each([
 	expect(problems.map(({ what }) => what).join("\n")).toContain(expected);
 });
 
-test("what nobody turned to for a while goes with its sub-agents and the records of its runs; the rest stays", async () => {
+test("sessions unused for a while are removed with their sub-agents and the records of their runs; the others stay", async () => {
 	const { journal, execution } = host;
 	for (const [at, key] of ["gone", childKey("gone", "1"), childKey(childKey("gone", "1"), "2")].entries())
 		await addRun(journal, key, { at: old, runId: `run ${at}`, secret: "sent" });
@@ -159,7 +159,7 @@ test("what nobody turned to for a while goes with its sub-agents and the records
 	expect((await checkStore(store)).problems).toEqual([]);
 });
 
-test("a session that somebody turned to after it was seen stays, and those that would go with it", async () => {
+test("a session that is used after it was selected stays, with everything that would be removed with it", async () => {
 	for (const [at, key] of ["a", "b"].entries())
 		await addRun(host.journal, key, { at: old, runId: `run ${at}` });
 	const seen = (await host.journal.list()).map(({ key, epoch, seq, updatedAt }) => ({
@@ -181,7 +181,7 @@ test("a session that somebody turned to after it was seen stays, and those that 
 	expect(await keys()).toEqual(["b"]);
 });
 
-test("a run that a fork still has keeps its records when the session it was begun in goes", async () => {
+test("a run that is still in a fork keeps its records when its original session is removed", async () => {
 	await addRun(host.journal, "origin", { at: old, runId: "shared" });
 	await recordRun("shared", "origin");
 	time = now;
@@ -191,7 +191,7 @@ test("a run that a fork still has keeps its records when the session it was begu
 	expect(await host.records.list("runs")).toMatchObject([{ name: "shared" }]);
 });
 
-test("old runs of sessions that stay are folded", async () => {
+test("old runs of remaining sessions are compacted", async () => {
 	for (const [at, days] of [40, 35, 1].entries())
 		await addRun(host.journal, "s", { at: now - days * day, runId: `run ${at}`, asks: `question ${at}` });
 	const foldBefore = now - 30 * day;
@@ -207,7 +207,7 @@ test("old runs of sessions that stay are folded", async () => {
 	expect((await checkStore(store)).problems).toEqual([]);
 });
 
-test("the command checks and prunes a server, and says what is the server's to do", async () => {
+test("the command checks and prunes a server, and names the tasks that are left to the server", async () => {
 	const own = `db_${server.schema()}`;
 	await server.query(`CREATE DATABASE ${own}`);
 	const address = new URL(server.url);

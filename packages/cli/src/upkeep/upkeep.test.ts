@@ -101,7 +101,7 @@ describe("check", () => {
 		});
 	};
 
-	test("counts what there is, in a file that is not open and in one that is open", async () => {
+	test("counts the contents of a closed file and of an open one", async () => {
 		await sessions();
 		const expected = {
 			sessions: 3,
@@ -160,14 +160,14 @@ describe("check", () => {
 		["UPDATE chunks SET seq = 77", "chunk 1 after entry 77, and the last entry is 7"],
 		["UPDATE chunks SET body = '{'", "chunk 1 after entry 5 is damaged"],
 		["DELETE FROM records WHERE shelf = 'runs'", "1 runs are listed as unfinished and have no record"],
-	])("finds what was done to a file: %s", async (statement, expected) => {
+	])("detects damage to a file: %s", async (statement, expected) => {
 		await sessions();
 		changed(statement);
 		const { problems } = checked();
 		expect(problems.map(({ what }) => what).join("\n")).toContain(expected);
 	});
 
-	test("says what it found, and exits with 1", async () => {
+	test("reports its findings, and exits with 1", async () => {
 		await sessions();
 		changed("DELETE FROM entries WHERE seq IN (3, 4) AND session = 1");
 		const { code, stdout, stderr } = await db("check");
@@ -178,7 +178,7 @@ describe("check", () => {
 		expect(JSON.parse(line)).toMatchObject({ ok: false, problems, unlisted: 0 });
 	});
 
-	test("says what is damaged wherever bytes were changed, and never fails itself", async () => {
+	test("reports damage wherever bytes were changed, and never fails itself", async () => {
 		await writing(async ({ journal }) => {
 			for (let each = 0; each < 40; each++)
 				await addRun(journal, `s${each % 8}`, { at: now, runId: `r${each}`, secret: "x".repeat(400) });
@@ -212,7 +212,7 @@ describe("check", () => {
 		expect(stdout).toMatch(/problems were found[\s\S]*cannot be read/);
 	});
 
-	test("finds each bit that was flipped in a body, though what is left can be read", async () => {
+	test("detects each bit flipped in a body, even if the rest can be read", async () => {
 		await writing(async ({ journal, values, timers, files }) => {
 			for (let each = 0; each < 10; each++)
 				await addRun(journal, `s${each}`, { at: now, runId: `r${each}`, secret: "body ".repeat(60) });
@@ -245,7 +245,7 @@ describe("check", () => {
 		expect(found).toBeGreaterThan(13);
 	});
 
-	test("takes what a release without checksums has changed for what it is", async () => {
+	test("accepts changes of a release without checksums", async () => {
 		await sessions();
 		changed(
 			`UPDATE session_values SET value = '{"text":"other"}'`,
@@ -255,7 +255,7 @@ describe("check", () => {
 		expect(checked().problems).toEqual([]);
 	});
 
-	test.each([0, -1])("fails for a file that says that it has version %i", async (version) => {
+	test.each([0, -1])("fails for a file that claims version %i", async (version) => {
 		await sessions();
 		changed(`PRAGMA user_version = ${version}`);
 		const { code, stderr } = await db("check");
@@ -263,7 +263,7 @@ describe("check", () => {
 		expect(() => open()).toThrow(expect.objectContaining({ code: "journal_corrupt" }));
 	});
 
-	test("refuses a file of a newer release or of another program, and leaves it as it is", async () => {
+	test("rejects a file of a newer release or of another program, and does not change it", async () => {
 		await sessions();
 		const { version } = checked();
 		changed("PRAGMA user_version = 99");
@@ -296,7 +296,7 @@ describe("check", () => {
 });
 
 describe("backup", () => {
-	test("gives a copy of its own: runs that are open continue in the original, and have no owner in the copy", async () => {
+	test("creates an independent copy: open runs continue in the original, and have no owner in the copy", async () => {
 		const host = open();
 		await addRun(host.journal, "done", { at: now, runId: "r0" });
 		const lease = await take(host.journal, "open");
@@ -331,7 +331,7 @@ describe("backup", () => {
 		await taken.append({ at: now, runId: "r1", facts: factsOfRun("q", "").slice(6) });
 	});
 
-	test("replaces no file unless asked to, and never that of a database that is open", async () => {
+	test("replaces no file unless requested, and never that of an open database", async () => {
 		await writing(({ journal }) => addRun(journal, "s", { at: now, runId: "r" }));
 		const copy = join(folder, "copy.db");
 		writeFileSync(copy, "precious");
@@ -348,7 +348,7 @@ describe("backup", () => {
 		expect((await db("backup", folder)).stderr).toContain("is a folder");
 	});
 
-	test("keeps no copy of a journal that is damaged", async () => {
+	test("keeps no copy of a damaged journal", async () => {
 		await writing(({ journal }) => addRun(journal, "s", { at: now, runId: "r" }));
 		changed("DELETE FROM entries WHERE seq = 3");
 		const { code, stderr } = await db("backup", join(folder, "copy.db"));
@@ -358,7 +358,7 @@ describe("backup", () => {
 });
 
 describe("prune", () => {
-	test("removes sessions that had their time, with those of their sub-agents and all that is kept of them", async () => {
+	test("removes expired sessions, with those of their sub-agents and all their data", async () => {
 		const host = open();
 		const { journal, values, execution } = host as Required<SqliteHost>;
 		const old = now - 40 * day;
@@ -413,7 +413,7 @@ describe("prune", () => {
 		expect([again.seq, again.epoch > 1]).toEqual([0, true]);
 	});
 
-	test("takes the notifications that were made for a session with it", async () => {
+	test("removes the notifications of a session with it", async () => {
 		const { journal, execution } = open() as Required<SqliteHost>;
 		await addRun(journal, "old", { at: now - 40 * day, runId: "run" });
 		const { incarnation = "" } = (await journal.head("old")) ?? {};
@@ -427,7 +427,7 @@ describe("prune", () => {
 		expect(checked()).toMatchObject({ problems: [], counts: { records: 0 } });
 	});
 
-	test("keeps so many of the youngest, and fences who held a session that went", async () => {
+	test("keeps the given number of newest sessions, and fences the owners of removed ones", async () => {
 		const host = open();
 		for (const [index, key] of ["a", "b", "c"].entries())
 			await addRun(host.journal, key, { at: now - (40 - index) * day, runId: key });
@@ -440,7 +440,7 @@ describe("prune", () => {
 		expect(checked().problems).toEqual([]);
 	});
 
-	test("leaves a session alone that somebody turned to since it was looked at", async () => {
+	test("skips a session that was used since it was selected", async () => {
 		const host = open();
 		for (const [index, key] of ["a", "b", "c"].entries())
 			await addRun(host.journal, key, { at: now - (40 + index) * day, runId: key });
@@ -472,7 +472,7 @@ describe("prune", () => {
 		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, hidden: 0, entries: 7 } });
 	});
 
-	test("removes what a fork left that was killed, and leaves one alone that is under way", async () => {
+	test("removes leftovers of a killed fork, and skips an active one", async () => {
 		await writing(async ({ journal }) => addRun(journal, "s", { at: now, runId: "r", secret: "chunk" }));
 		changed(
 			`INSERT INTO sessions (key, epoch, owner, inputs, created_at, updated_at)
@@ -497,7 +497,7 @@ describe("prune", () => {
 		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 2, hidden: 1 } });
 	});
 
-	test("removes what a fold left that was killed; until then it is out of reach, and it is removed with its session", async () => {
+	test("removes leftovers of a killed compaction; until then they are unreachable, and they are removed with their session", async () => {
 		await writing(async ({ journal }) => {
 			for (const runId of ["a", "b"])
 				await addRun(journal, "s", { at: now - 50 * day, runId, secret: "chunk" });
@@ -536,7 +536,7 @@ describe("prune", () => {
 		expect(left()).toEqual({ entries: 0, chunks: 0, folds: 0 });
 	});
 
-	test("removes all that a fork left, however much, and all that is kept of many folded runs", async () => {
+	test("removes all leftovers of a fork, however large, and all data of many compacted runs", async () => {
 		const host = open();
 		const lease = await take(host.journal, "s");
 		for (let each = 0; each < 520; each++)
@@ -556,7 +556,7 @@ describe("prune", () => {
 		expect(checked()).toMatchObject({ problems: [], counts: { hidden: 0, records: 0, entries: 1 } });
 	});
 
-	test("keeps what a host knows of a run as long as a fork has it", async () => {
+	test("keeps a host's records of a run as long as a fork has it", async () => {
 		const host = open();
 		const { journal } = host;
 		await addRun(journal, "s", { at: now - 50 * day, runId: "r" });
@@ -578,7 +578,7 @@ describe("prune", () => {
 		expect(await pruned({ removeBefore: now - 30 * day, foldBefore: now - 30 * day })).toBe(true);
 	});
 
-	test("folds old runs of sessions that stay, and leaves what was not settled", async () => {
+	test("compacts old runs of remaining sessions, and keeps unsettled work", async () => {
 		const host = open();
 		for (const at of [60, 50, 2])
 			await addRun(host.journal, "s", { at: now - at * day, runId: `r${at}`, asks: `asked ${at}` });
@@ -603,7 +603,7 @@ describe("prune", () => {
 		expect((await run(["sessions", "--db", path], { folder })).stdout).toContain("asked 60");
 	});
 
-	test("makes bodies vanish from the file, once it is vacuumed", async () => {
+	test("removes bodies from the file, once it is vacuumed", async () => {
 		await writing(async ({ journal }) => {
 			await addRun(journal, "goes", {
 				at: now - 60 * day,
@@ -628,7 +628,7 @@ describe("prune", () => {
 	});
 });
 
-test("vacuum says so when others keep the file busy, and the journal is as it was", async () => {
+test("vacuum reports that others keep the file busy, and the journal is unchanged", async () => {
 	await writing(async ({ journal }) => {
 		for (let each = 0; each < 50; each++)
 			await addRun(journal, `s${each}`, { at: now - 60 * day, runId: `r${each}` });
@@ -646,7 +646,7 @@ test("vacuum says so when others keep the file busy, and the journal is as it wa
 	expect(checked()).toMatchObject({ problems: [], counts: { sessions: 0, freeBytes: 0 } });
 });
 
-describe("beside processes that write", () => {
+describe("next to processes that write", () => {
 	function writer(name: string): Promise<ChildProcess> {
 		const child = fork(new URL("./writer-process.fixture.ts", import.meta.url), [path, name], {
 			execArgv: ["--conditions=holdfast-source", "--no-warnings"],
@@ -664,7 +664,7 @@ describe("beside processes that write", () => {
 			child.send("stop");
 		});
 
-	test("check, backup, prune and vacuum lose nothing of what is written, and make no other process fail", async () => {
+	test("check, backup, prune and vacuum lose none of the writes, and make no other process fail", async () => {
 		await writing(async ({ journal }) => {
 			for (let each = 0; each < 60; each++)
 				await addRun(journal, `old-${each}`, { at: now - 60 * day, runId: `old-${each}` });
@@ -700,7 +700,7 @@ describe("beside processes that write", () => {
 		for (const copy of copies) expect(checked(copy).problems).toEqual([]);
 	});
 
-	test("a prune that is killed at any moment leaves a whole file, and the next one continues", async () => {
+	test("a prune that is killed at any moment leaves a complete file, and the next one continues", async () => {
 		await writing(async ({ journal }) => {
 			for (let each = 0; each < 12; each++) {
 				const key = `old-${each}`;

@@ -50,7 +50,7 @@ test("a rule approves later changes in the same folder, and no others", async ()
 	expect(asked).toHaveLength(3);
 });
 
-test("a rule for a file at the top covers that file only", async () => {
+test("a rule for a file at the top level covers only that file", async () => {
 	const { made } = approvals([{ type: "rule" }]);
 	await made.next([write("a.ts")]);
 	expect(await made.next([write("a.ts", "other\n")])).toMatchObject({ approved: true });
@@ -72,7 +72,7 @@ test("a revoked rule approves nothing", async () => {
 	expect(await made.next([write("src/b.ts")])).toBeUndefined();
 });
 
-test("edited arguments are shown and asked about again, and approved as they were shown", async () => {
+test("edited arguments are shown for approval again, and approved as shown", async () => {
 	const input = { path: "src/b.ts", content: "edited\n" };
 	const { made, asked } = approvals([{ type: "edit", input }, { type: "once" }]);
 	const answer = await made.next([write("src/a.ts")]);
@@ -80,7 +80,7 @@ test("edited arguments are shown and asked about again, and approved as they wer
 	expect(answer).toMatchObject({ approved: true, input, basis: { before: null } });
 });
 
-test("an edit that is impossible changes nothing, and the call is asked about again", async () => {
+test("an impossible edit changes nothing, and the call is shown for approval again", async () => {
 	const edited = { path: "../outside", content: "" };
 	const { made, asked, dir } = approvals([{ type: "edit", input: edited }, { type: "once" }]);
 	writeFileSync(join(dir ?? "", "a.ts"), "old\n");

@@ -10,7 +10,7 @@ test.each([
 	[undefined, { ANTHROPIC_API_KEY: "key" }, "@ai-sdk/anthropic"],
 	[undefined, { HOLDFAST_MODEL: "google:gemini-2.5-pro" }, "@ai-sdk/google"],
 ])(
-	"the model %s in %j is refused when it is chosen, if its package is missing",
+	"the model %s in %j is rejected when it is selected, if its package is missing",
 	(asked, environment, name) => {
 		const choose = (): unknown => chooseModel(asked, environment, none);
 		expect(choose).toThrow(UsageError);
@@ -31,6 +31,6 @@ test("HOLDFAST_CONTEXT_WINDOW applies to every model, also to the one that needs
 	expect(chosen.map(({ contextWindow }) => contextWindow)).toEqual([200_000, 200_000, 200_000]);
 });
 
-test("a package that is installed is found", () => {
+test("an installed package is found", () => {
 	expect(chooseModel("openai:gpt-5.2", {}).name).toBe("openai:gpt-5.2");
 });

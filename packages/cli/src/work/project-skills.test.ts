@@ -13,7 +13,7 @@ const write = (path: string, text: string): void => {
 const skill = (name: string, more = ""): string =>
 	`---\nname: ${name}\ndescription: Does ${name}.\n${more}---\nBody.\n`;
 
-test("finds the skills of a folder and of its repository's root, the nearest first, and says why others are left out", async () => {
+test("finds the skills of a folder and of its repository's root, the nearest first, and explains why others are omitted", async () => {
 	const root = temporaryFolder();
 	const dir = join(root, "packages/core");
 	mkdirSync(join(root, ".git"));

@@ -3,7 +3,7 @@ import type { ChatTransport, UIMessage } from "ai";
 import { expectTypeOf, test } from "vitest";
 import { HoldfastChatTransport } from "./chat-transport.ts";
 
-test("useChat takes it, with messages of any type", () => {
+test("useChat accepts it, with messages of any type", () => {
 	type Mine = UIMessage<{ readonly at: number }>;
 	expectTypeOf<HoldfastChatTransport>().toExtend<ChatTransport<UIMessage>>();
 	expectTypeOf<HoldfastChatTransport<Mine>>().toExtend<ChatTransport<Mine>>();

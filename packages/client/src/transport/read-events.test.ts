@@ -64,7 +64,7 @@ test("records split at any byte, with any line ending and with comments, are the
 	);
 });
 
-test("one byte at a time is the same as all at once [API-087]", async () => {
+test("one byte at a time gives the same as all at once [API-087]", async () => {
 	const event = { type: "text_delta", delta: "data: 漢字 🚲\n\nid: 7" } as const;
 	const text = `: ping\r\n\r\nid: 1\r\ndata: ${JSON.stringify(event)}\r\n\r\nid: 2\ndata: {"type":"execute_complete","status":"completed"}\n\n`;
 	const bytes = new TextEncoder().encode(text);
@@ -89,7 +89,7 @@ async function read(text: string, maxEventCharacters?: number): Promise<unknown>
 	return events;
 }
 
-test("a record cut short is no event", async () => {
+test("a truncated record is not an event", async () => {
 	expect(await read('id: 1\ndata: {"type":"text_start"}\n\nid: 2\ndata: {"type":"text_start"}\n')).toEqual([
 		{ type: "text_start" },
 	]);
@@ -99,14 +99,14 @@ test.each([
 	['data: {"type":"text_start"}\n\n', "an event has no id"],
 	["id: 1\ndata: {oops\n\n", "event 1 is no JSON"],
 	["id: 1\ndata: 7\n\n", "event 1 has no type"],
-])("what is no event of ours is said to be none: %j", async (text, what) => {
+])("an invalid event is reported as invalid: %j", async (text, what) => {
 	expect(await read(text)).toMatchObject({
 		code: "invalid_response",
 		message: expect.stringContaining(what),
 	});
 });
 
-test("an event without end is not gathered for ever", async () => {
+test("an endless event is not buffered without limit", async () => {
 	const error = await read(`id: 1\ndata: ${"x".repeat(2000)}`, 1000);
 	expect(error).toMatchObject({
 		code: "invalid_response",

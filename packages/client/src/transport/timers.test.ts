@@ -6,7 +6,7 @@ const day = 24 * 60 * 60_000;
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("the platform's timers wait for 60 days, not for a moment, and can be called off", () => {
+test("timers wait for 60 days instead of firing at once, and can be cancelled", () => {
 	const wake = vi.fn();
 	platformTimers.setTimeout(wake, 60 * day);
 	const handle = platformTimers.setTimeout(wake, 60 * day);

@@ -56,7 +56,7 @@ describe("largeResults", () => {
 		expect(results(model.requests[1]?.messages ?? [])).toEqual([recorded]);
 	});
 
-	test("leaves short results and files as they are", async () => {
+	test("leaves short results and files unchanged", async () => {
 		const image = [
 			{ type: "image", mimeType: "image/png", source: { type: "base64", data: "A".repeat(4_000) } },
 		];
@@ -125,7 +125,7 @@ describe("largeResults", () => {
 		expect(results(later.state.messages).at(-1)).toContain("no stored result");
 	});
 
-	test("stores what middleware masked, and nothing else", async () => {
+	test("stores only what middleware masked", async () => {
 		const mask: Interceptor = {
 			name: "mask",
 			admitWaiting: "as-is",
@@ -283,7 +283,7 @@ describe("largeResults", () => {
 		await two.agent.close();
 	});
 
-	test("refuses a host without files with a code", async () => {
+	test("rejects a host without files with a code", async () => {
 		const { journal, values, close } = memoryHost();
 		const { agent } = agentOf([ask("c1", "read_log"), "done"], { host: { journal, values, close } as never });
 		const run = await agent.session("ann").send("go");
@@ -291,7 +291,7 @@ describe("largeResults", () => {
 	});
 
 	test.each([[{ limit: 10 }], [{ head: -1 }], [{ limit: 2_000, head: 1_500, tail: 501 }], [{ limits: 1 }]])(
-		"refuses the options %o",
+		"rejects the options %o",
 		(options) => {
 			expect(() => largeResults(options as never)).toThrow(
 				expect.objectContaining({ code: "invalid_option" }),

@@ -68,7 +68,7 @@ describe("loadSkills", () => {
 		expect(await loadSkills({ sources: loaded })).toEqual(loaded);
 	});
 
-	test("refuses what cannot be used, with a code each", async () => {
+	test("rejects unusable skills, with a code each", async () => {
 		const one = { text: textOf("one") };
 		const linked = folderWith({ "skills/one/SKILL.md": textOf("one"), "secret.txt": "secret" });
 		symlinkSync(join(linked, "secret.txt"), join(linked, "skills/one/link.txt"));
@@ -89,7 +89,7 @@ describe("loadSkills", () => {
 		for (const [code, options] of cases) expect(await codeOf(loadSkills(options))).toBe(code);
 	});
 
-	test("leaves out what cannot be used and keeps the first of two names with `onInvalid`", async () => {
+	test("omits unusable skills and keeps the first of two names with `onInvalid`", async () => {
 		const codes: unknown[] = [];
 		const loaded = await loadSkills({
 			folders: ["/nowhere-at-all"],

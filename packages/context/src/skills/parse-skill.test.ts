@@ -6,7 +6,7 @@ const skill = (fields: string, body = "Do it.\n"): string => `---\n${fields}\n--
 const named = (more: string): string => skill(`name: tidy\ndescription: Tidies.\n${more}`);
 
 describe("parseSkill", () => {
-	test("reads all fields of the format, as texts", () => {
+	test("reads all fields of the format as strings", () => {
 		const text = named(
 			"license: MIT\ncompatibility: Needs git.\nmetadata:\n  version: 1.0\n  author: ann\nallowed-tools: Bash(git diff:*) Read",
 		);
@@ -21,7 +21,7 @@ describe("parseSkill", () => {
 		});
 	});
 
-	test("reads the same skill with a byte order mark and with line ends of Windows", () => {
+	test("reads the same skill with a byte order mark and with Windows line ends", () => {
 		const plain = named("license: MIT");
 		expect(parseSkill(`\uFEFF${plain.replaceAll("\n", "\r\n")}`)).toEqual(parseSkill(plain));
 	});
@@ -59,13 +59,13 @@ describe("parseSkill", () => {
 			"skill_name_invalid",
 			undefined,
 		],
-	])("refuses %s", (_, text, code, field) => {
+	])("rejects %s", (_, text, code, field) => {
 		expect(() => parseSkill(text)).toThrow(
 			expect.objectContaining({ code, ...(field && { data: expect.objectContaining({ field }) }) }),
 		);
 	});
 
-	test("refuses a name that differs from its folder's, and a body over the limit", () => {
+	test("rejects a name that differs from its folder's, and a body over the limit", () => {
 		expect(() => parseSkill(named(""), { folder: "other" })).toThrow(
 			expect.objectContaining({ code: "skill_name_invalid" }),
 		);
@@ -74,7 +74,7 @@ describe("parseSkill", () => {
 		);
 	});
 
-	test("reads what other programs add with `lenient`", () => {
+	test("reads the additions of other programs with `lenient`", () => {
 		const text = named("version: 2\nmetadata:\n  a:\n    b: c\nallowed-tools:\n  - Read\n  - Bash(git:*)");
 		expect(parseSkill(text, { format: "lenient" })).toMatchObject({
 			metadata: { a: '{"b":"c"}' },
@@ -82,7 +82,7 @@ describe("parseSkill", () => {
 		});
 	});
 
-	test("reads any text, or refuses it with a code", () => {
+	test("reads any text, or rejects it with a code", () => {
 		const line = fc.oneof(
 			fc.constantFrom(
 				"---",
@@ -108,7 +108,7 @@ describe("parseSkill", () => {
 		);
 	});
 
-	test("refuses nested aliases at once", () => {
+	test("rejects nested aliases at once", () => {
 		const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${[..."bcdefghij"].map((each, at) => `${each}: &${each} [${Array(9).fill(`*${"abcdefghij"[at]}`).join(",")}]`).join("\n")}`;
 		expect(() =>
 			parseSkill(skill(`name: tidy\ndescription: Tidies.\n${bomb}`), { format: "lenient" }),

@@ -101,7 +101,7 @@ describe("skills", () => {
 		expect(model.requests).toEqual([]);
 	});
 
-	test("keeps what a run has loaded and refuses what has changed since, until a new agent reads it", async () => {
+	test("keeps the skills that a run has loaded and rejects changed ones until a new agent reads them", async () => {
 		const folder = folderOf("Old.");
 		const host = memoryHost();
 		const change = tool({
@@ -136,7 +136,7 @@ describe("skills", () => {
 		expect(shown[1]).toBe("Other kinds.");
 	});
 
-	test("continues a waiting run in a new process with the text that it began with", async () => {
+	test("continues a waiting run in a new process with the text that it started with", async () => {
 		const path = join(temporaryFolder(), "sessions.db");
 		const folder = folderOf("Old.");
 		const remote = tool({ name: "confirm", description: "Asks the user." });
@@ -161,7 +161,7 @@ describe("skills", () => {
 		await two.agent.close();
 	});
 
-	test("a fork keeps what its history has loaded", async () => {
+	test("a fork keeps the skills that its history has loaded", async () => {
 		const { agent } = agentOf([
 			"hi",
 			load("c1"),
@@ -233,7 +233,7 @@ describe("skills", () => {
 		[{ sources: [], toolNames: {} }],
 		[{ ...inline, allowedTools: "ignore", toolNames: {} }],
 		[{ ...inline, folder: "x" }],
-	])("refuses the options %o", async (options) => {
+	])("rejects the options %o", async (options) => {
 		const setUp = async () => Agent.create({ model: scriptedModel([]), plugins: [skills(options as never)] });
 		const code = await setUp().then(
 			() => "resolved",

@@ -31,7 +31,7 @@ function many(count: number) {
 }
 
 describe("searchable()", () => {
-	test("sends the search and the chosen tools, and appends what was found", async () => {
+	test("sends the search and the chosen tools, and appends the tools it finds", async () => {
 		const model = scriptedModel([search("refund a payment"), call("stripe_create_refund"), "Refunded."]);
 		const clerk = agent({ model, tools: searchable(catalog, { always: ["web_fetch"], limit: 2 }) });
 		const turn = await clerk.query("Refund Ada.");
@@ -45,7 +45,7 @@ describe("searchable()", () => {
 		);
 	});
 
-	test("a tool that was not found yet cannot be called, and the model is told to search", async () => {
+	test("a tool that was not found yet cannot be called, and the model is asked to search", async () => {
 		const model = scriptedModel([call("git_status"), "Done."]);
 		const { toolExecutions } = await agent({ model, tools: searchable(catalog) }).query("Go.");
 		expect(toolExecutions[0]?.result).toBe(
@@ -61,7 +61,7 @@ describe("searchable()", () => {
 		expect(after).toBeLessThan(1_000);
 	});
 
-	test("a search without a match loads nothing and asks for other words", async () => {
+	test("a search without a match loads nothing and suggests other words", async () => {
 		const model = scriptedModel([search("qwxz"), search("the"), "Done."]);
 		const { toolExecutions } = await agent({ model, tools: searchable(catalog) }).query("Go.");
 		expect(toolExecutions.map(({ result }) => result)).toEqual(
@@ -70,7 +70,7 @@ describe("searchable()", () => {
 		expect(offered(model.requests).at(-1)).toEqual(["search_tools"]);
 	});
 
-	test("takes records, zod schemas and the shape of the AI SDK, and keeps their form", async () => {
+	test("accepts records, zod schemas and the shape of the AI SDK, and keeps their form", async () => {
 		const tools = searchable({
 			brew: {
 				description: "Makes tea.",
@@ -170,7 +170,7 @@ describe("searchable()", () => {
 			/Two tools/,
 		],
 	];
-	test.each(invalid)("%s: refused before anything is sent", (_, make, code, message) => {
+	test.each(invalid)("%s: rejected before anything is sent", (_, make, code, message) => {
 		expect(make).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
 	});
 

@@ -19,7 +19,7 @@ const script: readonly (string | ScriptedReply)[] = [
 ];
 
 test.each([[{ signal: 5 }], [{ signal: {} }], [null]])(
-	"invalid options of a call (%j) are refused before anything begins",
+	"rejects invalid options of a call (%j) before the call starts",
 	async (options) => {
 		const model = scriptedModel(["never"]);
 		const one = agent({ model });
@@ -58,7 +58,7 @@ function traced(log: string[], signals: AbortSignal[] = []) {
 }
 
 describe("aborting a stream at each of its events", () => {
-	test("ends the iteration, rejects as cancelled, and nothing starts any more [UAP-120]", async () => {
+	test("ends the iteration, rejects as cancelled, and starts nothing else [UAP-120]", async () => {
 		const whole = await collect(traced([]).stream("go", initial));
 		for (let at = 0; at < whole.length; at++) {
 			const log: string[] = [];
@@ -80,7 +80,7 @@ describe("aborting a stream at each of its events", () => {
 	});
 });
 
-describe("what ignores an abort does not hold it up", () => {
+describe("work that ignores an abort does not delay it", () => {
 	const never = (): Promise<never> => new Promise(() => {});
 	const hooks = [
 		"onStepStart",
@@ -146,7 +146,7 @@ describe("what ignores an abort does not hold it up", () => {
 });
 
 describe("the signal of a call", () => {
-	test("aborted already: neither hooks nor model nor tools are called", async () => {
+	test("already aborted: calls no hooks, model or tools", async () => {
 		const log: string[] = [];
 		for (const call of ["generate", "ask"] as const) {
 			const running = traced(log)[call]("go", initial, { signal: AbortSignal.abort() });
@@ -161,7 +161,7 @@ describe("the signal of a call", () => {
 		expect(log).toEqual([]);
 	});
 
-	test("aborted later: the model is notified and the call rejects; aborted after the end, nothing happens", async () => {
+	test("aborted later: the model is notified and the call rejects; aborting after the end has no effect", async () => {
 		const controller = new AbortController();
 		const { model, asked } = deafModel();
 		const running = agent({ model }).generate("go", initial, { signal: controller.signal });
@@ -176,7 +176,7 @@ describe("the signal of a call", () => {
 		expect(kept.some((signal) => signal.aborted)).toBe(false);
 	});
 
-	test("a model's stream gets the chance to clean up", async () => {
+	test("a model's stream can clean up", async () => {
 		const cleaned = Promise.withResolvers<string>();
 		const model = modelOf({
 			stream: ({ signal }) => ({
@@ -203,7 +203,7 @@ describe("the signal of a call", () => {
 	});
 });
 
-test("hooks are called as methods of what they were given in", async () => {
+test("hooks are called as methods of the object that contains them", async () => {
 	class Counting {
 		count = 0;
 		onStepStart(): void {

@@ -101,7 +101,7 @@ afterEach(() => {
 });
 
 describe("the id of a session", () => {
-	test("is one new UUID for all saves unless it is given, and without a store it is absent [UAP-012]", async () => {
+	test("is one new UUID for all saves unless you give one, and is absent without a store [UAP-012]", async () => {
 		const checkpoints = memoryStore();
 		const model = scriptedModel([round, "done", "again"]);
 		const one = agent({ model, tools: [look], checkpoints });
@@ -143,7 +143,7 @@ describe("the id of a session", () => {
 		});
 	}
 
-	test("of the caller's choice is used as it is, by every store and in the state [UAP-137]", async () => {
+	test("chosen by the caller is used unchanged, by every store and in the state [UAP-137]", async () => {
 		const file = fileCheckpoints({ dir: join(folder, "checkpoints") });
 		const sqlite = sqliteCheckpoints(join(folder, "checkpoints.db"));
 		for (const checkpoints of [memoryStore(), file, sqlite]) {
@@ -157,7 +157,7 @@ describe("the id of a session", () => {
 		await sqlite.close();
 	});
 
-	test("is the restored one also where a strategy or a hook makes a state of its own", async () => {
+	test("is the restored id even if a strategy or a hook creates its own state", async () => {
 		const restored = initial.withMetadata("sessionId", "restored");
 		const given = { turn: { response: { text: "instead" } }, state: AgentState.initial() };
 		for (const options of [
@@ -176,7 +176,7 @@ describe("the id of a session", () => {
 		}
 	});
 
-	test("is the one of the state that a middleware loaded, where it names one", async () => {
+	test("is the id in the state that a middleware loaded, if that state has one", async () => {
 		const checkpoints = memoryStore();
 		const load = initial.withMetadata("sessionId", "loaded");
 		const one = agent({
@@ -190,7 +190,7 @@ describe("the id of a session", () => {
 		expect(checkpoints.saved.map(({ id }) => id)).toEqual(["loaded"]);
 	});
 
-	test("stays in what is saved where a middleware puts another state in the place of the given one", async () => {
+	test("is kept in the saved state if a middleware replaces the state", async () => {
 		const checkpoints = memoryStore();
 		const one = agent({
 			model: scriptedModel(["done"]),
@@ -222,7 +222,7 @@ describe("saving", () => {
 
 	for (const [name, [execution, script]] of Object.entries(strategies)) {
 		test.each(["generate", "stream"] as const)(
-			`is done once after each step of ${name} with %s, with all of the step [UAP-141]`,
+			`happens once after each step of ${name} with %s, with the whole step [UAP-141]`,
 			async (method) => {
 				const checkpoints = memoryStore();
 				const ends: unknown[] = [];
@@ -256,7 +256,7 @@ describe("saving", () => {
 		);
 	}
 
-	test("of one session lands in order where the first save takes longer than the others [UAP-142]", async () => {
+	test("of one session is in order even if the first save takes longer than the others [UAP-142]", async () => {
 		const first = Promise.withResolvers<void>();
 		const kept = new Map<string, AgentStateJSON>();
 		let begun = 0;
@@ -280,7 +280,7 @@ describe("saving", () => {
 	});
 
 	for (const [name, [execution, script]] of Object.entries(strategies)) {
-		test(`that never settles holds up no step of ${name} [UAP-143]`, async () => {
+		test(`that never settles does not delay a step of ${name} [UAP-143]`, async () => {
 			const checkpoints = { ...memoryStore(), save: () => new Promise<void>(() => {}) };
 			const make = () => agent({ model: scriptedModel(script), tools: [look], execution, checkpoints });
 			expect((await make().generate("go", initial)).state.step).toBe(2);
@@ -298,7 +298,7 @@ describe("saving", () => {
 				throw new Error("no room");
 			},
 		],
-	])("that %s is logged, fails no call, and later steps are saved [UAP-144]", async (_, fail) => {
+	])("that %s is logged, does not fail the call, and later steps are saved [UAP-144]", async (_, fail) => {
 		const logged = vi.spyOn(console, "error").mockImplementation(() => {});
 		const rejections: unknown[] = [];
 		const note = (reason: unknown): void => void rejections.push(reason);
@@ -332,7 +332,7 @@ describe("saving", () => {
 
 describe("a session that continues in a new process", () => {
 	test.each(["file", "sqlite"] as const)(
-		"knows what was said and keeps its id, with %s [UAP-140]",
+		"has the earlier messages and its id, with %s [UAP-140]",
 		async (kind) => {
 			const place = join(folder, kind);
 			const sqlite = kind === "sqlite" ? sqliteCheckpoints(place) : undefined;
@@ -374,7 +374,7 @@ import { scriptedModel } from "@holdfast/testing";
 describe.each(["loop()", "a custom strategy"] as const)("the checkpoints of an agent with %s", (which) => {
 	const execution = which === "loop()" ? loop() : custom;
 
-	test("name the agent in their metadata, in files as in SQLite, and its state does not [UAP-135]", async () => {
+	test("name the agent in their metadata, in files and in SQLite, but not in its state [UAP-135]", async () => {
 		const dir = temporaryFolder();
 		const files = fileCheckpoints({ dir });
 		const sqlite = sqliteCheckpoints(join(dir, "checkpoints.db"));
@@ -405,7 +405,7 @@ describe.each(["loop()", "a custom strategy"] as const)("the checkpoints of an a
 	});
 });
 
-test("a store of one's own is given the session and the state, and nothing more", async () => {
+test("a custom store gets only the session and the state", async () => {
 	const save = vi.fn(async () => {});
 	const store = { save, load: async () => null, delete: async () => {}, list: async () => [] };
 	const one = agent({ model: scriptedModel(["a"]), checkpoints: store, sessionId: "s" });

@@ -19,13 +19,13 @@ async function said(sessions: AgentSessions, key: string): Promise<string> {
 }
 
 describe("the agent of a turn", () => {
-	test("is what is given for its session, also where the agent itself has no model", async () => {
+	test("is the one returned for its session, even if the agent itself has no model", async () => {
 		const sessions = sessionsFor(({ sessionKey }) => ({ model: scriptedModel([`I am ${sessionKey}`]) }));
 		expect(await said(sessions, "a")).toBe("I am a");
 		expect(await said(sessions, "b")).toBe("I am b");
 	});
 
-	test("is asked for anew before each turn, and holds for that turn", async () => {
+	test("is requested before each turn, and applies to that turn", async () => {
 		let given: TurnOptions = { model: scriptedModel(["first"]) };
 		const sessions = sessionsFor(() => given);
 		expect(await said(sessions, "s")).toBe("first");
@@ -33,12 +33,12 @@ describe("the agent of a turn", () => {
 		expect(await said(sessions, "s")).toBe("second");
 	});
 
-	test("is the agent's own where nothing is given", async () => {
+	test("is the agent itself if nothing is returned", async () => {
 		const sessions = sessionsFor(() => undefined, { model: scriptedModel(["own"]) });
 		expect(await said(sessions, "s")).toBe("own");
 	});
 
-	test("has the tools of the plugins, which are set up once for all sessions", async () => {
+	test("has the plugins' tools, and plugins are set up once for all sessions", async () => {
 		let setups = 0;
 		const plugin: Plugin = {
 			name: "looks",
@@ -56,7 +56,7 @@ describe("the agent of a turn", () => {
 		expect(models.get("b")?.requests[0]?.system).toBe("b");
 	});
 
-	test("that cannot be had refuses the turn, and the next one is as it should be", async () => {
+	test("that cannot be created rejects the turn, and the next turn works", async () => {
 		let isThere = false;
 		const sessions = sessionsFor(() => {
 			if (!isThere) throw new Error("There is no such model.");
@@ -68,7 +68,7 @@ describe("the agent of a turn", () => {
 		expect((await sessions.session("s").state()).messages).toHaveLength(2);
 	});
 
-	test("is what the session has now when a run is resumed, and the run says what changed", async () => {
+	test("is the session's current one when a run is resumed, and the run records what changed", async () => {
 		const journal = memoryJournal();
 		const host = journalHost(journal);
 		const never = new Promise<never>(() => {});

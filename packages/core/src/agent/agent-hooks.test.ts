@@ -48,7 +48,7 @@ function failingTools(log: unknown[] = []) {
 	];
 }
 
-describe("hooks of an agent's life", () => {
+describe("an agent's lifecycle hooks", () => {
 	const expected = [
 		["onStepStart", 1, 1],
 		["onAct", 1, ["echo"]],
@@ -145,7 +145,7 @@ describe("hooks of an agent's life", () => {
 		expect(lines(state.messages).at(-1)).toBe("results: again");
 	});
 
-	test("steps count from 1 again in the next call, with the whole allowance [UAP-042]", async () => {
+	test("steps count from 1 again in the next call, which has the whole limit [UAP-042]", async () => {
 		const model = scriptedModel(() => ({ toolCalls: [{ name: "echo" }] }));
 		const steps: number[] = [];
 		const strategy: AgentStrategy = { onStepStart: (step) => void steps.push(step) };
@@ -156,7 +156,7 @@ describe("hooks of an agent's life", () => {
 		expect([first.state.step, second.state.step]).toEqual([2, 2]);
 	});
 
-	test("stopCondition may answer with a promise: false continues, true stops [UAP-105]", async () => {
+	test("stopCondition may return a promise: false continues, true stops [UAP-105]", async () => {
 		const steps = async (stopAt: number): Promise<number> => {
 			const strategy: AgentStrategy = { stopCondition: async (state) => state.step === stopAt };
 			const model = scriptedModel(twoRounds);
@@ -237,7 +237,7 @@ describe("hooks of an agent's life", () => {
 	});
 
 	test.each(["generate", "stream", "a custom strategy"] as const)(
-		"onComplete is given what the caller gets, after every middleware, and nothing where one throws, by %s [UAP-108]",
+		"onComplete gets the caller's result, after every middleware, and is not called if one throws, by %s [UAP-108]",
 		async (way) => {
 			const log: unknown[] = [];
 			const rescue = await agent({ model: scriptedModel(["rescued"]) }).generate("help", initial);
@@ -292,7 +292,7 @@ describe("hooks of an agent's life", () => {
 		},
 	);
 
-	test("onComplete of a session's turn is given what its middleware made of it, and nothing where one throws [UAP-108]", async () => {
+	test("onComplete of a session's turn gets the result after middleware, and is not called if one throws [UAP-108]", async () => {
 		const completed: string[] = [];
 		const rescue = await agent({ model: scriptedModel(["replaced"]) }).generate("help", initial);
 		for (const after of [
@@ -312,7 +312,7 @@ describe("hooks of an agent's life", () => {
 		expect(completed).toEqual(["replaced"]);
 	});
 
-	test("what onError returns becomes the result; with nothing the error reaches the caller [UAP-109]", async () => {
+	test("the value that onError returns becomes the result; without one, the caller gets the error [UAP-109]", async () => {
 		const error = new Error("down");
 		const script = [twoRounds[0] as ScriptedReply, { error }];
 		const rescue = await agent({ model: scriptedModel(["rescued"]) }).generate("help", initial);
@@ -412,7 +412,7 @@ describe("hooks around each tool", () => {
 		]);
 	});
 
-	test("onBeforeCall answering false skips that tool only, and the model sees it [UAP-113]", async () => {
+	test("onBeforeCall returning false skips that tool only, and the model sees it [UAP-113]", async () => {
 		const log: unknown[] = [];
 		const model = scriptedModel([{ toolCalls: [{ name: "echo" }, { name: "other" }] }, "Done."]);
 		const one = agent({
@@ -428,7 +428,7 @@ describe("hooks around each tool", () => {
 		);
 	});
 
-	test("onBeforeCall may replace the parameters, and answering nothing continues", async () => {
+	test("onBeforeCall may replace the parameters, and returning nothing continues", async () => {
 		const answers = [{ proceed: true, params: { text: "replaced" } }, undefined, null];
 		for (const answer of answers) {
 			const { turn } = await agent({
@@ -497,7 +497,7 @@ describe("hooks around each tool", () => {
 		}
 	});
 
-	test("a call that its tool does not approve is not run, and the execution says so", async () => {
+	test("a call whose tool does not approve it does not run, and the execution records that", async () => {
 		const ran: unknown[] = [];
 		const approvals = [true, false, Promise.resolve(false)];
 		const tool = anyTool("risky", () => ran.push("ran"), { approval: () => approvals.shift() as boolean });
@@ -537,7 +537,7 @@ describe("a hook that fails", () => {
 	);
 
 	test.each(cases)(
-		"in %s, %s: the run fails with that very error, every call has a result",
+		"in %s, %s: the run fails with that error, and every call has a result",
 		async (place, way) => {
 			for (const thrown of [new Error("from the hook"), undefined, null, Object.create(null)]) {
 				const fail = (): never | Promise<never> => (ways[way] as (error: unknown) => never)(thrown);
@@ -569,7 +569,7 @@ describe("a hook that fails", () => {
 		},
 	);
 
-	test("a tool that had finished keeps its result when the hook after it fails", async () => {
+	test("a tool that finished keeps its result if the hook after it fails", async () => {
 		let last: AgentState | undefined;
 		const one = agent({
 			model: scriptedModel([twoRounds[0] as ScriptedReply]),
@@ -590,7 +590,7 @@ describe("a hook that fails", () => {
 	});
 });
 
-test("a result that onAfterCall puts in the place of another is held to the same rules", async () => {
+test("a result that replaces another in onAfterCall must meet the same rules", async () => {
 	const given = [{ at: new Date(0) }, () => 1, new Response("x")];
 	const results: unknown[] = [];
 	for (const replacement of given) {
@@ -626,7 +626,7 @@ describe("a middleware's stop", () => {
 	);
 
 	test.each(cases)(
-		"ends the run of $name() after the step it is asked about, by $way",
+		"ends the run of $name() after the step it was called for, by $way",
 		async ({ execution, script, way }) => {
 			const asked: number[] = [];
 			const one = agent({

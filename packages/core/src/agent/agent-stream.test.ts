@@ -38,7 +38,7 @@ describe("the events of a stream", () => {
 		expect(Object.keys(await stream.result).sort()).toEqual(["state", "stopReason", "turn"]);
 	});
 
-	test("every event is of the agent or of the model, never both, and the model's come unchanged [UAP-121]", async () => {
+	test("every event belongs to the agent or to the model, never both, and the model's events are unchanged [UAP-121]", async () => {
 		const said: StreamEvent[] = [
 			{ type: "message_start", index: 0, delta: {} },
 			{ type: "text_delta", index: 0, delta: { text: "h" } },
@@ -157,8 +157,8 @@ describe("the events of a stream", () => {
 	});
 });
 
-describe("who reads a stream, and who does not", () => {
-	test("the result settles when nobody iterates, and what was emitted before is delivered in order [UAP-116]", async () => {
+describe("reading a stream, or not", () => {
+	test("the result settles even if no one iterates, and earlier events are delivered in order [UAP-116]", async () => {
 		const read = async (late: boolean): Promise<string[]> => {
 			const stream = agent({ model: scriptedModel(script), tools: [echo] }).stream("go", initial);
 			if (late) await stream.result;
@@ -195,7 +195,7 @@ describe("who reads a stream, and who does not", () => {
 		expect(output.trim()).toBe("[]");
 	});
 
-	test("a failure is thrown to who iterates and to who awaits, the same one [UAP-118]", async () => {
+	test("a failure is thrown to iterators and to awaiters, as the same error [UAP-118]", async () => {
 		const error = new UPPError("down", "PROVIDER_ERROR", "maker", "llm");
 		const stream = agent({
 			model: scriptedModel([script[0] as ScriptedReply, { error }]),
@@ -211,7 +211,7 @@ describe("who reads a stream, and who does not", () => {
 		await expect(stream.result).rejects.toBe(error);
 	});
 
-	test("a failure that nobody awaits is no unhandled rejection [UAP-118]", async () => {
+	test("an un-awaited failure causes no unhandled rejection [UAP-118]", async () => {
 		const unhandled: unknown[] = [];
 		const note = (reason: unknown): void => void unhandled.push(reason);
 		process.on("unhandledRejection", note);
@@ -241,7 +241,7 @@ describe("who reads a stream, and who does not", () => {
 		}
 	});
 
-	test("a stream that nobody reads keeps what was said, and not every delta of it [UAP-116]", async () => {
+	test("an unread stream keeps its text, but not every delta [UAP-116]", async () => {
 		const count = 200_000;
 		const deltas = function* (): Generator<StreamEvent> {
 			for (let at = 0; at < count; at++) yield { type: "text_delta", index: 0, delta: { text: `${at} ` } };
@@ -264,7 +264,7 @@ describe("who reads a stream, and who does not", () => {
 	});
 });
 
-describe("a stream of many steps that nobody reads", () => {
+describe("an unread stream of many steps", () => {
 	const rounds = 400;
 	const answers: readonly (string | ScriptedReply)[] = [
 		...Array.from({ length: rounds }, (_, at) => ({
@@ -292,7 +292,7 @@ describe("a stream of many steps that nobody reads", () => {
 		return rows;
 	};
 
-	test("keeps no more events than its limit, and gives all of them from what was committed [UAP-116]", async () => {
+	test("keeps no more events than its limit, and reads the others from the journal [UAP-116]", async () => {
 		const read = await collect(start());
 		const kept = vi.spyOn(EventQueue.prototype, "push");
 		const stream = start();
@@ -304,7 +304,7 @@ describe("a stream of many steps that nobody reads", () => {
 	});
 
 	test.each(Array.from({ length: 12 }, (_, words) => words))(
-		"gives all of them wherever its limit is reached: after %i words",
+		"delivers all of them regardless of where its limit is reached: after %i words",
 		async (words) => {
 			const given = [
 				{ ...(answers[0] as ScriptedReply), text: "a ".repeat(words) },
@@ -317,7 +317,7 @@ describe("a stream of many steps that nobody reads", () => {
 		},
 	);
 
-	test("may be read while it continues, and ends with the error it failed with", async () => {
+	test("can be read while it continues, and ends with the error of its run", async () => {
 		const failing = [...answers.slice(0, rounds), { text: "No", error: new Error("The provider is down.") }];
 		const stream = start(failing);
 		stream.result.catch(() => {});
@@ -334,7 +334,7 @@ describe("a stream of many steps that nobody reads", () => {
 });
 
 describe("aborting a stream", () => {
-	test("a model that never answers is cancelled: signal, iteration and result [UAP-119]", async () => {
+	test("a model that never answers is cancelled: its signal, the iteration and the result [UAP-119]", async () => {
 		const { model, asked } = deafModel();
 		const stream = agent({ model }).stream("go", initial);
 		const read = collect(stream);

@@ -33,7 +33,7 @@ type Answer = { city: string; celsius: number };
 
 const clerk = agent({ model, tools: [weather, search], output: answer });
 
-test("a tool keeps its name, what it takes and what it gives", () => {
+test("a tool keeps the types of its name, input and output", () => {
 	expectTypeOf(weather.name).toEqualTypeOf<"weather">();
 	expectTypeOf<InferToolInput<typeof weather>>().toEqualTypeOf<{ city: string; days: number }>();
 	expectTypeOf<InferToolOutput<typeof weather>>().toEqualTypeOf<{
@@ -80,7 +80,7 @@ test("the output of an agent is typed in calls, streams and sessions", async () 
 	).toEqualTypeOf<Answer>();
 });
 
-test("a call may have an output of its own, and without one its type is unknown", async () => {
+test("a call can have its own output, and without one its type is unknown", async () => {
 	const free = agent({ model });
 	const list = await free.generate("go", AgentState.initial(), { output: z.array(z.string()) });
 	expectTypeOf(list.output).toEqualTypeOf<string[]>();
@@ -90,7 +90,7 @@ test("a call may have an output of its own, and without one its type is unknown"
 	agent({ model, output: 5 });
 });
 
-test("JSON Schema that is written in place, and the AI SDK's, have a type", async () => {
+test("inline JSON Schema and the AI SDK's schemas are typed", async () => {
 	const { output } = await agent({
 		model,
 		output: {
@@ -114,7 +114,7 @@ test("JSON Schema that is written in place, and the AI SDK's, have a type", asyn
 	expectTypeOf((await agent({ model, output: loose }).generate("go")).output).toEqualTypeOf<unknown>();
 });
 
-test("the name of a tool says which input and output an event of a session has", async () => {
+test("the name of a tool determines the input and output types of a session's event", async () => {
 	for await (const event of (await clerk.session("s").send("go")).events()) {
 		if (event.type === "turn-end") expectTypeOf(event.output).toEqualTypeOf<Answer | undefined>();
 		if (event.type === "tool-call") {
@@ -138,7 +138,7 @@ test("the name of a tool says which input and output an event of a session has",
 			expectTypeOf(event.input).toEqualTypeOf<{ q: string }>();
 });
 
-test("so it does for those who watch a run, and for the stream of a call", async () => {
+test("the same applies to watchers of a run, and to the stream of a call", async () => {
 	for await (const event of (await clerk.send("go")).watch()) {
 		if (event.type === "tool_start" && event.toolName === "weather")
 			expectTypeOf(event.input).toEqualTypeOf<{ city: string; days: number }>();
@@ -154,7 +154,7 @@ test("so it does for those who watch a run, and for the stream of a call", async
 	}
 });
 
-test("the events of an agent without types are as wide as they were", () => {
+test("the events of an agent without types are as wide as before", () => {
 	type Call = Extract<AgentEvent, { type: "tool-call" }>;
 	expectTypeOf<Call["toolName"]>().toEqualTypeOf<string>();
 	expectTypeOf<Call["input"]>().toEqualTypeOf<unknown>();
@@ -169,7 +169,7 @@ test("the events of an agent without types are as wide as they were", () => {
 	agent({ ...clerk, instructions: "Be brief." });
 });
 
-test("executions are typed by what their session was made with", async () => {
+test("executions are typed by the options of their session", async () => {
 	const session = createSession("s", { tools: [weather] }, { model, output: answer });
 	const stream = execute(session, "go");
 	expectTypeOf((await stream.result()).output).toEqualTypeOf<Answer | undefined>();
@@ -180,14 +180,14 @@ test("executions are typed by what their session was made with", async () => {
 	}
 });
 
-test("messages of pages have the agent's tools", () => {
+test("page messages are typed by the agent's tools", () => {
 	type Message = UIMessage<unknown, UIDataTypes, InferTools<typeof clerk>>;
 	type Part = Extract<Message["parts"][number], { type: "tool-weather"; state: "output-available" }>;
 	expectTypeOf<Part["input"]>().toEqualTypeOf<{ city: string; days: number }>();
 	expectTypeOf<Part["output"]>().toEqualTypeOf<{ city: string; celsius: number; at: string }>();
 });
 
-test("a name that an option does not have is said to be another's", () => {
+test("an unknown option name is reported with the library that has it", () => {
 	// @ts-expect-error Type 'string' is not assignable to type '"Write `system`."'
 	agent({ model, instruction: "Be brief." });
 	// @ts-expect-error write `tools`

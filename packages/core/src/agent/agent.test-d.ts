@@ -12,7 +12,7 @@ import { Agent, agent } from "./agent.ts";
 
 const model = scriptedModel([]);
 
-test("tools given in place keep the arguments inferred from their schema", () => {
+test("inline tools keep the arguments inferred from their schema", () => {
 	agent({
 		model,
 		tools: [
@@ -63,7 +63,7 @@ test("results are the model layer's types", async () => {
 	}
 });
 
-test("hooks know what they are given, and may be asynchronous", () => {
+test("hooks are typed by their arguments, and may be asynchronous", () => {
 	agent({
 		model,
 		execution: loop({ maxIterations: 3 }),
@@ -90,7 +90,7 @@ test("hooks know what they are given, and may be asynchronous", () => {
 	});
 });
 
-test("the strict constructor names an option it does not know, and wants a model that is one", () => {
+test("the strict constructor reports unknown options, and requires a valid model", () => {
 	new Agent({ model, instructions: "Be brief." });
 	// @ts-expect-error 'sistem' does not exist in type 'AgentOptions'
 	new Agent({ model, sistem: "Be brief." });

@@ -23,8 +23,8 @@ const oneTool: readonly (string | ScriptedReply)[] = [
 	"Done.",
 ];
 
-describe("what a call gives", () => {
-	test("the turn of generate, stream, ask and query is the model layer's own [UAP-002]", async () => {
+describe("the result of a call", () => {
+	test("the turn of generate, stream, ask and query has the model layer's type [UAP-002]", async () => {
 		const expected = await llm({
 			model: scriptedModel(oneTool),
 			tools: [{ name: "echo", description: "", parameters: { type: "object" }, run: () => "echoed" }],
@@ -48,7 +48,7 @@ describe("what a call gives", () => {
 		expect(await structured.query("go")).toMatchObject({ data: { a: 1 } });
 	});
 
-	test("messages in the state are the model layer's, with the provider's metadata as it came [UAP-003]", async () => {
+	test("messages in the state have the model layer's type, with unchanged provider metadata [UAP-003]", async () => {
 		const metadata = { maker: { signature: "s1", nested: [1, { deep: true }] } };
 		const calls = [
 			{ toolCallId: "c1", toolName: "echo", arguments: {}, metadata: { maker: { token: "t" } } },
@@ -67,7 +67,7 @@ describe("what a call gives", () => {
 		expect((assistant as AssistantMessage).toolCalls).toEqual(calls);
 	});
 
-	test("generate puts the text after the history, once, and gives old, input and response [UAP-020]", async () => {
+	test("generate puts the text after the history, once, and returns old, input and response [UAP-020]", async () => {
 		const model = scriptedModel(["first", "second"]);
 		const coder = agent({ model });
 		const { state: before } = await coder.generate("one", initial);
@@ -83,7 +83,7 @@ describe("what a call gives", () => {
 		expect(state.messages.at(-1)).toBe(turn.response);
 	});
 
-	test("a message given as input is that very message in the request and in the state [UAP-021]", async () => {
+	test("a message given as input is the same object in the request and in the state [UAP-021]", async () => {
 		const model = scriptedModel(["nice"]);
 		const image = {
 			type: "image",
@@ -113,14 +113,14 @@ describe("what a call gives", () => {
 		await expect(thrown.generate("go", initial)).rejects.toBe(error);
 	});
 
-	test("ask has the question and the response once each [UAP-024]", async () => {
+	test("ask contains the question and the response once each [UAP-024]", async () => {
 		const model = scriptedModel(["Hello Alice."]);
 		const { state } = await agent({ model }).ask("I am Alice.", initial);
 		expect(lines(model.requests[0]?.messages ?? [])).toEqual(["user: I am Alice."]);
 		expect(lines(state.messages)).toEqual(["user: I am Alice.", "assistant: Hello Alice."]);
 	});
 
-	test("a second ask knows the first, and the first state stays empty [UAP-025]", async () => {
+	test("a second ask sees the first, and the first state stays empty [UAP-025]", async () => {
 		const model = scriptedModel(["Hello.", "Alice."]);
 		const s0 = AgentState.initial();
 		const { state } = await agent({ model }).ask("I am Alice.", s0);
@@ -133,7 +133,7 @@ describe("what a call gives", () => {
 		expect(s0.messages).toEqual([]);
 	});
 
-	test("query gives the turn only and remembers nothing [UAP-026]", async () => {
+	test("query returns only the turn and stores nothing [UAP-026]", async () => {
 		const model = scriptedModel(["4", "what?"]);
 		const one = agent({ model });
 		const turn = await one.query("2 + 2?");
@@ -149,7 +149,7 @@ describe("what a call gives", () => {
 		expect(lines(state.messages)).toEqual(["user: go", "assistant: "]);
 	});
 
-	test("what is no input and no state is said at once", async () => {
+	test("an invalid input or state is rejected at once", async () => {
 		const any = agent({ model: scriptedModel(["hi"]) });
 		await expect(any.generate({} as Message, initial)).rejects.toMatchObject({ code: "invalid_input" });
 		await expect(any.generate("go", {} as AgentState)).rejects.toMatchObject({ code: "invalid_state" });
@@ -157,8 +157,8 @@ describe("what a call gives", () => {
 	});
 });
 
-describe("branches and calls at the same time", () => {
-	test("two calls on one state see that state and their own input only [UAP-004]", async () => {
+describe("branches and concurrent calls", () => {
+	test("two calls on one state see only that state and their own input [UAP-004]", async () => {
 		const model = scriptedModel((request) => `re: ${lines(request.messages).at(-1)}`);
 		const one = agent({ model });
 		const { state: s1 } = await one.generate("root", initial);
@@ -214,7 +214,7 @@ describe("branches and calls at the same time", () => {
 });
 
 describe("options", () => {
-	test("an absent maxIterations sets no limit and the caller's toolStrategy stays as it is [UAP-008]", async () => {
+	test("an absent maxIterations sets no limit, and the caller's toolStrategy is unchanged [UAP-008]", async () => {
 		const rounds = 60;
 		for (const toolStrategy of [undefined, Object.freeze({}), Object.freeze({ onToolCall: () => {} })]) {
 			const model = scriptedModel((_, call) => (call < rounds ? { toolCalls: [{ name: "echo" }] } : "done"));
@@ -225,7 +225,7 @@ describe("options", () => {
 		}
 	});
 
-	test("agents derive no schema and an agent among the tools is refused with a reason [UAP-009]", () => {
+	test("agents derive no schema, and an agent in the list of tools is rejected with a reason [UAP-009]", () => {
 		const helper = agent({ model: scriptedModel([]) });
 		const names: string[] = [];
 		for (let at: object = helper; at !== Object.prototype; at = Object.getPrototypeOf(at)) {
@@ -237,7 +237,7 @@ describe("options", () => {
 		);
 	});
 
-	test("agents and states have UUIDs of version 4, each its own [UAP-011]", () => {
+	test("agents and states each have their own UUID of version 4 [UAP-011]", () => {
 		const options = { model: scriptedModel([]) };
 		const s0 = AgentState.initial();
 		const ids = [
@@ -273,7 +273,7 @@ describe("options", () => {
 		expect(runs[0]?.requests).toBe(2);
 	});
 
-	test("the strict constructor says what to give instead of a model's name and of a provider that was not called", () => {
+	test("the strict constructor explains what to pass instead of a model's name or an uncalled provider", () => {
 		const provider = Object.assign(() => {}, { languageModel: () => {}, modalities: {} });
 		Object.defineProperty(provider, "name", { value: "acme" });
 		const make = (model: unknown) => (): unknown => new Agent({ model: model as never });
@@ -284,7 +284,7 @@ describe("options", () => {
 		for (const model of ["gpt-5.2", provider, undefined]) expect(make(model)).toThrow(TypeError);
 	});
 
-	test("params, config and other options of llm() reach the model unchanged, and a name that llm() refuses is refused [UAP-015]", async () => {
+	test("params, config and other options of llm() reach the model unchanged, and names that llm() rejects are rejected [UAP-015]", async () => {
 		const options = {
 			params: { temperature: 0.5, nested: { a: [1] } },
 			config: { baseUrl: "http://localhost", headers: { a: "b" } },
@@ -313,7 +313,7 @@ describe("options", () => {
 		expect((through.requests[0] as { params?: unknown }).params).toBe(options.params);
 	});
 
-	test("retries are reported to the caller's own listener too", async () => {
+	test("retries are also reported to the caller's own listener", async () => {
 		const emitted: number[] = [];
 		const failing = scriptedModel((_, call) =>
 			call === 0 ? { error: new UPPError("busy", "RATE_LIMITED", "test", "llm") } : "hi",
@@ -348,7 +348,7 @@ describe("options", () => {
 		expect(turn.data).toEqual(expected.data);
 	});
 
-	test("an agent without a model can be made and says so whichever way it is used [UAP-018]", async () => {
+	test("an agent without a model can be created and reports the missing model in every method [UAP-018]", async () => {
 		const bare = agent({});
 		const missing = { code: "model_missing", message: expect.stringContaining("model") };
 		await expect(bare.generate("go", initial)).rejects.toMatchObject(missing);
@@ -372,7 +372,7 @@ describe("options", () => {
 			expect(full[method]).toBeTypeOf("function");
 	});
 
-	test("an option named like a method or like id is refused: it would hide them", () => {
+	test("an option named like a method or id is rejected, because it would hide them", () => {
 		for (const option of ["session", "id", "generate"])
 			expect(() => agent({ model: scriptedModel([]), [option]: 1 } as never)).toThrow(
 				expect.objectContaining({ code: "invalid_option" }),
@@ -381,7 +381,7 @@ describe("options", () => {
 });
 
 describe("an agent inside a tool", () => {
-	test("the parent's stop condition and limits do not reach the agents its tools call [UAP-148]", async () => {
+	test("the parent's stop condition and limits do not apply to agents that its tools call [UAP-148]", async () => {
 		const child = agent({
 			model: scriptedModel((_, call) => (call < 5 ? { toolCalls: [{ name: "echo" }] } : "five rounds later")),
 			tools: [echo],

@@ -69,7 +69,7 @@ const inputSchema = jsonSchema<Json>({
 	additionalProperties: false,
 });
 
-describe("a tool of the AI SDK is sent as its own loop sends it", () => {
+describe("a tool of the AI SDK is sent exactly as the SDK's own loop sends it", () => {
 	test("with strictness, examples and options for its provider", async () => {
 		const find = tool({
 			description: "Finds.",
@@ -100,7 +100,7 @@ describe("a tool of the AI SDK is sent as its own loop sends it", () => {
 		]);
 	});
 
-	test("when its provider defines it and it runs here", async () => {
+	test("when its provider defines it and it runs locally", async () => {
 		const ran: unknown[] = [];
 		const bash = createAnthropic({ apiKey: "k" }).tools.bash_20250124({
 			execute: async (input) => {

@@ -28,7 +28,7 @@ test.each([
 	["strategy", "`strategy`", null],
 	["strategy", "`strategy`", () => ({})],
 	["strategy", "`strategy.onStepEnd`", { onStepEnd: 5 }],
-])("a wrong `%s` is a TypeError that names %s", (option, place, value) => {
+])("an invalid `%s` is a TypeError that names %s", (option, place, value) => {
 	const options = { model: scriptedModel([]), [option]: value } as unknown as AgentOptions;
 	for (const make of [() => new Agent(options), () => agent({ ...options })]) {
 		expect(make).toThrow(TypeError);
@@ -36,7 +36,7 @@ test.each([
 	}
 });
 
-test("objects whose functions are on a prototype, and options that are undefined, are fine", () => {
+test("objects with functions on a prototype, and undefined options, are accepted", () => {
 	class Hooks {
 		onStepStart(): void {}
 	}
@@ -57,7 +57,7 @@ test("objects whose functions are on a prototype, and options that are undefined
 	expect(() => agent({ model: scriptedModel([]), middleware: undefined } as never)).not.toThrow();
 });
 
-test("a tool that depends on one that the agent does not have is refused, with the names it has", async () => {
+test("a tool that depends on a missing tool is rejected, with the names that the agent has", async () => {
 	const write = { ...anyTool("write", () => "written"), dependsOn: ["raed"] };
 	const read = anyTool("read", () => "read");
 	const model = scriptedModel([]);

@@ -18,7 +18,7 @@ const add = {
 const asked: ModelMessage = { role: "user", content: "1 + 2?" };
 
 describe("createLlm", () => {
-	test("gives a function that asks the model once and carries out the tools it calls", async () => {
+	test("returns a function that calls the model once and runs the requested tools", async () => {
 		const model = scriptedModel([{ text: "Let me see.", toolCalls: [{ name: "add" }] }, "It is 3."]);
 		const llm = createLlm({ model, instructions: "Be brief.", tools: [add], toolChoice: "required" });
 		const first = await llm({ history: [asked] });
@@ -48,7 +48,7 @@ describe("createLlm", () => {
 		expect(lines(two.messages)).toEqual(["user: 1 + 2?", "assistant: Let me see. [add]", "results: 3"]);
 	});
 
-	test("gives what an agent takes as its model", async () => {
+	test("returns a value that an agent accepts as its model", async () => {
 		const model = scriptedModel([{ toolCalls: [{ name: "add" }] }, "It is 3."]);
 		const agent = new Agent({ model: createLlm({ model, tools: [add] }) });
 		const result = await (await agent.send("1 + 2?")).result();
@@ -69,7 +69,7 @@ describe("createLlm", () => {
 		expect(lines(model.requests[0]?.messages ?? [])).toEqual(["user: "]);
 	});
 
-	test("gives its tools the run, the session and the caller of the agent that it is the model of", async () => {
+	test("passes its tools the run, the session and the caller of its agent", async () => {
 		const seen: (ToolContext | undefined)[] = [];
 		const tool = { ...add, run: (_: unknown, context?: ToolContext) => seen.push(context?.parentContext) };
 		const model = scriptedModel([{ toolCalls: [{ name: "add" }] }, "It is 3."]);
@@ -90,7 +90,7 @@ describe("createLlm", () => {
 		await agent.close();
 	});
 
-	test("stops when its signal fires", async () => {
+	test("stops when its signal aborts", async () => {
 		const controller = new AbortController();
 		const model = scriptedModel([{ gate: new Promise(() => {}), text: "never" }]);
 		const asking = createLlm({ model })({ history: [asked], signal: controller.signal });
@@ -104,12 +104,12 @@ describe("createLlm", () => {
 		["a system prompt", [{ role: "system", content: "Be brief." }]],
 		["a part of no kind", [{ role: "user", content: [{ type: "what" }] }]],
 		["a result of no call", [asked, { role: "tool", content: [{ type: "tool-result", toolCallId: "x" }] }]],
-	])("refuses a history with %s", async (_, history) => {
+	])("rejects a history with %s", async (_, history) => {
 		const llm = createLlm({ model: scriptedModel([]) });
 		await expect(llm({ history: history as never })).rejects.toMatchObject({ code: "invalid_input" });
 	});
 
-	test("refuses what is no model", () => {
+	test("rejects an invalid model", () => {
 		expect(() => createLlm({} as never)).toThrow(/`model`/);
 	});
 });
@@ -127,13 +127,13 @@ describe("the option `toolChoice`", () => {
 		},
 	);
 
-	test.each([1, "any", {}, { type: "tool" }, null])("is refused by name when it is %j", (toolChoice) => {
+	test.each([1, "any", {}, { type: "tool" }, null])("is rejected by name if it is %j", (toolChoice) => {
 		const made = () => new Agent({ model: scriptedModel([]), toolChoice: toolChoice as never });
 		expect(made).toThrow(TypeError);
 		expect(made).toThrow("`toolChoice`");
 	});
 
-	test("does not go with a function as model", () => {
+	test("cannot be combined with a function as model", () => {
 		expect(() => new Agent({ model: () => [], toolChoice: "auto" })).toThrow("`toolChoice`");
 	});
 });

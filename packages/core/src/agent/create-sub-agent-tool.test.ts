@@ -56,8 +56,8 @@ function innermost(event: AgentStreamEvent, depth = 0): { event: AgentStreamEven
 	return innermost(event.uap.data.innerEvent as AgentStreamEvent, depth + 1);
 }
 
-describe("a tool written by hand that calls an agent", () => {
-	test("shows the model the declared schema, and gives it the agent's text as the result [UAP-077]", async () => {
+describe("a handwritten tool that calls an agent", () => {
+	test("shows the model the declared schema, and returns the agent's text as the result [UAP-077]", async () => {
 		const explorer = agent({ model: scriptedModel(["It is in app.ts."]), system: "You explore." });
 		const tool = {
 			name: "explore_codebase",
@@ -80,7 +80,7 @@ describe("a tool written by hand that calls an agent", () => {
 		]);
 	});
 
-	test("may pass the caller's model on, which is the one of each call, while an own model stays [UAP-079]", async () => {
+	test("may pass on the caller's model, which is the one of each call, while its own model is kept [UAP-079]", async () => {
 		const helper = agent({ system: "You help.", params: { temperature: 0 } });
 		const help = anyTool("help", async (_, context) => {
 			const works = agent({
@@ -105,7 +105,7 @@ describe("a tool written by hand that calls an agent", () => {
 		}
 	});
 
-	test("that reports its end carelessly leaves a trace that can be read again", async () => {
+	test("that emits an incomplete end leaves a trace that can be read", async () => {
 		const odd = [
 			{ toolExecutions: [{ toolName: "look", arguments: { a: 1 }, result: { found: [1] }, extra: 1 }] },
 			{
@@ -138,7 +138,7 @@ describe("a tool written by hand that calls an agent", () => {
 });
 
 describe("createSubAgentTool", () => {
-	test("demands a name, a description and parameters, gives the text, and needs no listener [UAP-093]", async () => {
+	test("requires a name, a description and parameters, returns the text, and needs no listener [UAP-093]", async () => {
 		const child = agent({ model: scriptedModel(["found", "found"]) });
 		for (const option of ["name", "description", "parameters"]) {
 			for (const missing of [{ [option]: undefined }, { [option]: "" }]) {
@@ -158,7 +158,7 @@ describe("createSubAgentTool", () => {
 		]);
 	});
 
-	test("gives the task by the prompt option, else by prompt, task, query or all parameters", async () => {
+	test("passes the task from the prompt option, or else from prompt, task, query or all parameters", async () => {
 		const model = scriptedModel(() => "ok");
 		const child = agent({ model });
 		const asked = () => (model.requests.at(-1)?.messages[0] as { text?: string } | undefined)?.text;
@@ -180,7 +180,7 @@ describe("createSubAgentTool", () => {
 		await expect(failing.run({})).rejects.toThrow("no task");
 	});
 
-	test("lets an agent without a model work on its caller's, and one with a model on its own [UAP-079]", async () => {
+	test("runs an agent without a model on its caller's model, and an agent with a model on its own [UAP-079]", async () => {
 		const bare = agent({ system: "Helper.", params: { seed: 1 } });
 		const own = scriptedModel(["by its own"]);
 		const whole = agent({ model: own });
@@ -203,7 +203,7 @@ describe("createSubAgentTool", () => {
 });
 
 describe("limits and stop conditions", () => {
-	test("of a parent end the parent only, and a sub-agent keeps to its own [UAP-148]", async () => {
+	test("of a parent end only the parent, and a sub-agent has its own [UAP-148]", async () => {
 		const asked: string[] = [];
 		const child = agent({
 			model: scriptedModel(() => ({ text: "more", toolCalls: [{ name: "look" }] })),
@@ -233,8 +233,8 @@ describe("limits and stop conditions", () => {
 	});
 });
 
-describe("what a parent's stream emits of a sub-agent", () => {
-	test("begins before its first model call and ends with it, all under one id [UAP-087]", async () => {
+describe("a sub-agent's events in its parent's stream", () => {
+	test("start before its first model call and end with it, all under one id [UAP-087]", async () => {
 		const order: string[] = [];
 		const child = agent({
 			model: scriptedModel(() => {
@@ -267,7 +267,7 @@ describe("what a parent's stream emits of a sub-agent", () => {
 		}
 	});
 
-	test("names the call that made it, also where two calls of one tool run side by side [UAP-088]", async () => {
+	test("name the call that created it, even if two calls of one tool run in parallel [UAP-088]", async () => {
 		const both = Promise.withResolvers<void>();
 		let asked = 0;
 		const child = agent({
@@ -305,7 +305,7 @@ describe("what a parent's stream emits of a sub-agent", () => {
 		expect(state.subagentTraces?.map((trace) => trace.parentToolCallId).sort()).toEqual(["a", "b"]);
 	});
 
-	test("says the task, the outcome, the tools, the tokens and the times in whole milliseconds [UAP-089]", async () => {
+	test("contain the task, the outcome, the tools, the tokens and the times in whole milliseconds [UAP-089]", async () => {
 		const child = agent({
 			model: scriptedModel([{ toolCalls: [{ name: "look", arguments: { in: "src" } }] }, "found"]),
 			tools: [anyTool("look", () => ({ files: 2 }))],
@@ -328,7 +328,7 @@ describe("what a parent's stream emits of a sub-agent", () => {
 		expect(times.every(Number.isInteger)).toBe(true);
 	});
 
-	test("says that it failed and why, and the parent's model gets an error result [UAP-090]", async () => {
+	test("report its failure and the reason, and the parent's model gets an error result [UAP-090]", async () => {
 		const error = new UPPError("the quota is used up", "QUOTA_EXCEEDED", "maker", "llm");
 		const child = agent({ model: scriptedModel([{ error }]) });
 		const model = scriptedModel([calling("explore", "t"), "done without it"]);
@@ -344,7 +344,7 @@ describe("what a parent's stream emits of a sub-agent", () => {
 		expect((await stream.result).turn.response.text).toBe("done without it");
 	});
 
-	test("holds its own events as they are, and those of its sub-agents one level deeper [UAP-091]", async () => {
+	test("contain its own events unchanged, and those of its sub-agents one level deeper [UAP-091]", async () => {
 		const family = () => {
 			const grandchild = agent({
 				model: scriptedModel([{ text: "deep down", toolCalls: [{ name: "look" }] }, "found"]),
@@ -370,7 +370,7 @@ describe("what a parent's stream emits of a sub-agent", () => {
 		expect(new Set(events.map((event) => innermost(event).depth))).toEqual(new Set([0, 1, 2]));
 	});
 
-	test("is read while a model two levels down still waits, before any tool has returned [UAP-092]", async () => {
+	test("can be read while a model two levels down is pending, before any tool has returned [UAP-092]", async () => {
 		const gate = Promise.withResolvers<void>();
 		const grandchild = agent({ model: scriptedModel([{ gate: gate.promise, text: "found" }]) });
 		const child = agent({
@@ -413,7 +413,7 @@ describe("cancelling a parent", () => {
 		},
 	);
 
-	test("by the signal of generate does the same, and a second round starts nowhere", async () => {
+	test("through the signal of generate does the same, and starts no second round", async () => {
 		const { model, asked } = deafModel();
 		const controller = new AbortController();
 		const parent = scriptedModel([calling("explore", "t"), "never"]);
@@ -457,7 +457,7 @@ describe("traces", () => {
 
 	for (const [name, [execution, script]] of Object.entries(strategies)) {
 		test.each(["generate", "stream"] as const)(
-			`one a sub-agent is in the state after ${name} with %s [UAP-095]`,
+			`of a sub-agent, once each, are in the state after ${name} with %s [UAP-095]`,
 			async (method) => {
 				const good = agent({ model: scriptedModel(["found"]) });
 				const bad = agent({ model: scriptedModel([{ error: new Error("broke") }]) });
@@ -493,7 +493,7 @@ describe("traces", () => {
 		);
 	}
 
-	test("hold all tools of a sub-agent with their results as text, and its tokens, also where it fails [UAP-096]", async () => {
+	test("contain all tools of a sub-agent with their results as text, and its tokens, even if it fails [UAP-096]", async () => {
 		const look = anyTool("look", ({ at }) => {
 			if (at === 2) throw new Error("too dark");
 			return { seen: at };
@@ -541,7 +541,7 @@ describe("traces", () => {
 		}
 	});
 
-	test("are in each checkpoint after their call, and equal once the state is restored [UAP-097]", async () => {
+	test("are in each checkpoint after their call, and are equal after a restore [UAP-097]", async () => {
 		const saved: AgentStateJSON[] = [];
 		const unused = async () => null;
 		const checkpoints = {
@@ -565,7 +565,7 @@ describe("traces", () => {
 		expect(saved[2]?.subagentTraces?.[0]?.startTime).toBe(new Date(traces[0]?.startTime ?? 0).toISOString());
 	});
 
-	test("say that a sub-agent was cut short, where the run around it fails meanwhile", async () => {
+	test("report that a sub-agent was interrupted if the surrounding run fails", async () => {
 		const { model, asked } = deafModel();
 		const quick = agent({ model: scriptedModel(["quick"]) });
 		const tools = [
@@ -595,7 +595,7 @@ describe("traces", () => {
 		expect((await asked).signal?.aborted).toBe(true);
 	});
 
-	test("and the end of one sub-agent are there while another call of the round continues", async () => {
+	test("and the end of one sub-agent are available while another call of the round continues", async () => {
 		const { promise, resolve } = Promise.withResolvers<string>();
 		const child = agent({ model: scriptedModel(["quick"]) });
 		const round: ScriptedReply = {

@@ -20,7 +20,7 @@ const store: SessionStore = {
 	delete: async () => {},
 };
 
-test("without the package of the stores, what uses the host says what to install, and the agent closes", async () => {
+test("without the stores package, code that uses the host reports what to install, and the agent closes", async () => {
 	const agent = new Agent({ model: scriptedModel([]), host: { sessionStore: store } });
 	await expect(agent.session("s").send("go")).rejects.toMatchObject({ code: "stores_missing" });
 	await expect(storeHost(store).journal.head("s")).rejects.toMatchObject({
@@ -33,7 +33,7 @@ test("without the package of the stores, what uses the host says what to install
 	await agent.close();
 });
 
-test("the package is loaded when the host is first used, once it is there", async () => {
+test("the package is loaded when the host is first used after its installation", async () => {
 	const host = storeHost(store);
 	await expect(host.journal.head("s")).rejects.toMatchObject({ code: "stores_missing" });
 	missing = false;

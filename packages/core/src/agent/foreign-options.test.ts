@@ -10,7 +10,7 @@ const makers = [
 	["new Agent()", (options: object) => new Agent(options as never)],
 ] as const;
 
-test.each(makers)("%s refuses names of other libraries and says what to write", (_, make) => {
+test.each(makers)("%s rejects option names of other libraries and explains what to write", (_, make) => {
 	for (const [option, instead] of Object.entries(foreignOptions))
 		expect(() => make({ model, [option]: 1 })).toThrow(
 			expect.objectContaining({
@@ -20,7 +20,7 @@ test.each(makers)("%s refuses names of other libraries and says what to write", 
 		);
 });
 
-test.each(makers)("%s refuses a name that no option has, and finds the one that was meant", (_, make) => {
+test.each(makers)("%s rejects unknown option names and suggests the intended one", (_, make) => {
 	for (const option of ["somethingNew", "caching", "user", "metadata", "toString"])
 		expect(() => make({ model, [option]: 1 })).toThrow(
 			`An agent has no option \`${option}\`. Known options: `,
@@ -34,13 +34,13 @@ test.each(makers)("%s refuses a name that no option has, and finds the one that 
 	}
 });
 
-test("an option that two libraries name alike is not asked for twice: the model is never called", () => {
+test("an option that two libraries share is not reported twice: the model is never called", () => {
 	const { requests } = model;
 	expect(() => agent({ model, stopWhen: 1, maxIterations: 2 } as never)).toThrow("maxSteps");
 	expect(requests).toHaveLength(0);
 });
 
-test("hooks under a misspelt name are refused; data and helpers next to hooks are fine", () => {
+test("misspelt hook names are rejected; data and helpers next to hooks are accepted", () => {
 	const make = (options: object) => () => agent({ model, ...options } as never);
 	expect(make({ strategy: { stopCondtion: () => true } })).toThrow("`stopCondition`");
 	expect(make({ toolStrategy: { onBeforCall: () => true } })).toThrow("`onBeforeCall`");

@@ -11,7 +11,7 @@ const add = {
 };
 
 describe("an instance of llm() as a model", () => {
-	test("stands for the options it was made with, and those of the agent win", async () => {
+	test("provides its own options, and the agent's take precedence", async () => {
 		const model = scriptedModel([{ toolCalls: [{ name: "add" }] }, "Three.", "Four."]);
 		const instance = llm({ model, system: "Be brief.", params: { temperature: 0 } });
 		const agent = new Agent({ model: instance, tools: [add] });
@@ -34,7 +34,7 @@ describe("an instance of llm() as a model", () => {
 	});
 });
 
-describe("an instance of another making", () => {
+describe("an instance created elsewhere", () => {
 	const generate = async () =>
 		createTurn({ messages: [new AssistantMessage("From elsewhere.")], usage: emptyUsage(), cycles: 1 });
 	const instance = {
@@ -42,7 +42,7 @@ describe("an instance of another making", () => {
 		stream: () => ({ turn: generate(), abort() {}, async *[Symbol.asyncIterator]() {} }),
 	} as unknown as LLMInstance;
 
-	test("is asked as it is, in a call and in a session", async () => {
+	test("is called unchanged, in a call and in a session", async () => {
 		const agent = new Agent({ model: instance });
 		expect((await agent.generate("Hi.")).turn.response.text).toBe("From elsewhere.");
 		const result = await (await agent.session("s").send("Hi.")).result();
@@ -50,7 +50,7 @@ describe("an instance of another making", () => {
 		await agent.close();
 	});
 
-	test("costs what its prices say", async () => {
+	test("costs what its prices specify", async () => {
 		const usage = { ...emptyUsage(), inputTokens: 10, outputTokens: 5, totalTokens: 15 };
 		const priced = {
 			...instance,
@@ -73,7 +73,7 @@ describe("an instance of another making", () => {
 		["structure", { type: "object" }],
 		["toolStrategy", {}],
 		["onRetry", () => {}],
-	])("refuses the option `%s`, which it would not see", (name, value) => {
+	])("rejects the option `%s`, which would not reach it", (name, value) => {
 		expect(() => new Agent({ model: instance, [name]: value } as never)).toThrow(
 			expect.objectContaining({ code: "invalid_option", message: expect.stringContaining(`\`${name}\``) }),
 		);

@@ -18,7 +18,7 @@ const echo = anyTool("echo", () => "echoed");
 const call = { toolCalls: [{ name: "echo" }] };
 
 describe("a custom strategy", () => {
-	test("is within the middleware, and completes or fails once", async () => {
+	test("runs within the middleware, and completes or fails once", async () => {
 		const log: string[] = [];
 		const middleware: Middleware[] = [
 			{
@@ -52,7 +52,7 @@ describe("a custom strategy", () => {
 		expect(log).toEqual(["error"]);
 	});
 
-	test("gets what onError returns as its result, with the state of its last step", async () => {
+	test("gets the result of onError, with the state of its last step", async () => {
 		const rescue = {
 			turn: (await agent({ model: scriptedModel(["x"]) }).generate("x")).turn,
 			state: initial,
@@ -75,7 +75,7 @@ describe("a custom strategy", () => {
 		expect(steps).toEqual([1]);
 	});
 
-	test("calls hooks of a class as its methods", async () => {
+	test("calls hooks of a class as methods of their object", async () => {
 		class Hooks {
 			#steps: number[] = [];
 			onStepStart(step: number) {
@@ -146,7 +146,7 @@ describe("checkpoints of a custom strategy", () => {
 		},
 	);
 
-	test("are saved at each onStepEnd, and at the end of one that reports no step", async () => {
+	test("are saved at each onStepEnd, and at the end if it reports no step", async () => {
 		const checkpoints = memoryStore();
 		const three = once({
 			async execute(context) {
@@ -199,7 +199,7 @@ describe("sub-agents of a custom strategy", () => {
 		expect(checkpoints.saved.at(-1)?.subagentTraces).toHaveLength(1);
 	});
 
-	test("are emitted live with the step they run in, whoever runs the tools", async () => {
+	test("are emitted live with the step that runs them, regardless of what runs the tools", async () => {
 		const streaming = once({
 			stream(context) {
 				context.strategy.onStepStart?.(3, context.state);
@@ -217,7 +217,7 @@ describe("sub-agents of a custom strategy", () => {
 		expect(new Set(steps)).toEqual(new Set([3]));
 	});
 
-	test("get the context of who calls them, and the caller's tools stay as they are [UAP-081]", async () => {
+	test("get their caller's context, and the caller's tools are unchanged [UAP-081]", async () => {
 		const seen: unknown[] = [];
 		const look = Object.freeze(
 			anyTool("look", (_, context) => void seen.push([context.agentId, context.parentModel])),

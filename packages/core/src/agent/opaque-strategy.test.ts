@@ -17,7 +17,7 @@ const initial = AgentState.initial();
 const echo = anyTool("echo", () => "echoed");
 
 describe("a custom strategy", () => {
-	test("is given agent, llm, input, state, tools, strategy and, streaming, a signal [UAP-027]", async () => {
+	test("gets agent, llm, input, state, tools, strategy and, for streams, a signal [UAP-027]", async () => {
 		const seen: ExecutionContext[] = [];
 		const spy = once({
 			execute(context) {
@@ -49,7 +49,7 @@ describe("a custom strategy", () => {
 		}
 	});
 
-	test("is given hooks as an object, also where the agent has none [UAP-028]", async () => {
+	test("gets hooks as an object, even if the agent has none [UAP-028]", async () => {
 		const one = agent({ model: scriptedModel(["hello"]), execution: once() });
 		const { state } = await one.generate("go", initial);
 		expect(state.step).toBe(1);
@@ -85,7 +85,7 @@ describe("a custom strategy", () => {
 		expect((await stream.result).state).toBe(given?.state);
 	});
 
-	test("with an execute of its own beside a decision is not driven past it [UAP-053]", async () => {
+	test("with its own `execute` next to a decision is only driven through `execute` [UAP-053]", async () => {
 		const log: string[] = [];
 		const base = react();
 		const logged: ExecutionStrategy = {
@@ -102,7 +102,7 @@ describe("a custom strategy", () => {
 		expect(log).toEqual(["before", "after"]);
 	});
 
-	test("without a stream works in stream() all the same", async () => {
+	test("without a stream also works in stream()", async () => {
 		const { stream: _, ...half } = once();
 		const one = agent({ model: scriptedModel(["hello"]), execution: half as ExecutionStrategy });
 		const stream = one.stream("go", initial);
@@ -110,14 +110,14 @@ describe("a custom strategy", () => {
 		expect((await stream.result).turn.response.text).toBe("hello");
 	});
 
-	test("that gives no turn and state gets an error", async () => {
+	test("that returns no turn and state is reported as an error", async () => {
 		const one = agent({ model: scriptedModel([]), execution: once({ execute: async () => ({}) as never }) });
 		await expect(one.generate("go", initial)).rejects.toMatchObject({ code: "invalid_strategy" });
 	});
 });
 
 describe("a custom strategy that is cancelled", () => {
-	test.each(["generate", "stream"] as const)("rejects at once in %s, and its signal fires", async (way) => {
+	test.each(["generate", "stream"] as const)("rejects at once in %s, and its signal aborts", async (way) => {
 		const { model } = deafModel();
 		let signal: AbortSignal | undefined;
 		const begun = Promise.withResolvers<void>();
@@ -148,7 +148,7 @@ describe("a custom strategy that is cancelled", () => {
 	});
 });
 
-test("an agent spread with another strategy keeps all else and has an id of its own [UAP-006]", async () => {
+test("an agent spread with another strategy keeps all other options and has a new id [UAP-006]", async () => {
 	const log: string[] = [];
 	const model = scriptedModel(["hm", "done"]);
 	const coder = agent({
@@ -177,7 +177,7 @@ test("an agent spread with another strategy keeps all else and has an id of its 
 	expect(lines(state.messages)).toEqual(["user: go", "assistant: hm", "assistant: done"]);
 });
 
-test("in a session it is refused by every door, and no other strategy runs in its place", async () => {
+test("every method of a session rejects it, and no other strategy replaces it", async () => {
 	const host = memoryHost();
 	const model = scriptedModel(["never"]);
 	const left = agent({ model: scriptedModel([{ text: "", gate: new Promise(() => {}) }]), host });
@@ -195,7 +195,7 @@ test("in a session it is refused by every door, and no other strategy runs in it
 	await left.close();
 });
 
-test("what is no strategy is refused with a reason", () => {
+test("an invalid strategy is rejected with a reason", () => {
 	for (const execution of [react, "react", null, {}, { name: "x" }, { name: "x", decide: 1 }]) {
 		expect(() => agent({ model: scriptedModel([]), execution: execution as never })).toThrow(
 			expect.objectContaining({ code: "invalid_strategy" }),

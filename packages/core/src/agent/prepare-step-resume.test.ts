@@ -84,7 +84,7 @@ async function resumeEach(restored: (entries: readonly Entry[]) => Promise<Host>
 }
 
 describe("a run with prepared steps", () => {
-	test("resumed from every entry, it ends the same and asks only about steps without an answer", () =>
+	test("resumed from every entry, it ends the same and is called only for steps without a recorded answer", () =>
 		resumeEach((entries) => journalHost(cutOff(entries))));
 
 	test("the same in SQLite", async () => {
@@ -102,7 +102,7 @@ describe("a run with prepared steps", () => {
 		});
 	});
 
-	test("a message that steers it is part of the history of the next step", async () => {
+	test("a steering message is part of the history of the next step", async () => {
 		const seen: (string | undefined)[] = [];
 		const session: Session = new Agent({
 			model: scriptedModel([{ toolCalls: [{ name: "look" }] }, "Done."]),

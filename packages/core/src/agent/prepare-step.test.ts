@@ -28,7 +28,7 @@ function answers(entries: readonly { readonly fact: unknown }[]): AssistantSaid[
 }
 
 describe("prepareStep", () => {
-	test("changes instructions, parameters, tool choice and active tools of the step it is asked about", async () => {
+	test("changes instructions, parameters, tool choice and active tools of its step", async () => {
 		const model = scriptedModel([look, "Done."]);
 		const clerk = new Agent({
 			model,
@@ -81,7 +81,7 @@ describe("prepareStep", () => {
 		expect(second?.prepared).toBeUndefined();
 	});
 
-	test("knows the step, the history, the usage, the state and who asks", async () => {
+	test("gets the step, the history, the usage, the state and the caller", async () => {
 		const seen: unknown[] = [];
 		const clerk = new Agent({
 			model: scriptedModel([look, "Done."]),
@@ -109,7 +109,7 @@ describe("prepareStep", () => {
 		]);
 	});
 
-	test("refuses the call of a tool that is not active, and the run continues", async () => {
+	test("rejects a call of an inactive tool, and the run continues", async () => {
 		const model = scriptedModel([{ toolCalls: [{ name: "delete" }] }, "Done."]);
 		let isGone = false;
 		const clerk = new Agent({
@@ -150,7 +150,7 @@ describe("prepareStep", () => {
 		expect(prepared).toEqual([undefined, { changed: ["toolChoice"] }, undefined]);
 	});
 
-	test("a change of the prompt's beginning is a recorded break of the cache, and so is the return from it", async () => {
+	test("a change to the start of the prompt is a recorded cache break, and so is the change back", async () => {
 		const host = memoryHost();
 		const clerk = new Agent({
 			model: scriptedModel([look, look, look, "Done."]),
@@ -171,7 +171,7 @@ describe("prepareStep", () => {
 		]);
 	});
 
-	test("is asked in the steps of every strategy, and not about tools that the strategy withholds", async () => {
+	test("is called in the steps of every strategy, but not for tools that the strategy withholds", async () => {
 		const asked: [string, number][] = [];
 		const prepareStep: AgentOptions["prepareStep"] = ({ tag, tools: names }) => {
 			asked.push([tag, names.length]);
@@ -220,7 +220,7 @@ describe("prepareStep", () => {
 		expect(sent(model).map(({ tools: offered }) => offered)).toEqual([["delegate_to_helper"], []]);
 	});
 
-	test("an error it throws fails the run, and nothing is sent", async () => {
+	test("an error that it throws fails the run, and nothing is sent", async () => {
 		const model = scriptedModel(["Done."]);
 		const clerk = new Agent({
 			model,
@@ -292,7 +292,7 @@ describe("what prepareStep must not return", () => {
 		},
 	);
 
-	test("the option is refused where it would have no effect", () => {
+	test("the option is rejected where it would have no effect", () => {
 		const model = scriptedModel([]);
 		const prepareStep = () => undefined;
 		const code = (act: () => unknown): string => {

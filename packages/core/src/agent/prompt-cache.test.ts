@@ -66,7 +66,7 @@ function marksOf({ tools = [], system = [], messages }: Json): (string | number)
 const instructions = "Be brief.";
 
 describe("the option `cache`", () => {
-	test("by default ends tools, instructions, the history and the previous history with breakpoints", async () => {
+	test("by default sets breakpoints at the end of tools, instructions, the history and the previous history", async () => {
 		const { bodies, model } = anthropic([call("a"), call("b"), text]);
 		await new Agent({ model, instructions, tools: [look] }).generate("go");
 		expect(bodies.map(marksOf)).toEqual([
@@ -77,7 +77,7 @@ describe("the option `cache`", () => {
 		expect(bodies[0].tools[0].cache_control).toEqual({ type: "ephemeral" });
 	});
 
-	test("sends requests without breakpoints where it is off", async () => {
+	test("sends requests without breakpoints if it is off", async () => {
 		const { bodies, model } = anthropic([text]);
 		await new Agent({ model, instructions, tools: [look], cache: "off" }).generate("go");
 		expect(bodies.map(marksOf)).toEqual([[]]);
@@ -91,7 +91,7 @@ describe("the option `cache`", () => {
 		expect(bodies[0].system[0].cache_control).toEqual({ type: "ephemeral", ttl: "1h" });
 	});
 
-	test("leaves requests alone in which the caller has placed a breakpoint", async () => {
+	test("leaves requests unchanged if the caller has placed a breakpoint", async () => {
 		const cacheControl = { type: "ephemeral" };
 		const { bodies, model } = anthropic([text]);
 		const agent = new Agent({ model, instructions, tools: [look] });
@@ -120,7 +120,7 @@ describe("the option `cache`", () => {
 		]);
 	});
 
-	test("sends a key for each session, which is not the session's own, and none for calls without one", async () => {
+	test("sends a key for each session, which differs from the session's key, and none for calls without one", async () => {
 		const model = scriptedModel(() => "ok", { promptCache: "key" });
 		const agent = new Agent({ model, instructions });
 		for (const key of ["alice@example.org", "bob@example.org", "alice@example.org"])
@@ -155,7 +155,7 @@ describe("the option `cache`", () => {
 		["a lifetime that only others have", "24h", "breakpoints", { lifetime: "24h" }],
 		["a lifetime that only others have", "5m", "key", { lifetime: "5m" }],
 	] as const)(
-		"refuses %s that has no effect, before anything is sent: %s",
+		"rejects %s that has no effect, before anything is sent: %s",
 		async (_, why, promptCache, cache) => {
 			const model = scriptedModel(["ok"], promptCache === undefined ? {} : { promptCache });
 			const agent = new Agent({ model, cache });
@@ -175,14 +175,14 @@ describe("the option `cache`", () => {
 		[{ lifetime: "2h" }],
 		[{ key: "" }],
 		[{ ttl: "5m" }],
-	])("refuses the value %j", (cache) => {
+	])("rejects the value %j", (cache) => {
 		const model = scriptedModel(["ok"]);
 		expect(() => new Agent({ model, cache: cache as never })).toThrow(
 			expect.objectContaining({ code: "invalid_option" }),
 		);
 	});
 
-	test("is refused together with a model that is a function, and with a strategy that asks its model itself", () => {
+	test("is rejected for a model that is a function, and for a strategy that calls its model itself", () => {
 		const own = { name: "own", execute: async () => ({}) as never, stream: () => ({}) as never };
 		expect(() => new Agent({ model: async () => [], cache: "off" } as never)).toThrow(/`cache`/);
 		expect(() => new Agent({ model: scriptedModel([]), execution: own, cache: "off" })).toThrow(/`cache`/);

@@ -10,7 +10,7 @@ const sessionStore = new MemorySessionStore();
 const execution = { capabilities: {}, scheduler: {}, store: {} };
 
 describe("a host", () => {
-	test("of ours is used as it is, a session store gets a journal", () => {
+	test("from Holdfast is used directly, a session store gets a journal", () => {
 		const host = memoryHost();
 		expect(resolveHost(host)).toBe(host);
 		const capable = { ...host, capabilities: {} };
@@ -18,7 +18,7 @@ describe("a host", () => {
 		expect(resolveHost({ sessionStore }).journal.name).toBe("store");
 	});
 
-	test("with an execution store goes to whoever adapts it", () => {
+	test("with an execution store is passed to its adapter", () => {
 		const host = memoryHost();
 		expect(resolveHost(execution, (given) => (given === execution ? host : memoryHost()))).toBe(host);
 	});
@@ -41,14 +41,14 @@ describe("a host", () => {
 		[{ journal: memoryHost().journal }, "`host.close`"],
 		[{ capabilities: {}, store: {} }, "`host.scheduler`"],
 		[{ scheduler: {}, store: {} }, "`host.capabilities`"],
-	])("that is no host, or two, is refused by the name of its field: %j", (given, field) => {
+	])("that is invalid, or that is two hosts, is rejected by the name of its field: %j", (given, field) => {
 		const resolve = (): unknown => resolveHost(given, () => memoryHost());
 		expect(resolve).toThrow(TypeError);
 		expect(resolve).toThrow(field);
 	});
 
 	test.each([{}, { sessionStore: undefined }, { capabilities: undefined }])(
-		"that says nothing is the default one: %j",
+		"without any member is the default one: %j",
 		async (host) => {
 			const given = scriptedModel(() => "Hi.");
 			const setup = (to: PluginHost): void => to.sessionStore(new MemorySessionStore());
@@ -61,7 +61,7 @@ describe("a host", () => {
 	test.each<[string, AgentHost]>([
 		["in memory", {}],
 		["over a session store", { sessionStore }],
-	])("%s may say what it can do", async (_, host) => {
+	])("%s may declare its capabilities", async (_, host) => {
 		const asked = async (capabilities: AgentHost["capabilities"]): Promise<readonly string[]> => {
 			const model = scriptedModel(() => "Hi.");
 			const helper = new Agent({ name: "helper", description: "Helps.", model });
@@ -76,7 +76,7 @@ describe("a host", () => {
 		expect(await asked(undefined)).toEqual(inBackground);
 	});
 
-	test("is checked when the agent is made", () => {
+	test("is checked when the agent is created", () => {
 		const model = scriptedModel([]);
 		const make = (): unknown => new Agent({ model, host: { sessionStore, scheduler: {} } as never });
 		expect(make).toThrow(TypeError);

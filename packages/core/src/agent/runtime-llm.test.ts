@@ -54,7 +54,7 @@ const result = (toolCallId: string, output: unknown) => ({
 });
 
 describe("a function as a model", () => {
-	test("gets the history with the input, and what it returns is the output of the turn [SES-003]", async () => {
+	test("gets the history with the input, and its return value is the output of the turn [SES-003]", async () => {
 		const histories: unknown[] = [];
 		const { messages, outcome } = await turn(
 			async ({ history, signal }) => {
@@ -89,7 +89,7 @@ describe("a function as a model", () => {
 		});
 	});
 
-	test("may do with the history whatever it likes: the stored one stays [SES-003]", async () => {
+	test("may change the history it gets: the stored one stays the same [SES-003]", async () => {
 		const bytes = new Uint8Array([1, 2]);
 		const before = [
 			new UserMessage([
@@ -114,7 +114,7 @@ describe("a function as a model", () => {
 		expect(messages).toHaveLength(5);
 	});
 
-	test("that keeps what it returned cannot change it later [SES-003]", async () => {
+	test("that keeps its return value cannot change it later [SES-003]", async () => {
 		const input = { query: "a" };
 		const output = { hits: ["a"] };
 		let asked = 0;
@@ -132,7 +132,7 @@ describe("a function as a model", () => {
 		expect(JSON.stringify(messages)).not.toContain("changed");
 	});
 
-	test("is called again after an output that ends with results: a step for each call of the function", async () => {
+	test("is called again after an output that ends with results: one step per call of the function", async () => {
 		const script = [
 			[
 				{ role: "assistant", content: [{ type: "text", text: "I look." }, call("c1"), call("c2")] },
@@ -172,7 +172,7 @@ describe("a function as a model", () => {
 		expect(messages.map(({ text }) => text)).toEqual(["go", "", "1", "", "2", "done"]);
 	});
 
-	test("that gives no result for a call has one recorded that says so", async () => {
+	test("that returns no result for a call gets a recorded result that explains it", async () => {
 		let asked = 0;
 		const { messages } = await turn(() => [
 			{ role: "assistant", content: asked++ === 0 ? [call("c1")] : "done" },
@@ -221,7 +221,7 @@ describe("a function as a model", () => {
 		},
 	);
 
-	test("that throws ends the run with what it threw", async () => {
+	test("that throws ends the run with its error", async () => {
 		const { outcome } = await turn(() => Promise.reject(new Error("no gateway")));
 		expect(outcome).toMatchObject({ outcome: "error", error: new Error("no gateway") });
 	});
@@ -233,7 +233,7 @@ function circular(): object {
 	return value;
 }
 
-test("providers are functions and no models; models are no functions", () => {
+test("providers are functions but not models; models are not functions", () => {
 	const provider = createProvider({ name: "p", version: "1", modalities: {} });
 	expect([() => [], provider, scriptedModel([]), "text", undefined].map(isRuntimeLlm)).toEqual([
 		true,
@@ -244,7 +244,7 @@ test("providers are functions and no models; models are no functions", () => {
 	]);
 });
 
-test("every kind of content has its part", () => {
+test("each kind of content becomes a part", () => {
 	const data = new Uint8Array([1]);
 	expect(
 		toModelMessages([

@@ -20,7 +20,7 @@ const strategies: Record<string, [ExecutionStrategy, (string | ScriptedReply)[]]
 	"plan()": [plan(), [planned, round, "a is done", "b is done"]],
 };
 
-describe("a state that was seen stays what it was", () => {
+describe("a state never changes after it was read", () => {
 	test.each(Object.entries(strategies))(
 		"in every hook of %s and after later calls [UAP-069]",
 		async (_, [execution, script]) => {

@@ -69,7 +69,7 @@ describe.skipIf(folder === undefined)(title, () => {
 		["openai-compatible", "deepseek-tool-call"],
 		["openai-compatible", "reasoning"],
 		["openai-compatible", "tool-call"],
-	] as const)("of %s (%s) is asked for and read as streamText does", async (provider, what) => {
+	] as const)("of %s (%s) is requested and read as in streamText", async (provider, what) => {
 		const modelOf = providers[provider];
 		const theirs = playing(`${provider}-${what}`);
 		const names = ["weather", "updateIssueList", "read_file", "get_weather"];

@@ -81,7 +81,7 @@ describe.each([
 	});
 });
 
-test("a call that its tool denies was denied", async () => {
+test("a call that its tool denies has the outcome denied", async () => {
 	const model = asking("remove");
 	const { turn } = await new Agent({ model, tools: [{ ...remove, approval: () => false }] }).generate(
 		"go",

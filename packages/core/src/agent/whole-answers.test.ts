@@ -60,17 +60,20 @@ describe.each(Object.entries(strategies))("%s()", (_, [execution, script]) => {
 		stream: (context) => execution.stream(context),
 	};
 
-	test.each(["generate", "ask", "query"] as const)("%s asks a provider for whole answers", async (way) => {
-		for (const strategy of [execution, through]) {
-			const { model, ways } = asked(script());
-			const one = agent({ model, tools: [echo], execution: strategy });
-			await (way === "query" ? one.query("go") : one[way]("go", initial));
-			expect(ways).toEqual(ways.map(() => "complete"));
-			expect(ways.length).toBeGreaterThan(1);
-		}
-	});
+	test.each(["generate", "ask", "query"] as const)(
+		"%s requests whole answers from a provider",
+		async (way) => {
+			for (const strategy of [execution, through]) {
+				const { model, ways } = asked(script());
+				const one = agent({ model, tools: [echo], execution: strategy });
+				await (way === "query" ? one.query("go") : one[way]("go", initial));
+				expect(ways).toEqual(ways.map(() => "complete"));
+				expect(ways.length).toBeGreaterThan(1);
+			}
+		},
+	);
 
-	test("stream asks it to stream", async () => {
+	test("stream requests streaming", async () => {
 		for (const strategy of [execution, through]) {
 			const { model, ways } = asked(script());
 			await collect(agent({ model, tools: [echo], execution: strategy }).stream("go", initial));
@@ -79,7 +82,7 @@ describe.each(Object.entries(strategies))("%s()", (_, [execution, script]) => {
 		}
 	});
 
-	test("execute calls the generate of its instance, stream its stream, also where they were wrapped", async () => {
+	test("execute calls the generate of its instance, and stream its stream, even if they are wrapped", async () => {
 		for (const way of ["execute", "stream"] as const) {
 			for (const wrap of ["a copy", "in place"] as const) {
 				const { model, ways } = asked(script());
@@ -109,7 +112,7 @@ describe.each(Object.entries(strategies))("%s()", (_, [execution, script]) => {
 		}
 	});
 
-	test("a custom strategy may wrap the instance it is given", async () => {
+	test("a custom strategy may wrap its instance", async () => {
 		let calls = 0;
 		const counting: ExecutionStrategy = {
 			...through,
@@ -132,7 +135,7 @@ describe.each(Object.entries(strategies))("%s()", (_, [execution, script]) => {
 	});
 });
 
-test("onComplete is called by a strategy that is executed by itself, with its result", async () => {
+test("a strategy that is executed directly calls onComplete with its result", async () => {
 	const completed: unknown[] = [];
 	const context: ExecutionContext = {
 		agent: { id: "a", tools: [] },
@@ -148,7 +151,7 @@ test("onComplete is called by a strategy that is executed by itself, with its re
 	expect(completed).toEqual([result, streamed]);
 });
 
-test("a turn with executions and without tool messages keeps them, and its history has what it had", async () => {
+test("a turn with executions and without tool messages keeps them, and its history is unchanged", async () => {
 	const seen: unknown[] = [];
 	const executions = [
 		{ toolName: "look", toolCallId: "1", arguments: { at: 1 }, result: "seen", isError: false, duration: 3 },
@@ -184,7 +187,7 @@ test("a turn with executions and without tool messages keeps them, and its histo
 	]);
 });
 
-test("a model that can only stream, or whose endpoint refuses to, is asked the way it can", async () => {
+test("a model that can only stream, or whose endpoint refuses to, is called in the mode it supports", async () => {
 	const scripted = scriptedModel(["done", "done"]);
 	const bound = (scripted.provider.modalities.llm as { bind(id: string): object }).bind("m");
 	const made = (change: object): ModelReference => {
@@ -199,7 +202,7 @@ test("a model that can only stream, or whose endpoint refuses to, is asked the w
 	expect((await agent({ model: made({ stream: refuse }) }).query("go")).response.text).toBe("done");
 });
 
-test("a sub-agent that does not stream emits its start and its end, and asks for whole answers", async () => {
+test("a sub-agent that does not stream emits its start and its end, and requests whole answers", async () => {
 	const { model, ways } = asked(["found"]);
 	const events: string[] = [];
 	const tool = createSubAgentTool({

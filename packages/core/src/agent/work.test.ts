@@ -61,8 +61,8 @@ async function endOf(run: AgentRun): Promise<string> {
 	return `${run.sessionKey}: ${outcome} ${text}`;
 }
 
-describe("work that is due", () => {
-	test("is what was left open, and the turns that wait after it; then nothing is", async () => {
+describe("due work", () => {
+	test("consists of open runs and the turns queued after them; once done, nothing is due", async () => {
 		await leave(["a", "b"], ["one", "two"]);
 		const second = worker(echo);
 		const ends = await taken(second);
@@ -75,20 +75,20 @@ describe("work that is due", () => {
 		expect(await taken(second)).toEqual([]);
 	});
 
-	test("is not what another living worker has, nor what another agent's sessions are", async () => {
+	test("excludes the work of other living workers and the sessions of other agents", async () => {
 		await leave(["theirs"], ["hello"], { namespace: "others" });
 		const living = worker(() => never);
 		await living.session("busy").send("hello");
 		expect(await taken(worker(echo))).toEqual([]);
 	});
 
-	test("is only of the sessions that were asked for", async () => {
+	test("includes only the requested sessions", async () => {
 		await leave(["a", "b", "c"]);
 		const ends = await taken(worker(echo), { until: "done", sessions: (key) => key !== "b" });
 		expect(ends.toSorted()).toEqual(["a: completed re: hello", "c: completed re: hello"]);
 	});
 
-	test("is done by two workers together, each piece by one of them", async () => {
+	test("is shared between two workers, each piece done by one of them", async () => {
 		const keys = Array.from({ length: 12 }, (_, index) => `s${index}`);
 		await leave(keys, ["one", "two"]);
 		const shown: string[] = [];
@@ -103,7 +103,7 @@ describe("work that is due", () => {
 		expect(shown).toHaveLength(2 * keys.length);
 	});
 
-	test("is begun as far as there is room", async () => {
+	test("starts up to the limit of concurrent runs", async () => {
 		await leave(["a", "b", "c", "d", "e"]);
 		let [running, most] = [0, 0];
 		const script: Script = async (request) => {
@@ -116,7 +116,7 @@ describe("work that is due", () => {
 		expect(most).toBe(2);
 	});
 
-	test("what a look has found is worked off before the next one, for each lists all there is to do", async () => {
+	test("found in one search is finished before the next search, because each search lists all due work", async () => {
 		await leave(Array.from({ length: 40 }, (_, at) => `session-${at}`));
 		const agent = worker(echo);
 		const { journal } = hosts.at(-1) as SqliteHost;
@@ -131,8 +131,8 @@ describe("work that is due", () => {
 	});
 });
 
-describe("what the scheduler has", () => {
-	test("is delivered when its time has come, once, and is then off the list", async () => {
+describe("scheduled entries", () => {
+	test("are delivered once when they are due, and then leave the list", async () => {
 		let now = 1_000_000;
 		const first = worker(echo, {}, { now: () => now });
 		const [host] = hosts as [SqliteHost];
@@ -145,7 +145,7 @@ describe("what the scheduler has", () => {
 		expect(await taken(first)).toEqual([]);
 	});
 
-	test("is delivered by the agent whose session it is for, and by no other", async () => {
+	test("are delivered only by the agent of their session", async () => {
 		const theirs = worker(echo, { namespace: "theirs" });
 		const [host] = hosts as [SqliteHost];
 		await host.store.notifications.enqueue({ ...reminder("a"), ownerNamespace: "theirs" });
@@ -157,7 +157,7 @@ describe("what the scheduler has", () => {
 		expect(await taken(worker(echo))).toEqual(["s: completed re: reminder b"]);
 	});
 
-	test("waits while a living worker's run is under way, and needs no lease's time when that is over", async () => {
+	test("wait while a living worker's run is active, and do not wait for its lease to expire afterwards", async () => {
 		const open = gate();
 		const busy = worker(async (request) => {
 			await open.promise;
@@ -177,8 +177,8 @@ describe("what the scheduler has", () => {
 	});
 });
 
-describe("a notice for a session in which somebody else's run is under way", () => {
-	test("is not kept claimed by who asked for it in vain", async () => {
+describe("a notification for a session in which another worker's run is active", () => {
+	test("is not kept claimed by the worker that failed to deliver it", async () => {
 		const open = gate();
 		const busy = worker(async (request) => {
 			await open.promise;
@@ -206,7 +206,7 @@ describe("a notice for a session in which somebody else's run is under way", () 
 });
 
 describe("a worker", () => {
-	test("finds what becomes due while it looks on, in under two seconds", async () => {
+	test("finds newly due work while it watches, in under two seconds", async () => {
 		const stop = new AbortController();
 		const ends: string[] = [];
 		const looking = (async () => {
@@ -220,7 +220,7 @@ describe("a worker", () => {
 		await looking;
 	});
 
-	test("resumes nothing after its signal, and leaves what is under way to continue", async () => {
+	test("resumes nothing after its signal, and lets active runs continue", async () => {
 		await leave(["a"]);
 		const stop = new AbortController();
 		const open = gate();
@@ -239,7 +239,7 @@ describe("a worker", () => {
 		expect(await taken(worker(echo))).toEqual(["b: completed re: hello"]);
 	});
 
-	test("ends when its agent is closed, and what it had is anyone's", async () => {
+	test("ends when its agent is closed, and any worker can take over its work", async () => {
 		await leave(["a"]);
 		const second = worker(() => never);
 		for await (const run of second.work()) {
@@ -249,7 +249,7 @@ describe("a worker", () => {
 		expect(await taken(worker(echo))).toEqual(["a: completed re: hello"]);
 	});
 
-	test("reports what it cannot do and continues with the rest; without a listener it ends with that", async () => {
+	test("reports work that it cannot do and continues; without a listener it ends with that error", async () => {
 		await leave(["a", "b"]);
 		const second = worker(echo);
 		const host = hosts.at(-1) as SqliteHost;
@@ -265,7 +265,7 @@ describe("a worker", () => {
 		await expect(taken(second)).rejects.toThrow("the page cannot be read");
 	});
 
-	test("waits longer and longer before it tries again what failed", async () => {
+	test("waits longer and longer before it retries failed work", async () => {
 		await leave(["a"]);
 		const waits: number[] = [];
 		let time = 0;
@@ -295,7 +295,7 @@ describe("a worker", () => {
 		expect(between.map((wait) => Math.floor(wait / 1_000))).toEqual([1, 2, 4, 8, 16, 32, 60]);
 	});
 
-	test("a store that cannot be asked is asked again at the next look, and all else continues meanwhile", async () => {
+	test("retries an unavailable store at the next search, and all other work continues", async () => {
 		await leave(["a"]);
 		const agent = worker(echo);
 		const { journal } = hosts.at(-1) as SqliteHost;
@@ -319,7 +319,7 @@ describe("a worker", () => {
 		[{ until: "never" }, /until/],
 		[{ atOnce: 0 }, /atOnce/],
 		[{ lookEveryMs: Number.NaN }, /lookEveryMs/],
-	] as const)("refuses options that make no sense: %o", async ([options, named]) => {
+	] as const)("rejects invalid options: %o", async ([options, named]) => {
 		await expect(taken(worker(echo), options as WorkOptions)).rejects.toThrow(named);
 	});
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readCaller } from "./caller.ts";
 
-test("a caller is copied as JSON, and nobody can change it afterwards", () => {
+test("a caller is copied as JSON and cannot be changed afterwards", () => {
 	const claims = { roles: ["clerk"], since: new Date(0), undefined: undefined };
 	const caller = readCaller({ tenant: "t", user: "u", claims, password: "x" });
 	claims.roles.push("admin");
@@ -15,7 +15,7 @@ test("a caller is copied as JSON, and nobody can change it afterwards", () => {
 	expect(() => Object.assign(caller, { user: "other" })).toThrow(TypeError);
 });
 
-test("what is no caller is refused by what is wrong with it", () => {
+test("an invalid caller is rejected with what is wrong with it", () => {
 	const circular: Record<string, unknown> = {};
 	circular.self = circular;
 	for (const [given, what] of [

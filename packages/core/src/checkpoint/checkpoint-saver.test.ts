@@ -35,13 +35,13 @@ const quiet = { log(): void {} };
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("a saver of checkpoints", () => {
-	test("hands the first state of a session over before it returns", () => {
+	test("passes on the first state of a session before it returns", () => {
 		const { store, saves } = manualStore();
 		checkpointSaver({ store }).save("s", at(1));
 		expect(saves.map(({ step }) => step)).toEqual([1]);
 	});
 
-	test("saves the states of one session one after the other, and sessions side by side", async () => {
+	test("saves the states of one session one after the other, and those of different sessions concurrently", async () => {
 		const { store, saves } = manualStore();
 		const saver = checkpointSaver({ store });
 		for (const step of [1, 2, 3]) saver.save("a", at(step));
@@ -81,7 +81,7 @@ describe("a saver of checkpoints", () => {
 		]);
 	});
 
-	test("logs a state that cannot be written", async () => {
+	test("logs a state that cannot be serialised", async () => {
 		const log = vi.fn();
 		const saver = checkpointSaver({ store: manualStore().store, log });
 		saver.save(
@@ -95,7 +95,7 @@ describe("a saver of checkpoints", () => {
 		);
 	});
 
-	test("logs to console.error, and does not mind a logger that throws", async () => {
+	test("logs to console.error, and ignores errors of a logger", async () => {
 		const store = { ...manualStore().store, save: () => Promise.reject(new Error("no")) };
 		const logged = vi.spyOn(console, "error").mockImplementation(() => {});
 		const saver = checkpointSaver({ store });
@@ -113,7 +113,7 @@ describe("a saver of checkpoints", () => {
 		await expect(careless.flush()).resolves.toBeUndefined();
 	});
 
-	test("waits in flush for what was given, and for nothing when it is idle", async () => {
+	test("waits in flush for pending states, and does not wait when idle", async () => {
 		const { store, saves } = manualStore();
 		const saver = checkpointSaver({ store });
 		await saver.flush();
@@ -129,7 +129,7 @@ describe("a saver of checkpoints", () => {
 		await flushed;
 	});
 
-	test("leaves out the oldest of too many states that wait for a store that hangs, and says so once", async () => {
+	test("discards the oldest of too many states that wait for a store that hangs, and warns once", async () => {
 		const { store, saves } = manualStore();
 		const log = vi.fn();
 		const saver = checkpointSaver({ store, log, waitingLimit: 2 });
@@ -142,7 +142,7 @@ describe("a saver of checkpoints", () => {
 		expect(saves.map(({ step }) => step)).toEqual([1, 5, 6]);
 	});
 
-	test("takes states that a store gives it while it is saving", async () => {
+	test("accepts states from a store while it is saving", async () => {
 		const { store } = manualStore();
 		const kept: number[] = [];
 		const saver = checkpointSaver({
@@ -160,7 +160,7 @@ describe("a saver of checkpoints", () => {
 		expect(kept).toEqual([1, 2, 3]);
 	});
 
-	test("has on disk after flush what nobody waited for, in files", async () => {
+	test("has written un-awaited saves to disk after flush, in files", async () => {
 		const store = fileCheckpoints({ dir: temporaryFolder() });
 		const saver = checkpointSaver({ store });
 		for (let step = 1; step <= 5; step++) saver.save("s", at(step));

@@ -43,7 +43,7 @@ const strategies: Record<string, [ExecutionStrategy, (round: ScriptedReply) => (
 	};
 
 describe.each(Object.entries(strategies))("in %s", (_, [execution, script]) => {
-	test("a tool is given its agent and its call, in a nested agent also of the call around it [UAP-078]", async () => {
+	test("a tool gets its agent and its call, in a nested agent also the surrounding call [UAP-078]", async () => {
 		const seen = new Map<string, ToolContext>();
 		const noting = (name: string): AnyTool =>
 			anyTool(name, (_params, context) => {
@@ -95,7 +95,7 @@ describe.each(Object.entries(strategies))("in %s", (_, [execution, script]) => {
 		expect(deep.parentContext?.parentContext?.agentId).toBe(outer.id);
 	});
 
-	test("a tool gets its context however it declares the parameter [UAP-080]", async () => {
+	test("a tool gets its context regardless of how it declares the parameter [UAP-080]", async () => {
 		const seen: Record<string, string | undefined> = {};
 		const see = (context: Partial<ToolContext> | undefined): string => {
 			seen[context?.toolName ?? "?"] = context?.agentId;
@@ -121,7 +121,7 @@ describe.each(Object.entries(strategies))("in %s", (_, [execution, script]) => {
 		expect(seen).toEqual(Object.fromEntries(tools.map(({ name }) => [name, one.id])));
 	});
 
-	test("the caller's tools stay as they are, and two agents that share one get their own contexts [UAP-081]", async () => {
+	test("the caller's tools are unchanged, and two agents that share one get their own contexts [UAP-081]", async () => {
 		const seen: string[] = [];
 		const run = (_params: unknown, context: ToolContext) => {
 			seen.push(context.agentId);
@@ -145,8 +145,8 @@ describe.each(Object.entries(strategies))("in %s", (_, [execution, script]) => {
 	});
 });
 
-describe("what a context says", () => {
-	test("is of the state before the call's results, read when asked for", async () => {
+describe("the content of a context", () => {
+	test("is the state before the call's results, read on access", async () => {
 		const seen: [string, number][] = [];
 		const look = anyTool("look", (_, context) => void seen.push([context.stateId, context.messages.length]));
 		const model = scriptedModel([
@@ -159,7 +159,7 @@ describe("what a context says", () => {
 		expect(new Set(seen.map(([id]) => id)).size).toBe(2);
 	});
 
-	test("is all kept by a copy, which has what there was when it was made", async () => {
+	test("is kept whole by a copy, with the values at the time of the copy", async () => {
 		const names = [
 			"agentId",
 			"attempt",
@@ -194,7 +194,7 @@ describe("what a context says", () => {
 		expect(copy.parentModel).toBe(model);
 	});
 
-	test("once the call has its result, what its tool still emits is dropped", async () => {
+	test("once the call has its result, later emits of its tool are dropped", async () => {
 		const kept: ToolContext[] = [];
 		const leak = anyTool("leak", (_, context) => void kept.push(context));
 		const model = scriptedModel([{ toolCalls: [{ name: "leak" }] }, "done"]);
@@ -207,8 +207,8 @@ describe("what a context says", () => {
 	});
 });
 
-describe("an agent that is spread", () => {
-	test("keeps its tools by the names of a record, its system prompt and its parameters", async () => {
+describe("a spread agent", () => {
+	test("keeps its named tools, its system prompt and its parameters", async () => {
 		const look = { description: "Looks.", parameters, run: () => "seen" };
 		const helper = agent({
 			instructions: "Help.",

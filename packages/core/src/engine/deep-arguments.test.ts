@@ -6,7 +6,7 @@ import { agent } from "../agent/agent.ts";
 const nested = (levels: number): Record<string, unknown> =>
 	JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
 
-test("arguments nested too deeply to be handled give an error result, and the run continues", async () => {
+test("arguments that are nested too deeply give an error result, and the run continues", async () => {
 	const script = [
 		{
 			toolCalls: [

@@ -147,7 +147,7 @@ describe("a stop at any moment", () => {
 		return { ...found, mark };
 	}
 
-	test("interrupt: all settles, nothing starts any more, no call stays without result [UAP-120]", async () => {
+	test("interrupt: everything settles, nothing else starts, no call stays without a result [UAP-120]", async () => {
 		let aborted = 0;
 		await fc.assert(
 			fc.asyncProperty(cases, async (given) => {
@@ -175,7 +175,7 @@ describe("a stop at any moment", () => {
 		expect(aborted).toBeGreaterThan(100);
 	});
 
-	test("suspend: the run stays open, and what the model said is kept with its calls", async () => {
+	test("suspend: the run stays open, and the model's text is kept with its calls", async () => {
 		await fc.assert(
 			fc.asyncProperty(cases, async (given) => {
 				const { run, outcome, trace, mark } = await stopped(given, "suspend");
@@ -191,7 +191,7 @@ describe("a stop at any moment", () => {
 	});
 });
 
-test("evolve reads nothing but its arguments: no clock, no chance, no ids", () => {
+test("evolve depends only on its arguments: no clock, no randomness, no ids", () => {
 	const source = readFileSync(new URL("../facts/evolve.ts", import.meta.url), "utf8");
 	expect(source).not.toMatch(/Date\.now|new Date\(\)|Math\.random|randomUUID|performance/);
 });

@@ -15,7 +15,7 @@ const textOf = (items: readonly Item[], kind: string): string =>
 	items.flatMap((item) => (item.kind === kind ? [item.text] : [])).join("");
 
 describe("a queue between one producer and one consumer", () => {
-	test("delivers everything in order, joined or not, however reading and writing mix", async () => {
+	test("delivers everything in order, joined or not, however reads and writes interleave", async () => {
 		const actions = fc.array(
 			fc.oneof(
 				fc.record({ kind: fc.constantFrom("a", "b"), text: fc.string({ minLength: 1, maxLength: 2 }) }),
@@ -49,7 +49,7 @@ describe("a queue between one producer and one consumer", () => {
 		);
 	});
 
-	test("keeps no more than its limit of what can be joined", async () => {
+	test("keeps no more joinable events than its limit", async () => {
 		const queue = new EventQueue<Item>(joining);
 		for (let at = 0; at < 1_000; at++) queue.push({ kind: "a", text: "x" });
 		queue.end();
@@ -59,7 +59,7 @@ describe("a queue between one producer and one consumer", () => {
 		expect(textOf(items, "a")).toBe("x".repeat(1_000));
 	});
 
-	test("answers several waiting reads in their order, also when it ends or fails", async () => {
+	test("resolves several pending reads in order, also when it ends or fails", async () => {
 		const queue = new EventQueue<number>();
 		const reads = [queue.next(), queue.next(), queue.next(), queue.next()];
 		queue.push(1);
@@ -75,7 +75,7 @@ describe("a queue between one producer and one consumer", () => {
 		]);
 	});
 
-	test("throws its error once, after the last item, and is over then", async () => {
+	test("throws its error once, after the last item, and then ends", async () => {
 		const queue = new EventQueue<number>();
 		const error = new Error("down");
 		queue.push(1);
@@ -87,7 +87,7 @@ describe("a queue between one producer and one consumer", () => {
 		expect(await queue.next()).toEqual({ value: undefined, done: true });
 	});
 
-	test("drops what comes after the consumer left, and settles who waited", async () => {
+	test("drops events after the consumer left, and settles pending writers", async () => {
 		const queue = new EventQueue<number>();
 		const waiting = queue.next();
 		await queue.return();
@@ -106,7 +106,7 @@ describe("joining stream events", () => {
 			delta: { ...(toolCallId && { toolCallId }), argumentsJson },
 		}) as const;
 
-	test("joins neighbours of one block only", () => {
+	test("joins only neighbours of one block", () => {
 		expect(joinStreamEvents(text("a"), text("b"))).toEqual(text("ab"));
 		expect(joinStreamEvents(text("a", 0), text("b", 1))).toBeUndefined();
 		expect(joinStreamEvents(text("a"), { ...text("b"), type: "reasoning_delta" })).toBeUndefined();
@@ -116,14 +116,14 @@ describe("joining stream events", () => {
 		expect(joinStreamEvents(start, start)).toBeUndefined();
 	});
 
-	test("begins a new event when one has grown long", () => {
+	test("starts a new event when one is long", () => {
 		const long = text("x".repeat(20_000));
 		expect(joinStreamEvents(long, text("b"))).toBeUndefined();
 		expect(joinStreamEvents(text("b"), long)?.delta.text).toHaveLength(20_001);
 	});
 });
 
-test("an error is thrown once: to the one that waits first, and the others are done", async () => {
+test("an error is thrown once: to the first pending read, and the other reads end", async () => {
 	const waiting = new EventQueue<Item>();
 	const reads = [waiting.next(), waiting.next()];
 	waiting.end({ error: new Error("broken") });

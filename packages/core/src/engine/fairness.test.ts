@@ -49,15 +49,15 @@ function countedTime() {
 	};
 }
 
-describe("a run whose model and tools answer at once", () => {
-	test("waits for the event loop once in 10 ms of unbroken work, and no more often", async () => {
+describe("a run whose model and tools answer immediately", () => {
+	test("yields to the event loop once in 10 ms of unbroken work, and no more often", async () => {
 		const time = countedTime();
 		const { one } = busy(time.ports, () => time.pass(1));
 		await one.generate("go");
 		expect(time.turns()).toBe(manySteps / 10);
 	});
 
-	test("is ended by a timer's abort at the first turn after it was due", async () => {
+	test("is ended by a timer's abort in the first turn after it was due", async () => {
 		const time = countedTime();
 		const { one, steps } = busy(time.ports, () => time.pass(1));
 		const stop = new AbortController();
@@ -101,7 +101,7 @@ describe("a run whose model and tools answer at once", () => {
 	});
 });
 
-test("those that waited continue in order, each as far as it gets; what was broken off begins anew", async () => {
+test("waiting work continues in order, each as far as possible; interrupted work starts again", async () => {
 	const time = countedTime();
 	const fairness = new Fairness(time.ports as Ports);
 	expect(fairness.pause()).toBeUndefined();
@@ -125,14 +125,14 @@ test("those that waited continue in order, each as far as it gets; what was brok
 	expect(fairness.pause()).toBeUndefined();
 });
 
-test("what began in an earlier turn of the event loop does not count", async () => {
+test("work that started in an earlier turn of the event loop does not count", async () => {
 	const fairness = new Fairness(systemPorts);
 	for (let at = 0; at < 8; at++) expect(fairness.begin()).toBeUndefined();
 	await new Promise((resolve) => setImmediate(resolve));
 	expect(fairness.begin()).toBeUndefined();
 });
 
-test("sessions that begin at once do not run in lockstep: each goes as far as it can before the next begins", async () => {
+test("sessions that start together do not run in lockstep: each proceeds as far as possible before the next starts", async () => {
 	const asked: string[] = [];
 	const model = scriptedModel(({ messages }) => {
 		const { text } = messages[0] as unknown as { text: string };
@@ -148,7 +148,7 @@ test("sessions that begin at once do not run in lockstep: each goes as far as it
 	await agent.close();
 });
 
-test("timers fire while very many sessions begin at once", async () => {
+test("timers fire while very many sessions start together", async () => {
 	const fired: number[] = [];
 	const agent = new Agent({ model: scriptedModel(() => "done") });
 	let ended = 0;
@@ -164,7 +164,7 @@ test("timers fire while very many sessions begin at once", async () => {
 	await agent.close();
 });
 
-test("calls that begin at once do not run in lockstep but for the first few, which begin before generate() returns", async () => {
+test("calls that start together do not run in lockstep, except the first few, which start before generate() returns", async () => {
 	const asked: string[] = [];
 	const model = scriptedModel(({ messages }) => {
 		const { text } = messages[0] as unknown as { text: string };

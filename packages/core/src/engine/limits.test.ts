@@ -41,7 +41,7 @@ describe("timeoutMs of a tool with a function", () => {
 		},
 	);
 
-	test("is recorded as expired, and what the function returns later is ignored", async () => {
+	test("is recorded as expired, and the function's later result is ignored", async () => {
 		const { slow, returned } = hanging();
 		const host = memoryHost();
 		const agent = new Agent({ model: scriptedModel(script), tools: [slow], host });
@@ -52,7 +52,7 @@ describe("timeoutMs of a tool with a function", () => {
 		expect(facts.filter(({ kind }) => kind === "tool.settled")).toMatchObject([{ outcome: "expired" }]);
 	});
 
-	test("leaves a function alone that returns in time", async () => {
+	test("does not affect a function that returns in time", async () => {
 		const quick: AnyTool = { ...anyTool("slow", async () => "in time"), timeoutMs: 30 * day };
 		const model = scriptedModel(script);
 		await new Agent({ model, tools: [quick] }).generate("go");
@@ -73,7 +73,7 @@ describe("durations", () => {
 	];
 
 	test.each(options)(
-		"%s of 0, below or that is no number is refused; 30 days, 60 days and Infinity are taken",
+		"%s of 0, below or not a number is rejected; 30 days, 60 days and Infinity are accepted",
 		(_, given) => {
 			const make = (value: number) => new Agent({ model: scriptedModel([]), ...given(value) });
 			for (const value of [0, -1, Number.NaN, "5" as never]) expect(() => make(value)).toThrow();
@@ -83,7 +83,7 @@ describe("durations", () => {
 	);
 
 	test.each([30 * day, 60 * day, Number.POSITIVE_INFINITY])(
-		"a remote call of %d ms waits, and not for a moment",
+		"a remote call of %d ms waits instead of expiring at once",
 		async (timeoutMs) => {
 			const remote = tool(timeoutMs, { run: undefined as never });
 			const agent = new Agent({ model: scriptedModel(script), tools: [remote], host: memoryHost() });
@@ -100,7 +100,7 @@ describe("durations", () => {
 		beforeEach(() => void vi.useFakeTimers());
 		afterEach(() => void vi.useRealTimers());
 
-		test("are kept beyond what a platform's timer can wait", () => {
+		test("work beyond the maximum of the platform's timers", () => {
 			let woken = 0;
 			systemPorts.timers.after(60 * day, () => woken++);
 			systemPorts.timers.after(Number.POSITIVE_INFINITY, () => woken++);
@@ -117,7 +117,7 @@ describe("durations", () => {
 	});
 });
 
-test("what is said to a run at the last of its steps is a turn of its own, and the run has its answer", async () => {
+test("a message sent to a run in its last step starts a new turn, and the run has its answer", async () => {
 	const asked = gate();
 	const said = gate();
 	const model = scriptedModel(async (_, call) => {

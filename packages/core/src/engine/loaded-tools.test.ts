@@ -48,7 +48,7 @@ function answersOf(entries: readonly Entry[]): AssistantSaid[] {
 }
 
 describe("a tool with `loadedBy`", () => {
-	test("is sent from the step after it was loaded, at the end, and until the end of the session", async () => {
+	test("is sent from the step after it was loaded, at the end of the list, until the session ends", async () => {
 		const model = scriptedModel([loads("b"), calls("b"), loads("a", "b"), "Done.", "Again."]);
 		const host = memoryHost();
 		const session = new Agent({ model, tools: tools(), host }).session("s");
@@ -68,7 +68,7 @@ describe("a tool with `loadedBy`", () => {
 		expect(breaks).toEqual([undefined, broken, undefined, broken, undefined]);
 	});
 
-	test("cannot be called before, and the model is told what loads it", async () => {
+	test("cannot be called before it is loaded, and the model gets the name of the loading tool", async () => {
 		const agent = new Agent({ model: scriptedModel([calls("a"), "Done."]), tools: tools() });
 		const { toolExecutions } = await agent.query("Go.");
 		const message =
@@ -103,7 +103,7 @@ describe("a tool with `loadedBy`", () => {
 		);
 	});
 
-	test("stays loaded in a fork and after its history is folded", async () => {
+	test("stays loaded in a fork and after compaction of its history", async () => {
 		const model = scriptedModel([loads("a"), "Done.", "Again.", "Again."]);
 		const host = memoryHost();
 		const agent = new Agent({ model, tools: tools(), host });
@@ -121,7 +121,7 @@ describe("a tool with `loadedBy`", () => {
 		]);
 	});
 
-	test("is left out if the agent no longer has it", async () => {
+	test("is omitted if the agent no longer has it", async () => {
 		const host = memoryHost();
 		const model = scriptedModel([loads("a", "b"), "Done.", calls("a"), "Done."]);
 		await (await new Agent({ model, tools: tools(), host }).session("s").send("Go.")).result();
@@ -207,7 +207,7 @@ describe("a tool with `loadedBy`", () => {
 	});
 });
 
-test("`loadedBy` is refused where it would have no effect", () => {
+test("`loadedBy` is rejected where it would have no effect", () => {
 	const model = scriptedModel([]);
 	const own = { name: "own", execute: async () => ({}), stream: () => ({}) };
 	const made = (options: Partial<AgentOptions>) => () => new Agent({ model, tools: tools(), ...options });

@@ -26,7 +26,7 @@ function working(steps: number, options: Partial<AgentOptions> = {}) {
 	return { agent, warnings };
 }
 
-test("a call that takes 100 steps is not reported, one that takes more is, once", async () => {
+test("a call with 100 steps is not reported, one with more is reported once", async () => {
 	for (const [steps, count] of [
 		[100, 0],
 		[250, 1],
@@ -40,7 +40,7 @@ test("a call that takes 100 steps is not reported, one that takes more is, once"
 	}
 });
 
-test("a run of a session is reported once, also where it is resumed after that", async () => {
+test("a run of a session is reported once, even if it is resumed after that", async () => {
 	const host = memoryHost();
 	const { agent, warnings } = working(150, { host });
 	const run = await agent.session("s").send("go");

@@ -7,7 +7,7 @@ import { memoryHost } from "../host/memory-host.ts";
 const busy = (): UPPError => new UPPError("busy", "RATE_LIMITED", "test", "llm");
 const config = { retryStrategy: { onRetry: (_: unknown, attempt: number) => (attempt > 2 ? null : 0) } };
 
-test("retries of the model are in the journal before its answer, and nothing of the run depends on them", async () => {
+test("retries of the model are in the journal before its answer, and the run does not depend on them", async () => {
 	const host = memoryHost();
 	const model = scriptedModel((_, call) => (call < 2 ? { error: busy() } : "hi"));
 	const run = await agent({ model, host, config }).session("s").send("go");
@@ -27,7 +27,7 @@ test("retries of the model are in the journal before its answer, and nothing of 
 	});
 });
 
-test("retries are in the journal also where the model never answers", async () => {
+test("retries are in the journal even if the model never answers", async () => {
 	const host = memoryHost();
 	const model = scriptedModel(() => ({ error: busy() }));
 	const run = await agent({ model, host, config }).session("s").send("go");

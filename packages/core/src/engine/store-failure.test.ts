@@ -78,7 +78,7 @@ async function drivenOver(
 }
 
 test.each(["at once", "later"] as const)(
-	"a store that refuses any append, %s, leaves the run open with what was committed, and all settles",
+	"a store that rejects any append, %s, leaves the run open with its committed entries, and everything settles",
 	async (way) => {
 		let left = 0;
 		const given = fc.record({ script: scripts, from: fc.integer({ min: 1, max: 12 }) });
@@ -113,7 +113,7 @@ test.each(["at once", "later"] as const)(
 );
 
 test.each(["at once", "later"] as const)(
-	"a store that keeps everything, %s, gives the same history",
+	"a store that accepts everything, %s, gives the same history",
 	async (way) => {
 		await fc.assert(
 			fc.asyncProperty(scripts, async (script) => {
@@ -161,7 +161,7 @@ test.each<[StopReason, object]>([
 	["suspend", { kind: "left", reason: "suspended" }],
 	["lease-lost", { kind: "left", reason: "lease_lost" }],
 	["kill", { kind: "ended", outcome: "killed" }],
-])("a stop in a plan's step is no failure of its model, by %s", async (reason, ended) => {
+])("a stop in a plan's step is not a failure of its model, by %s", async (reason, ended) => {
 	const { recorder, noted } = choosyRecorder(() => false);
 	const model = scriptedModel([planOf({ id: "a" }), { text: "late", gate: new Promise(() => {}) }]);
 	const run = await begun(resolveAgent("agent", { model, execution: plan() }), recorder);
@@ -176,7 +176,7 @@ test.each<[StopReason, object]>([
 	expect(statuses(run.state.agent.plan)).toEqual(["a: in_progress"]);
 });
 
-test("a commit that fails while a plan's step asks its model is no failure of the model", async () => {
+test("a commit that fails while a plan's step calls its model is not a failure of the model", async () => {
 	const { recorder, noted } = choosyRecorder((kinds) => kinds.includes("tool.settled"));
 	const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 	const calls = [{ toolCallId: "own", toolName: "own", arguments: {} }];
@@ -201,7 +201,7 @@ test("a commit that fails while a plan's step asks its model is no failure of th
 	expect(asked).toBe(2);
 });
 
-test("a store that refuses a result that a hook looked at leaves the run", { timeout: 10_000 }, async () => {
+test("a store that rejects a result that a hook read leaves the run open", { timeout: 10_000 }, async () => {
 	for (const toolStrategy of [{ onAfterCall: () => "replaced" }, { onError: () => {} }]) {
 		const { recorder } = choosyRecorder((kinds) => kinds.includes("tool.settled"));
 		const name = "onError" in toolStrategy ? "throws" : "value";

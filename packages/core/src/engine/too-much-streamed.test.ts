@@ -13,7 +13,7 @@ import { tool } from "../tools/index.ts";
 const piece = "x".repeat(1024 * 1024);
 
 test.each(["yields", "emits"] as const)(
-	"a call that %s without an end becomes an error result, and its source is left",
+	"a call that %s without an end becomes an error result, and its source is cancelled",
 	async (how) => {
 		let pieces = 0;
 		let isLeft = false;
@@ -73,30 +73,33 @@ describe("maxStreamed", () => {
 	test.each([
 		["memory", () => memoryHost()],
 		["SQLite", () => sqliteHost(join(temporaryFolder(), "s.db"))],
-	])("limits what a session streams over all its runs, also in another process: %s", async (_, makeHost) => {
-		const host = makeHost();
-		const more = { host, keepDeltasMs: 5, maxStreamed: { perSession: 25 } };
-		const settled = async (agent: Agent, key: string): Promise<unknown> => {
-			await (await agent.session(key).send("go")).result();
-			const facts = (await host.journal.read(key)).map(({ fact }) => fact);
-			return facts.findLast(({ kind }) => kind === "tool.settled");
-		};
-		const first = agentWith(more);
-		expect(await settled(first, "s")).toMatchObject({ outcome: "done", streamed: 10 });
-		expect(await settled(first, "s")).toMatchObject({ outcome: "done", streamed: 10 });
-		await first.close();
-		const second = agentWith(more);
-		expect(await settled(second, "s")).toMatchObject({
-			outcome: "error",
-			streamed: 5,
-			result: expect.stringContaining("maxStreamed.perSession"),
-		});
-		expect(await settled(second, "other")).toMatchObject({ outcome: "done" });
-		await second.close();
-		await host.close();
-	});
+	])(
+		"limits the streamed text of a session over all its runs, also in another process: %s",
+		async (_, makeHost) => {
+			const host = makeHost();
+			const more = { host, keepDeltasMs: 5, maxStreamed: { perSession: 25 } };
+			const settled = async (agent: Agent, key: string): Promise<unknown> => {
+				await (await agent.session(key).send("go")).result();
+				const facts = (await host.journal.read(key)).map(({ fact }) => fact);
+				return facts.findLast(({ kind }) => kind === "tool.settled");
+			};
+			const first = agentWith(more);
+			expect(await settled(first, "s")).toMatchObject({ outcome: "done", streamed: 10 });
+			expect(await settled(first, "s")).toMatchObject({ outcome: "done", streamed: 10 });
+			await first.close();
+			const second = agentWith(more);
+			expect(await settled(second, "s")).toMatchObject({
+				outcome: "error",
+				streamed: 5,
+				result: expect.stringContaining("maxStreamed.perSession"),
+			});
+			expect(await settled(second, "other")).toMatchObject({ outcome: "done" });
+			await second.close();
+			await host.close();
+		},
+	);
 
-	test("counts each run by itself where deltas are not kept, and in calls", async () => {
+	test("counts each run separately if deltas are not kept, and in calls", async () => {
 		const agent = agentWith({ maxStreamed: { perSession: 15 } });
 		for (let turn = 0; turn < 3; turn++) {
 			const {
@@ -110,7 +113,7 @@ describe("maxStreamed", () => {
 		expect(turn.toolExecutions[0]).toMatchObject({ isError: true });
 	});
 
-	test.each([{ perCall: -1 }, { perSession: "1" }, { perRun: 1 }, 5])("%j is refused", (maxStreamed) => {
+	test.each([{ perCall: -1 }, { perSession: "1" }, { perRun: 1 }, 5])("%j is rejected", (maxStreamed) => {
 		expect(() => agentWith({ maxStreamed: maxStreamed as never })).toThrow(
 			expect.objectContaining({ code: "invalid_option" }),
 		);

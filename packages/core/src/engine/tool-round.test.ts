@@ -45,7 +45,7 @@ function gatedTools(names: Record<string, Partial<AnyTool>>) {
 }
 
 describe("the order of calls in a round", () => {
-	test("calls run side by side, and their results come in call order [UAP-082]", async () => {
+	test("calls run in parallel, and their results are in call order [UAP-082]", async () => {
 		const { tools, log, release } = gatedTools({ a: {}, b: {}, c: {} });
 		const running = round([{ name: "a" }, { name: "b" }, { name: "c" }], tools);
 		await atRest();
@@ -60,14 +60,14 @@ describe("the order of calls in a round", () => {
 		]);
 	});
 
-	test("as many sequential calls as an answer may have may answer at once", async () => {
+	test("any number of sequential calls in one answer may return immediately", async () => {
 		const calls = Array.from({ length: 1_000 }, () => ({ name: "only" }));
 		const { results } = await round(calls, [anyTool("only", () => "at once", { sequential: true })]);
 		expect(new Set(results)).toEqual(new Set(["at once"]));
 		expect(results.length).toBe(1_000);
 	});
 
-	test("a sequential call ends before any other starts, several of them in call order [UAP-083]", async () => {
+	test("a sequential call ends before any other starts, and several run in call order [UAP-083]", async () => {
 		const { tools, log, release } = gatedTools({ free: {}, only: { sequential: true } });
 		const running = round(
 			[
@@ -85,7 +85,7 @@ describe("the order of calls in a round", () => {
 		expect((await running).results).toEqual(["free", "s1", "s2"]);
 	});
 
-	test("a tool that depends on another waits for all its calls of the round, failed ones too [UAP-084]", async () => {
+	test("a tool that depends on another waits for all its calls of the round, including failed ones [UAP-084]", async () => {
 		const { tools, log, release } = gatedTools({
 			read_file: {},
 			write: { dependsOn: ["read_file", "not_called"] },
@@ -137,7 +137,7 @@ describe("the order of calls in a round", () => {
 		expect(byCall.turn.response.text).toBe("Done.");
 	});
 
-	test("calls with after start when the named ones have settled; unknown ids are ignored [UAP-086]", async () => {
+	test("calls with `after` start when the named ones have settled; unknown ids are ignored [UAP-086]", async () => {
 		const { tools, log, release } = gatedTools({ read_file: {}, process: {}, write_file: {} });
 		const running = round(
 			[
@@ -156,7 +156,7 @@ describe("the order of calls in a round", () => {
 });
 
 describe("calls that cannot be carried out", () => {
-	test("a tool that throws and a name nobody knows become error results, and the run continues [UAP-033]", async () => {
+	test("a tool that throws and an unknown name become error results, and the run continues [UAP-033]", async () => {
 		const { model, turn } = await round(
 			[{ name: "breaks" }, { name: "nope" }, { name: "works" }],
 			[
@@ -182,7 +182,7 @@ describe("calls that cannot be carried out", () => {
 		expect(results[0]).toMatch(/n.*integer/);
 	});
 
-	test("a schema whose check rejects or throws is a result, not the end of the run", async () => {
+	test("a schema whose check rejects or throws becomes a result and does not end the run", async () => {
 		const schema = (validate: () => unknown) => ({
 			"~standard": { version: 1, vendor: "own", validate, jsonSchema: { input: () => ({ type: "object" }) } },
 		});
@@ -200,7 +200,7 @@ describe("calls that cannot be carried out", () => {
 		for (const result of results) expect(result).toMatch(/schema down/);
 	});
 
-	test("ids that are empty or the same twice are replaced, so that each call has its own result", async () => {
+	test("empty and duplicate ids are replaced, so that each call has its own result", async () => {
 		const { state, results } = await round(
 			[
 				{ name: "echo", id: "same", arguments: { text: "a" } },
@@ -216,7 +216,7 @@ describe("calls that cannot be carried out", () => {
 		expect([ids[0], ids[3]]).toEqual(["same", "last"]);
 	});
 
-	test("readOn that throws cuts the result all the same", async () => {
+	test("a readOn that throws does not prevent the result from being cut", async () => {
 		const long = anyTool("long", () => "x".repeat(100), {
 			maxModelCharacters: 10,
 			readOn: () => {
@@ -230,7 +230,7 @@ describe("calls that cannot be carried out", () => {
 });
 
 describe("tools that outlive their call", () => {
-	test("a tool that ignores its signal holds up neither the abort nor what comes after", async () => {
+	test("a tool that ignores its signal delays neither the abort nor later work", async () => {
 		const begun = Promise.withResolvers<AbortSignal>();
 		const deaf = anyTool("deaf", (_, { signal }) => {
 			begun.resolve(signal);
@@ -245,7 +245,7 @@ describe("tools that outlive their call", () => {
 		expect(signal.aborted).toBe(true);
 	});
 
-	test("when a run fails, the tools still at work are notified", async () => {
+	test("when a run fails, running tools are notified", async () => {
 		const cancelled = Promise.withResolvers<unknown>();
 		const slow = anyTool("slow", (_, { signal }) => {
 			signal.addEventListener("abort", () => cancelled.resolve(signal.reason));
@@ -263,7 +263,7 @@ describe("tools that outlive their call", () => {
 		expect(reason).toMatchObject({ code: "CANCELLED", cause: error });
 	});
 
-	test("a session that was taken over while a tool ran is left to the other, and nothing hangs", async () => {
+	test("a session that another process took over while a tool ran is left to it, and nothing hangs", async () => {
 		const host = memoryHost();
 		const gate = Promise.withResolvers<string>();
 		const begun = Promise.withResolvers<void>();
@@ -294,7 +294,7 @@ describe("tools that outlive their call", () => {
 	});
 });
 
-test("two agents in one another's tools keep their histories apart", async () => {
+test("two agents that are tools of each other keep their histories separate", async () => {
 	const inner = agent({
 		model: scriptedModel((request) => `inner heard ${lines(request.messages).join("; ")}`),
 	});

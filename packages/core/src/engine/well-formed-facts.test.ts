@@ -55,7 +55,7 @@ const fact = fc.oneof(
 	fc.record({ kind: fc.constant("decision"), topic: text, answer: data }),
 ) as unknown as fc.Arbitrary<Fact>;
 
-test("facts are made well-formed in every member that holds text from outside, and are the same where they are", () => {
+test("facts become well-formed in every member that holds external text, and well-formed facts are unchanged", () => {
 	fc.assert(
 		fc.property(fc.array(fact, { maxLength: 3 }), (facts) => {
 			const expected = wellFormed(facts);

@@ -31,7 +31,7 @@ const look: AnyTool = {
 	execute: async () => ({ output: "seen" }),
 };
 
-test("a new session is idle and costs nothing; what it is given stays as it was [API-036]", async () => {
+test("a new session is idle and costs nothing; its arguments are not changed [API-036]", async () => {
 	const given: SessionMessage[] = [{ role: "user", content: [{ type: "text", text: "Before" }] }];
 	const kept = structuredClone(given);
 	const session = createSession("trip", { messages: given }, { model: scriptedModel(["Hello.", "Again."]) });
@@ -48,7 +48,7 @@ test("a new session is idle and costs nothing; what it is given stays as it was 
 	expect(session.messages).toHaveLength(5);
 });
 
-test("what is pushed to a given history before the first execution is not the session's [API-036]", async () => {
+test("messages pushed to a given history before the first execution are not part of the session [API-036]", async () => {
 	const given: SessionMessage[] = [says("Before")];
 	const model = scriptedModel(["Hello."]);
 	const session = createSession("s", { messages: given }, { model });
@@ -57,16 +57,16 @@ test("what is pushed to a given history before the first execution is not the se
 	expect(model.requests[0]?.messages).toHaveLength(2);
 });
 
-test("an invalid id is refused", () => {
+test("an invalid id is rejected", () => {
 	for (const id of ["", 7 as never]) expect(() => createSession(id, {})).toThrow(TypeError);
 });
 
-test("an invalid buffer limit is refused", () => {
+test("an invalid buffer limit is rejected", () => {
 	for (const bufferLimit of [0, 1.5, -1, "9" as never])
 		expect(() => createSession("s", {}, { bufferLimit })).toThrow("bufferLimit");
 });
 
-describe("a session that is kept", () => {
+describe("a stored session", () => {
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-"));
 	let files = 0;
 	const open: Host[] = [];
@@ -83,7 +83,7 @@ describe("a session that is kept", () => {
 		};
 	}
 
-	test("is restored by its id; of the context only the functions of tools count [API-037]", async () => {
+	test("is restored by its id; only the tools' functions of the context matter [API-037]", async () => {
 		const host = hosts();
 		const tools = [locate, look];
 		const script = [{ text: "See", toolCalls: [asks("a"), { name: "look", id: "l" }] }];
@@ -133,7 +133,7 @@ describe("a session that is kept", () => {
 		expect(again.totalCost).toBeCloseTo(totalCost * 3);
 	});
 
-	test("whose function nobody gives has an error as the result of its call, and never waits for it [API-037]", async () => {
+	test("whose function is missing has an error as the result of its call, and never waits for it [API-037]", async () => {
 		const host = hosts()();
 		const first = createSession("s", { tools: [look] }, { model: scriptedModel(["hi"]), host });
 		await execute(first, says("go")).result();
@@ -147,7 +147,7 @@ describe("a session that is kept", () => {
 		});
 	});
 
-	test("is restored without a model, to be looked at", async () => {
+	test("can be restored without a model to be read", async () => {
 		const host = hosts()();
 		await execute(createSession("s", {}, { model: scriptedModel(["hi"]), host }), says("go")).result();
 		const again = createSession("s", {}, { host });
@@ -160,7 +160,7 @@ describe("a session that is kept", () => {
 		);
 	});
 
-	test("and was left in the middle of a run finishes it before the next execution", async () => {
+	test("that was left in the middle of a run finishes it before the next execution", async () => {
 		const host = hosts();
 		const asked = Promise.withResolvers<void>();
 		const left = scriptedModel(() => {
@@ -190,7 +190,7 @@ describe("a session that is kept", () => {
 		expect(again.messages[3]).toMatchObject({ content: [{ text: "second" }] });
 	});
 
-	test("keeps the time limits of calls that wait, and shows that they ran out", async () => {
+	test("keeps the time limits of waiting calls, and shows that they expired", async () => {
 		const host = hosts();
 		const tools = [{ ...locate, timeoutMs: 30 }];
 		const first = createSession(
@@ -211,7 +211,7 @@ function pick({ status, messages, totalCost, pendingToolCalls, model }: ReturnTy
 	return { status, messages, totalCost, pendingToolCalls, model };
 }
 
-test("the status is running during an execution and the result's afterwards; messages grow by the result's [API-038]", async () => {
+test("the status is running during an execution and the result's status afterwards; messages grow by the result's [API-038]", async () => {
 	const script = [
 		"Hello.",
 		{ toolCalls: [asks("a")] },
@@ -239,7 +239,7 @@ test("the status is running during an execution and the result's afterwards; mes
 	}
 });
 
-test("options apply from their execution on; the model is the last that was used [API-044]", async () => {
+test("options apply from their execution on, and the last model stays [API-044]", async () => {
 	const [one, other] = [scriptedModel(["a", "d"]), scriptedModel(["b", "c"], { modelId: "other" })];
 	const session = createSession("s", {}, { model: one, prices, temperature: 0 });
 	expect(session.model).toBe("scripted");
@@ -264,7 +264,7 @@ test("options apply from their execution on; the model is the last that was used
 	).toEqual(["scripted", "other", "other", "scripted"]);
 });
 
-test("options of an execution that is refused apply to nothing [API-044]", async () => {
+test("options of a rejected execution have no effect [API-044]", async () => {
 	const model = scriptedModel([{ toolCalls: [asks("a")] }, "done"]);
 	const other = scriptedModel([], { modelId: "other" });
 	const session = createSession("s", { tools: [locate] }, { model });
@@ -278,7 +278,7 @@ test("options of an execution that is refused apply to nothing [API-044]", async
 	expect(await refusal(execute(session, says("2"), { temperature: Number.NaN }))).toBe("invalid_input");
 });
 
-test("a model may come with the first execution", async () => {
+test("the first execution can provide the model", async () => {
 	const session = createSession("s", {});
 	expect(session.model).toBe("");
 	expect(await refusal(execute(session, says("Hi")))).toBe("model_missing");
@@ -289,7 +289,7 @@ test("a model may come with the first execution", async () => {
 	expect(session.model).toBe("scripted");
 });
 
-test("a second execution is refused while one is active, and nothing of it is in the history [API-045]", async () => {
+test("a second execution is rejected while one is active, and leaves nothing in the history [API-045]", async () => {
 	const proceed = Promise.withResolvers<void>();
 	const model = scriptedModel([
 		{ text: "one two three", beforeDelta: (number) => (number === 1 ? proceed.promise : undefined) },
@@ -325,7 +325,7 @@ test("a second execution is refused while one is active, and nothing of it is in
 	expect((await execute(session, says("third")).result()).status).toBe("completed");
 });
 
-test("a second execution is refused by another object of the same session, too [API-045]", async () => {
+test("another object of the same session also rejects a second execution [API-045]", async () => {
 	const host = memoryHost();
 	const proceed = Promise.withResolvers<void>();
 	const model = scriptedModel([{ text: "one", gate: proceed.promise }, "two"]);
@@ -350,7 +350,7 @@ describe("a tool that executes", () => {
 	});
 	const asking = () => scriptedModel([{ toolCalls: [{ name: "ask", id: "x" }] }, "done"]);
 
-	test("on another session has its result [API-058]", async () => {
+	test("on another session gets its result [API-058]", async () => {
 		const inner = createSession("inner", {}, { model: scriptedModel(["Forty-two.", "Again."]) });
 		const ask = asksTool(async () => {
 			const { messages } = await execute(inner, says("What?")).result();
@@ -373,7 +373,7 @@ describe("a tool that executes", () => {
 		expect(session.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
 	});
 
-	test("and awaits the execution that it serves gets session_busy [API-058]", async () => {
+	test("and awaits the execution that it belongs to gets session_busy [API-058]", async () => {
 		const codes: string[] = [];
 		const failing = (what: Promise<unknown>) => what.catch(({ code }) => codes.push(code));
 		const ask = asksTool(async () => {
@@ -387,7 +387,7 @@ describe("a tool that executes", () => {
 		expect((await stream.result()).status).toBe("completed");
 	});
 
-	test("on a session whose tool executes on its own gets through, and that one session_busy [API-058]", async () => {
+	test("on a session whose tool executes on the first one succeeds, and that tool gets session_busy [API-058]", async () => {
 		const codes: (string | undefined)[] = [];
 		const back = asksTool(async () => codes.push(await refusal(execute(outer, says("back")))));
 		const inner = createSession("inner", { tools: [back] }, { model: asking() });
@@ -399,7 +399,7 @@ describe("a tool that executes", () => {
 	});
 });
 
-test("a host without a journal is refused at once, in words", () => {
+test("a host without a journal is rejected at once, with an explanation", () => {
 	const host = { sessionStore: {} } as unknown as Host;
 	expect(() => createSession("s", {}, { host })).toThrow(
 		/`host` of createSession\(\) must be a host: .*sqliteHost/,

@@ -58,7 +58,7 @@ async function streamed(events: readonly StreamEvent[], response: LLMResponse) {
 	return played(execute(session, says("go")));
 }
 
-test("every execution begins with session_start, once, and emits the user's message before the answer [API-001, API-003]", async () => {
+test("every execution starts with session_start, once, and emits the user's message before the answer", async () => {
 	const model = scriptedModel([{ text: "Wait", toolCalls: [asks("a")] }, "There."]);
 	const session = createSession("trip", { tools: [locate] }, { model });
 	const first = await played(execute(session, says("Where am I?")));
@@ -77,7 +77,7 @@ test("every execution begins with session_start, once, and emits the user's mess
 	}
 });
 
-test("session_end is the last event, once, and has the messages of its execution alone [API-002]", async () => {
+test("session_end is the last event, once, and has only the messages of its execution [API-002]", async () => {
 	const earlier: SessionMessage[] = Array.from({ length: 50 }, (_, number) =>
 		number % 2 === 0
 			? says(`question ${number}`)
@@ -150,7 +150,7 @@ describe("an answer", () => {
 		});
 	});
 
-	test("whose blocks come by turns is emitted in blocks that do not overlap [API-005]", async () => {
+	test("with interleaved blocks is emitted in blocks that do not overlap [API-005]", async () => {
 		const { events } = await streamed(
 			[text(0, "a"), thinks(1, "x"), text(0, "b"), text(2, "c"), text(0, "d")],
 			whole([
@@ -164,14 +164,14 @@ describe("an answer", () => {
 		expect(only(events, "thinking_delta").map(({ delta }) => delta)).toEqual(["x"]);
 	});
 
-	test("of two texts without anything between is emitted as two [API-005]", async () => {
+	test("with two adjacent texts is emitted as two texts [API-005]", async () => {
 		const content = ["one", "two"].map((said) => ({ type: "text", text: said }) as const);
 		const { events } = await streamed([text(0, "one"), text(1, "two")], whole(content));
 		expect(faultsOf(events)).toEqual([]);
 		expect(only(events, "text_end").map(({ text }) => text)).toEqual(["one", "two"]);
 	});
 
-	test("of a model that does not stream is emitted whole", async () => {
+	test("of a model that does not stream is emitted as a whole", async () => {
 		const { events } = await streamed(
 			[],
 			whole(
@@ -198,14 +198,14 @@ describe("an answer", () => {
 		]);
 	});
 
-	test("of nothing has no blocks", async () => {
+	test("without content has no blocks", async () => {
 		const { events } = await streamed([], whole([]));
 		expect(types(events).slice(3)).toEqual(["message_start", "message_end", "session_end"]);
 	});
 });
 
 describe("the tool calls of an answer", () => {
-	test("are emitted by their position, though their deltas come by turns [API-007, API-008]", async () => {
+	test("are emitted by their position, even if their deltas interleave", async () => {
 		const { events } = await streamed(
 			[
 				text(0, "Both."),
@@ -246,7 +246,7 @@ describe("the tool calls of an answer", () => {
 		]);
 	});
 
-	test("are emitted by their position, whichever the model begins first [API-007]", async () => {
+	test("are emitted by their position, regardless of which the model starts first [API-007]", async () => {
 		const three = ["a", "b", "c"].map((id, at) => ({ id, arguments: { of: `${at}` } }));
 		const { events } = await streamed(
 			[
@@ -280,7 +280,7 @@ describe("the tool calls of an answer", () => {
 		]);
 	});
 
-	test("that are numbered with the blocks of the answer are emitted as they come [API-007]", async () => {
+	test("that are numbered with the blocks of the answer are emitted in arrival order [API-007]", async () => {
 		const { events } = await streamed(
 			[text(0, "Both."), calls(1, "a", '{"of":"0"}'), calls(2, "b", '{"of":"1"}'), calls(9, "c", '{"of"')],
 			whole(
@@ -303,7 +303,7 @@ describe("the tool calls of an answer", () => {
 		expect(only(events, "toolcall_end")[0]?.toolCall.arguments).toEqual({});
 	});
 
-	test("that the whole answer has in another order keep their arguments", async () => {
+	test("keep their arguments if the whole answer has another order", async () => {
 		const { events } = await streamed(
 			[calls(0, "a", '{"of":"one"}'), calls(1, "b", '{"of":"two"}')],
 			whole(
@@ -317,7 +317,7 @@ describe("the tool calls of an answer", () => {
 		expect(faultsOf(events)).toEqual([]);
 	});
 
-	test("of one id twice stay two [API-007]", async () => {
+	test("with the same id twice stay two [API-007]", async () => {
 		const { events } = await streamed(
 			[calls(0, "a", '{"of":"one"}'), calls(1, "a", '{"of":"two"}')],
 			whole(
@@ -358,7 +358,7 @@ describe("an assistant message", () => {
 		},
 	);
 
-	test("has no cost where no price is known", async () => {
+	test("has no cost if no price is known", async () => {
 		const session = createSession("s", {}, { model: scriptedModel(["all"]) });
 		const { events, result } = await played(execute(session, says("go")));
 		expect(messagesIn(events)[1]).toEqual(
@@ -367,7 +367,7 @@ describe("an assistant message", () => {
 		expect(result.cost).toBe(0);
 	});
 
-	test("that was filtered ends as an error, and none of its calls is carried out [API-009]", async () => {
+	test("that was filtered ends as an error, and none of its calls runs [API-009]", async () => {
 		const asked: unknown[] = [];
 		const local = { ...locate, execute: async () => ({ output: String(asked.push(1)) }) };
 		const model = scriptedModel([
@@ -393,7 +393,7 @@ describe("an assistant message", () => {
 	});
 });
 
-test("deltas carry the new fragment alone, also of a long answer [API-010]", async () => {
+test("deltas carry only the new fragment, also in a long answer [API-010]", async () => {
 	const text = "lorem ipsum ".repeat(9_000);
 	const session = createSession("s", {}, { model: scriptedModel([{ text, deltas: 5_000 }]) });
 	const deltas = only(await all(execute(session, says("go"))), "text_delta");
@@ -402,7 +402,7 @@ test("deltas carry the new fragment alone, also of a long answer [API-010]", asy
 	for (const event of deltas) expect(JSON.stringify(event).length).toBeLessThan(event.delta.length + 200);
 });
 
-test("no event carries the system prompt, the tools or what was said before [API-011]", async () => {
+test("no event carries the system prompt, the tools or earlier messages [API-011]", async () => {
 	const messages = Array.from({ length: 1_000 }, () => says("x".repeat(1_000)));
 	const tools = [{ ...locate, description: "secret tool ".repeat(1_000) }];
 	const model = scriptedModel(["Short.", { toolCalls: [asks("a")] }]);
@@ -420,7 +420,7 @@ test("no event carries the system prompt, the tools or what was said before [API
 	expect(JSON.stringify(model.requests[0]?.messages).length).toBeGreaterThan(1_000_000);
 });
 
-test("every event is plain JSON, whatever tools, details and messages hold [API-012]", async () => {
+test("every event is plain JSON for any tools, details and messages [API-012]", async () => {
 	const odd = {
 		name: "odd",
 		description: "Gives odd things.",

@@ -54,7 +54,7 @@ async function expectContinues(
 	}
 }
 
-test("an answer that is cut off where its run waits for the model is ended, and made anew", async () => {
+test("an answer that is cut off where its run waits for the model is ended and generated again", async () => {
 	const time = manualTime();
 	const model = scriptedModel([{ text: "I was about to", error: broken }, "Done."]);
 	const session = createSession("s", {}, { model, modelWait: {}, ports: time.ports });
@@ -70,7 +70,7 @@ test("an answer that is cut off where its run waits for the model is ended, and 
 	expect(session.messages.at(-1)).toMatchObject({ role: "assistant" });
 });
 
-test("an execution that waits for the model is under way: it is followed to its end, refuses another, and ends when its signal fires", async () => {
+test("an execution that waits for the model counts as active: it is followed to its end, rejects another, and ends when its signal aborts", async () => {
 	const time = manualTime();
 	const busy = { error: broken };
 	const model = scriptedModel([busy, "One.", busy, "never"]);
@@ -98,7 +98,7 @@ test("an execution that waits for the model is under way: it is followed to its 
 	expect(model.requests).toHaveLength(3);
 });
 
-test("a model that fails in the middle of an answer ends it as an error with what it said [API-046, API-048]", async () => {
+test("a model that fails in the middle of an answer ends it as an error with its partial text", async () => {
 	const model = scriptedModel([{ reasoning: "Hm, well", text: "I was about to", error: broken }]);
 	const session = createSession("s", {}, { model });
 	const { events, result } = await played(execute(session, says("go")));
@@ -152,7 +152,7 @@ test("a model that fails in the middle of a call's arguments ends the message, t
 	expect(result.pendingToolCalls).toBeUndefined();
 });
 
-test("a model that fails before it says anything leaves an error without a partial [API-047, API-048]", async () => {
+test("a model that fails before its first output leaves an error without a partial", async () => {
 	const model = scriptedModel([{ error: broken }]);
 	const session = createSession("s", {}, { model });
 	const { events, result } = await played(execute(session, says("go")));
@@ -179,7 +179,7 @@ test("a model that fails before it says anything leaves an error without a parti
 	expect(result.status).toBe("error");
 });
 
-test("an answer that began and said nothing before it failed leaves no empty message [API-047]", async () => {
+test("an answer that started and failed before its first output leaves no empty message [API-047]", async () => {
 	const events: StreamEvent[] = [
 		{ type: "message_start", index: 0, delta: {} },
 		{ type: "content_block_start", index: 0, delta: {} },
@@ -191,7 +191,7 @@ test("an answer that began and said nothing before it failed leaves no empty mes
 	expect(messagesIn(seen)[1]).not.toHaveProperty("partial");
 });
 
-test("a provider that refuses the request says content_filtered, as it does of an answer", async () => {
+test("a provider that refuses the request reports content_filtered, as it does for an answer", async () => {
 	const refused = new UPPError("Blocked.", "CONTENT_FILTERED", "scripted", "llm");
 	const session = createSession("s", {}, { model: scriptedModel([{ error: refused }]) });
 	const { result } = await played(execute(session, says("go")));
@@ -199,7 +199,7 @@ test("a provider that refuses the request says content_filtered, as it does of a
 	expect(session.messages[1]).toMatchObject({ role: "error", code: "content_filtered" });
 });
 
-test("a signal in the middle of an answer ends it as aborted with what it said, and reaches the provider [API-049]", async () => {
+test("a signal in the middle of an answer ends it as aborted with its partial text, and reaches the provider [API-049]", async () => {
 	const stop = new AbortController();
 	const model = scriptedModel([
 		{ text: "one two three", beforeDelta: (number) => (number === 2 ? never : undefined) },
@@ -225,7 +225,7 @@ test("a signal in the middle of an answer ends it as aborted with what it said, 
 	expect(model.requests[0]?.signal?.aborted).toBe(true);
 });
 
-test("a signal before anything was said leaves an aborted message alone [API-049]", async () => {
+test("a signal before any output leaves only an aborted message [API-049]", async () => {
 	for (const when of ["before", "after"]) {
 		const stop = new AbortController();
 		if (when === "before") stop.abort();
@@ -281,7 +281,7 @@ describe("a signal while tools run", () => {
 		return { events, session, model, signals, result: await stream.result() };
 	}
 
-	test("keeps what is finished, and every other call has an error that says so [API-049, API-050]", async () => {
+	test("keeps finished calls, and every other call has an error that explains it", async () => {
 		const { events, session, signals, result } = await stopped();
 		expect(faultsOf(events)).toEqual([]);
 		expect(result.status).toBe("aborted");
@@ -297,14 +297,14 @@ describe("a signal while tools run", () => {
 		expect(events.at(-1)).toEqual({ type: "session_end", sessionId: "s", messages: result.messages });
 	});
 
-	test("leaves a history that the next execution continues [API-050, API-051]", async () => {
+	test("leaves a history that the next execution continues", async () => {
 		const { session, model } = await stopped();
 		await expectContinues(session, model, "aborted");
 		expect(session.messages.at(-1)).toMatchObject({ role: "assistant", content: [{ text: "Fine." }] });
 	});
 });
 
-describe("the next execution completes, and its model sees nothing of", () => {
+describe("the next execution completes, and its model does not see", () => {
 	test("an answer that failed [API-051]", async () => {
 		const model = scriptedModel([{ text: "lost words", error: broken }, "Fine."]);
 		const session = createSession("s", {}, { model });
@@ -362,7 +362,7 @@ describe("the next execution completes, and its model sees nothing of", () => {
 	});
 });
 
-test("who aborts after the end changes nothing", async () => {
+test("aborting after the end changes nothing", async () => {
 	const stop = new AbortController();
 	const session = createSession("s", {}, { model: scriptedModel(["Fine.", "Again."]) });
 	await all(execute(session, says("go"), { signal: stop.signal }));

@@ -45,7 +45,7 @@ const look: AnyTool = {
 };
 const fails: AnyTool = { ...look, name: "fails", execute: () => Promise.reject(new Error("no luck")) };
 
-test("an execution whose model calls a remote tool ends with what it awaits, and nothing runs [API-026]", async () => {
+test("an execution whose model calls a remote tool ends with the awaited calls, and runs nothing [API-026]", async () => {
 	const { first } = await begun([{ text: "See", ...two }]);
 	expect(first.events.at(-1)).toEqual({
 		type: "awaiting_tool_execution",
@@ -55,7 +55,7 @@ test("an execution whose model calls a remote tool ends with what it awaits, and
 	for (const type of types(first.events)) expect(type).not.toMatch(/session_end|tool_execution_/);
 });
 
-test("a session that waits, its result and the event say the same of the pending calls [API-027]", async () => {
+test("a waiting session, its result and the event list the same pending calls [API-027]", async () => {
 	const model = scriptedModel([two]);
 	const session = createSession("s", { tools: [locate] }, { model });
 	const stream = execute(session, says("go"));
@@ -71,7 +71,7 @@ test("a session that waits, its result and the event say the same of the pending
 	expect(session.pendingToolCalls).toEqual(pendingOf("a", "b"));
 });
 
-test("local calls beside remote ones run to their end before the session waits [API-028]", async () => {
+test("local calls next to remote ones finish before the session waits [API-028]", async () => {
 	const calls = [asks("a"), { name: "look", id: "l" }, asks("b"), { name: "look", id: "m" }];
 	const { session, first } = await begun([{ toolCalls: calls }], [look]);
 	const ended = only(first.events, "tool_execution_end").map(({ toolCallId }) => toolCallId);
@@ -84,7 +84,7 @@ test("local calls beside remote ones run to their end before the session waits [
 	expect(session.pendingToolCalls).toEqual(pendingOf("a", "b"));
 });
 
-test("a local result beside a remote call is stored as it settles [API-028]", async () => {
+test("a local result next to a remote call is stored when it settles [API-028]", async () => {
 	const host = memoryHost();
 	const other = Promise.withResolvers<void>();
 	const waits: AnyTool = { ...look, name: "waits", execute: () => other.promise.then(() => "waited") };
@@ -103,7 +103,7 @@ test("a local result beside a remote call is stored as it settles [API-028]", as
 	expect(await settled()).toEqual(["l", "w"]);
 });
 
-test("with all results the session emits their messages and asks the model once [API-029]", async () => {
+test("with all results the session emits their messages and calls the model once [API-029]", async () => {
 	const calls = [asks("a"), { name: "look", id: "l" }, asks("b")];
 	const { session, model } = await begun([{ toolCalls: calls }, "done"], [look]);
 	const { events, result } = await played(
@@ -147,7 +147,7 @@ test("with all results the session emits their messages and asks the model once 
 	expect(session.pendingToolCalls).toBeUndefined();
 });
 
-test("with some results the session keeps them and awaits the rest, at no cost [API-030]", async () => {
+test("with some results the session keeps them and awaits the others, at no cost [API-030]", async () => {
 	const { session, model } = await begun([two, "done"]);
 	const { events, result } = await played(execute(session, [toolResult("b")]));
 	expect(faultsOf(events)).toEqual([]);
@@ -168,7 +168,7 @@ test("with some results the session keeps them and awaits the rest, at no cost [
 	expect(shownLast(model)).toMatchObject([{ result: "at a" }, { result: "at b" }]);
 });
 
-describe("what is refused leaves the session as it was", () => {
+describe("a rejected input leaves the session unchanged:", () => {
 	let session: AgentSession;
 	let model: ScriptedModel;
 	beforeEach(async () => {
@@ -190,15 +190,15 @@ describe("what is refused leaves the session as it was", () => {
 		);
 	}
 
-	test("a result of a call nobody made [API-031]", () =>
+	test("a result of an unknown call [API-031]", () =>
 		refused([toolResult("a"), toolResult("x")], "unknown_tool_call_id"));
-	test("a result of a call of an earlier round [API-031]", () =>
+	test("a result of a call in an earlier round [API-031]", () =>
 		refused([toolResult("a"), toolResult("early")], "tool_call_settled"));
 	test("two results of one call [API-032]", () =>
 		refused([toolResult("b"), toolResult("a"), toolResult("a")], "duplicate_tool_result"));
 	test("a user's message [API-035]", () => refused(says("Hello?"), "pending_tool_calls"));
 	test("an invalid result", () => refused([{ role: "tool", toolCallId: "a" } as never], "invalid_input"));
-	test("a result that cannot be written", () => {
+	test("a result that cannot be serialised", () => {
 		const output: Record<string, unknown> = {};
 		output.self = output;
 		return refused([toolResult("a", output)], "invalid_input");
@@ -208,7 +208,7 @@ describe("what is refused leaves the session as it was", () => {
 		refused([{ role: "approval", toolCallId: "a", approved: true }], "invalid_input"));
 });
 
-test("an identical result may be sent again while others are pending, another may not [API-033]", async () => {
+test("an identical result may be sent again while others are pending, a different one may not [API-033]", async () => {
 	const { session, model } = await begun([two, "done"]);
 	await execute(session, [toolResult("a", "Rome")]).result();
 	const before = session.messages.length;
@@ -236,7 +236,7 @@ test("an identical result may be sent again while others are pending, another ma
 	expect(session.messages.filter(({ role }) => role === "tool")).toHaveLength(2);
 });
 
-test("results that nobody awaits are refused [API-034]", async () => {
+test("unawaited results are rejected [API-034]", async () => {
 	const { session } = await begun([{ toolCalls: [asks("a")] }, "done"]);
 	await execute(session, [toolResult("a")]).result();
 	const before = [...session.messages];
@@ -248,7 +248,7 @@ test("results that nobody awaits are refused [API-034]", async () => {
 	expect(fresh).toMatchObject({ status: "idle", messages: [] });
 });
 
-test("a result that comes too late is refused, and the session shows that it continued [API-034]", async () => {
+test("a result that arrives too late is rejected, and the session shows that it continued [API-034]", async () => {
 	const model = scriptedModel([{ toolCalls: [asks("a")] }, "Never mind."]);
 	const tools = [{ ...locate, timeoutMs: 5 }];
 	const session = createSession("s", { tools }, { model });
@@ -280,7 +280,7 @@ test("a session whose strategy waits has no calls to answer, shows what it waits
 	expect(session.messages.at(-1)).toMatchObject({ role: "assistant" });
 });
 
-test("a session whose strategy waits for a message takes the next one in", async () => {
+test("a session whose strategy waits for a message accepts the next one", async () => {
 	const asking = strategy({
 		name: "asking",
 		decide({ last }) {
@@ -299,7 +299,7 @@ test("a session whose strategy waits for a message takes the next one in", async
 	expect(session.messages.map(({ role }) => role)).toEqual(["user", "user", "assistant"]);
 });
 
-test("a run suspends as often as its model asks for somebody outside [API-057]", async () => {
+test("a run suspends each time its model calls a remote tool [API-057]", async () => {
 	const rounds = 12;
 	const script = Array.from({ length: rounds }, (_, round) => ({ toolCalls: [asks(`call ${round}`)] }));
 	const { session, model } = await begun([...script, "done"]);
@@ -311,7 +311,7 @@ test("a run suspends as often as its model asks for somebody outside [API-057]",
 	expect(model.requests).toHaveLength(rounds + 1);
 });
 
-test("a limit of steps counts over all suspensions and ends the run [API-057]", async () => {
+test("a limit of steps counts across all suspensions and ends the run [API-057]", async () => {
 	const model = scriptedModel(({ messages }) => ({ toolCalls: [asks(`call ${messages.length}`)] }));
 	const session = createSession("s", { tools: [locate] }, { model, maxSteps: 3 });
 	let result = await execute(session, says("go")).result();
@@ -327,7 +327,7 @@ test("a limit of steps counts over all suspensions and ends the run [API-057]", 
 	expect(session.messages.at(-1)).toMatchObject({ role: "error", code: "max_steps_exceeded" });
 });
 
-test("when a local call of a mixed answer fails, the session waits, and no tool runs twice [API-059]", async () => {
+test("if a local call of a mixed answer fails, the session waits, and no tool runs twice [API-059]", async () => {
 	const ran: string[] = [];
 	const counted = (tool: AnyTool): AnyTool => ({
 		...tool,
@@ -367,7 +367,7 @@ describe("a call that needs approval", () => {
 	const approves = (approved: boolean, reason?: string) =>
 		[{ role: "approval", toolCallId: "w", approved, ...(reason === undefined ? {} : { reason }) }] as const;
 
-	test("runs once somebody approves it, and is emitted from its start to its end", async () => {
+	test("runs once a user approves it, and is emitted from its start to its end", async () => {
 		const { session, first } = await begun([{ toolCalls: [{ name: "write", id: "w" }] }, "done"], [write]);
 		expect(first.result.pendingToolCalls).toEqual([
 			{ id: "w", name: "write", arguments: {}, approval: true, runId: expect.any(String) },
@@ -384,7 +384,7 @@ describe("a call that needs approval", () => {
 		expect(result.status).toBe("completed");
 	});
 
-	test("does not run when it is denied, and the model gets the reason", async () => {
+	test("does not run if it is denied, and the model gets the reason", async () => {
 		const { session, model } = await begun([{ toolCalls: [{ name: "write", id: "w" }] }, "done"], [write]);
 		const { events } = await played(execute(session, approves(false, "not there")));
 		expect(only(events, "tool_execution_start")).toEqual([]);
@@ -392,7 +392,7 @@ describe("a call that needs approval", () => {
 	});
 });
 
-test("a session that waits is stopped, its calls get results that say so, and it continues [API-080]", async () => {
+test("a waiting session is stopped, its calls get results that explain it, and it continues [API-080]", async () => {
 	const { session } = await begun([two, "done"]);
 	expect(await session.stop()).toBe(true);
 	expect([session.status, session.pendingToolCalls]).toEqual(["aborted", undefined]);

@@ -34,7 +34,7 @@ function counting(pieces: number) {
 }
 
 describe("the result", () => {
-	test("is there though nobody reads, and is the same for everyone [API-039]", async () => {
+	test("is available even if no one reads, and is the same for everyone [API-039]", async () => {
 		const session = createSession("s", {}, { model: scriptedModel(["Hello there."]) });
 		const stream = execute(session, says("Hi"));
 		const [one, other] = await Promise.all([stream.result(), stream.result()]);
@@ -47,7 +47,7 @@ describe("the result", () => {
 		});
 	});
 
-	test("is there though its reader pauses at the limit, who then loses nothing [API-039]", async () => {
+	test("is available even if its reader pauses at the limit, and the reader then misses nothing [API-039]", async () => {
 		const { counted, model, whole } = counting(2_000);
 		const session = createSession("s", {}, { model, bufferLimit: 10 });
 		const stream = execute(session, says("go"));
@@ -64,7 +64,7 @@ describe("the result", () => {
 		expect(events.length).toBeLessThan(50);
 	});
 
-	test("keeps no buffer that grows with how finely it was streamed, where nobody reads [API-039]", async () => {
+	test("keeps no buffer that grows with the number of deltas if no one reads [API-039]", async () => {
 		const { model, whole } = counting(20_000);
 		const chatty: AnyTool = {
 			name: "chatty",
@@ -94,7 +94,7 @@ describe("the result", () => {
 		expect(whole.length).toBeGreaterThan(100_000);
 	});
 
-	test("keeps no event beyond the limit where nobody reads; who comes late finds all of them in the journal [API-039]", async () => {
+	test("keeps no event beyond the limit if no one reads; late readers find all of them in the journal [API-039]", async () => {
 		const rounds = 200;
 		const look: AnyTool = {
 			name: "look",
@@ -131,7 +131,7 @@ describe("the result", () => {
 		expect(timeless(events)).toEqual(read);
 	});
 
-	test("may be asked for before, while and after the events are read [API-040]", async () => {
+	test("may be awaited before, during and after reading the events [API-040]", async () => {
 		const session = createSession("s", {}, { model: scriptedModel(["one two three four"]) });
 		const stream = execute(session, says("Hi"));
 		const before = stream.result();
@@ -148,7 +148,7 @@ describe("the result", () => {
 	});
 });
 
-test("the events have one consumer; a second is refused at once [API-040]", async () => {
+test("the events have one consumer; a second is rejected at once [API-040]", async () => {
 	const session = createSession("s", {}, { model: scriptedModel(["Hello."]) });
 	const stream = execute(session, says("Hi"));
 	const reader = stream[Symbol.asyncIterator]();
@@ -189,7 +189,7 @@ describe("a consumer that pauses", () => {
 	test.each([
 		["1,000 events by default", undefined, 1_000],
 		["the limit that was set", 30, 30],
-	])("makes the model wait at %s, and then loses nothing [API-042]", async (_, bufferLimit, limit) => {
+	])("makes the model wait at %s, and then misses nothing [API-042]", async (_, bufferLimit, limit) => {
 		const { counted, model, whole } = counting(5_000);
 		const session = createSession("s", {}, { model, ...(bufferLimit === undefined ? {} : { bufferLimit }) });
 		const stream = execute(session, says("go"));
@@ -251,7 +251,7 @@ describe("a consumer that pauses", () => {
 		for (const { output } of only(events, "tool_execution_end")) expect(output).toBe(".".repeat(250));
 	});
 
-	test("at the limit may be stopped by a signal", async () => {
+	test("at the limit can be stopped by a signal", async () => {
 		const { model } = counting(5_000);
 		const session = createSession("s", {}, { model, bufferLimit: 5 });
 		const stop = new AbortController();
@@ -267,7 +267,7 @@ describe("a consumer that pauses", () => {
 	});
 });
 
-test("a model that waited for its reader once, and then never ends, may be stopped by a signal", async () => {
+test("a model that waited for its reader once, and then never ends, can be stopped by a signal", async () => {
 	const model = modelOf({
 		stream() {
 			const never = new Promise<never>(() => {});
@@ -288,7 +288,7 @@ test("a model that waited for its reader once, and then never ends, may be stopp
 	expect((await stream.result()).status).toBe("aborted");
 });
 
-test("what is emitted while nobody may make the producer wait is the same, in larger pieces", async () => {
+test("without backpressure, the emitted content is the same in larger pieces", async () => {
 	const script = () => scriptedModel([{ reasoning: "a b c", text: "x y z", toolCalls: [asks("a")] }, "done"]);
 	const rows = [];
 	for (const reads of ["at once", "later"]) {
@@ -302,7 +302,7 @@ test("what is emitted while nobody may make the producer wait is the same, in la
 	expect(rows[1]).toEqual(rows[0]);
 });
 
-test("the cost of a session is the sum of its executions', those of refused answers included [API-043]", async () => {
+test("the cost of a session is the sum of its executions, including those of refused answers [API-043]", async () => {
 	const prices = { scripted: { input: 1_000, output: 10_000 } };
 	const usage = (inputTokens: number, outputTokens: number) => ({
 		usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },

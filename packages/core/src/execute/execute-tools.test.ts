@@ -42,8 +42,8 @@ async function calling(tools: readonly AnyTool[], given: Record<string, unknown>
 describe.each([
 	["a turn of the event loop", () => new Promise((resolve) => setImmediate(resolve))],
 	["five milliseconds", () => new Promise((resolve) => setTimeout(resolve, 5))],
-])("a reader that takes %s for each event", (_, pause) => {
-	test("has the start of a call, and each delta, before the tool is called or continues [API-013, API-014]", async () => {
+])("a reader that needs %s for each event", (_, pause) => {
+	test("gets the start of a call, and each delta, before the tool is called or continues", async () => {
 		const log: string[] = [];
 		const count = local("count", async function* () {
 			for (const number of ["one", "two"]) {
@@ -65,7 +65,7 @@ describe.each([
 	});
 });
 
-test("a tool waits a second for a reader that asks for nothing, and then no more until it asks again", async () => {
+test("a tool waits a second for an idle reader, and then not again until it reads", async () => {
 	const waits: { milliseconds: number; wake: () => void }[] = [];
 	const timers: Timers = {
 		after(milliseconds, wake) {
@@ -94,7 +94,7 @@ test("a tool waits a second for a reader that asks for nothing, and then no more
 	expect((await stream.result()).status).toBe("completed");
 });
 
-test("asking for the result, leaving and a stop end the wait of a tool for its reader", async () => {
+test("awaiting the result, leaving and a stop each end a tool's wait for its reader", async () => {
 	for (const end of ["result", "leave", "stop"] as const) {
 		let called = 0;
 		const look = local("look", async () => {
@@ -127,7 +127,7 @@ test("asking for the result, leaving and a stop end the wait of a tool for its r
 });
 
 describe("a reader that keeps up", () => {
-	test("has the start of a call before its function is called [API-013]", async () => {
+	test("gets the start of a call before its function is called [API-013]", async () => {
 		const log: string[] = [];
 		const look = local("look", async (id: string, params: unknown) => {
 			log.push(`called ${id} ${JSON.stringify(params)}`);
@@ -152,7 +152,7 @@ describe("a reader that keeps up", () => {
 		]);
 	});
 
-	test("has each delta before the tool continues with its next [API-014]", async () => {
+	test("gets each delta before the tool continues with its next [API-014]", async () => {
 		const log: string[] = [];
 		const count = local("count", async function* () {
 			for (const number of ["one", "two", "three"]) {
@@ -183,7 +183,7 @@ describe("a reader that keeps up", () => {
 		]);
 	});
 
-	test("who pauses does not keep a tool from running", async () => {
+	test("that pauses does not keep a tool from running", async () => {
 		const called = Promise.withResolvers<void>();
 		const look = local("look", async () => called.resolve());
 		const model = scriptedModel([{ toolCalls: [{ name: "look" }] }, "done"]);
@@ -224,7 +224,7 @@ test("the end of a call has its output and details, and its message follows [API
 	expect(session.messages[2]).toEqual(message);
 });
 
-test("calls side by side each have one start, their deltas and one end; the model gets the results in order [API-016]", async () => {
+test("parallel calls each have one start, their deltas and one end; the model gets the results in order [API-016]", async () => {
 	const [fastIsDone, lastIsDone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 	const slow = local("slow", async function* () {
 		yield delta("s1");
@@ -320,7 +320,7 @@ test.each([
 test.each([
 	["its deltas", ["one ", "two"], "one two"],
 	["nothing", [], ""],
-])("an iterable that ends without complete gives %s as its output [API-019]", async (_, deltas, output) => {
+])("an iterable that ends without complete returns %s as its output [API-019]", async (_, deltas, output) => {
 	const { events } = await calling([
 		local("stop", async function* () {
 			for (const each of deltas) yield delta(each);
@@ -331,7 +331,7 @@ test.each([
 	]);
 });
 
-test("createSimpleTool makes a tool that completes once, or fails [API-020]", async () => {
+test("createSimpleTool creates a tool that completes once, or fails [API-020]", async () => {
 	const config = { name: "sum", label: "Sum", description: "Adds.", parameters: { type: "object" } };
 	const sum = createSimpleTool(config, async (id: string, { a, b }: { a: number; b: number }) => ({
 		output: `${id}: ${a + b}`,
@@ -380,7 +380,7 @@ test.each([
 	expect(faultsOf(events)).toEqual([]);
 });
 
-test("a local tool that went through JSON is remote, and the model sees it the same [API-022]", async () => {
+test("a local tool that was serialised to JSON is remote, and the model sees no difference [API-022]", async () => {
 	const given = local("look", async () => ({ output: "seen" }), {
 		type: "object",
 		properties: { at: { type: "string" } },
@@ -439,35 +439,32 @@ describe("calls that cannot be carried out", () => {
 		expect(await refused({ name, arguments: { city: 7 } })).toContain("city");
 	});
 
-	test.each(["here", "away"])(
-		"unreadable arguments of %s are reported as they are [API-023]",
-		async (name) => {
-			const call = { toolCallId: "x", toolName: name, arguments: {}, invalidArguments: '{"city": Rome' };
-			const response = {
-				message: new AssistantMessage([], [call]),
-				usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
-				stopReason: "tool_calls",
-			} as const;
-			const events = [
-				{ type: "tool_call_delta", index: 0, delta: { toolCallId: "x", argumentsJson: '{"city": Rome' } },
-			] as const;
-			const done = { ...response, message: new AssistantMessage("done"), stopReason: "stop" } as const;
-			const model = streamingModel([
-				{ events, response },
-				{ events: [], response: done },
-			]);
-			const session = createSession("s", { tools: [here, away] }, { model });
-			const { events: seen, result } = await played(execute(session, says("go")));
-			expect(result.status).toBe("completed");
-			expect(messagesIn(seen)[2]).toMatchObject({
-				isError: true,
-				output: expect.stringContaining('{"city": Rome'),
-			});
-			expect(only(seen, "tool_execution_start")).toEqual([]);
-		},
-	);
+	test.each(["here", "away"])("unreadable arguments of %s are reported unchanged [API-023]", async (name) => {
+		const call = { toolCallId: "x", toolName: name, arguments: {}, invalidArguments: '{"city": Rome' };
+		const response = {
+			message: new AssistantMessage([], [call]),
+			usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+			stopReason: "tool_calls",
+		} as const;
+		const events = [
+			{ type: "tool_call_delta", index: 0, delta: { toolCallId: "x", argumentsJson: '{"city": Rome' } },
+		] as const;
+		const done = { ...response, message: new AssistantMessage("done"), stopReason: "stop" } as const;
+		const model = streamingModel([
+			{ events, response },
+			{ events: [], response: done },
+		]);
+		const session = createSession("s", { tools: [here, away] }, { model });
+		const { events: seen, result } = await played(execute(session, says("go")));
+		expect(result.status).toBe("completed");
+		expect(messagesIn(seen)[2]).toMatchObject({
+			isError: true,
+			output: expect.stringContaining('{"city": Rome'),
+		});
+		expect(only(seen, "tool_execution_start")).toEqual([]);
+	});
 
-	test("a tool that does not exist is reported with those that do [API-024]", async () => {
+	test("an unknown tool is reported with the names of the known ones [API-024]", async () => {
 		expect(await refused({ name: "fly", arguments: {} })).toMatch(/"fly".*here, away/);
 	});
 });
@@ -484,7 +481,7 @@ test.each([
 	["a BigInt", () => 1n],
 	["with a BigInt inside", () => ({ big: [1n] })],
 	["a function", () => () => {}],
-])("details that are %s become a marker, and the output stays [API-025]", async (_, make) => {
+])("details that are %s become a marker, and the output is kept [API-025]", async (_, make) => {
 	const { events, session } = await calling([
 		local("odd", async function* () {
 			yield complete("fine", make());
@@ -499,7 +496,7 @@ test.each([
 	expect(session.messages[2]).toMatchObject({ details: { unserialisable: expect.any(String) } });
 });
 
-test("what a tool emits by its context becomes its deltas", async () => {
+test("values that a tool emits through its context become its deltas", async () => {
 	const { events } = await calling([
 		local("emits", async (_id: string, _params: unknown, context: ToolContext) => {
 			context.emit("one");
@@ -510,7 +507,7 @@ test("what a tool emits by its context becomes its deltas", async () => {
 	expect(only(events, "tool_execution_delta").map(({ delta }) => delta)).toEqual(["one", "two"]);
 });
 
-test("a tool of the context that depends on an unknown tool is refused", () => {
+test("a tool of the context that depends on an unknown tool is rejected", () => {
 	const after = (name: string, dependsOn: readonly string[]) => ({ ...local(name, () => name), dependsOn });
 	const create = (tools: readonly AnyTool[]) =>
 		createSession("s", { tools }, { model: scriptedModel(["Done."]) });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { memoryHost } from "../host/memory-host.ts";
 import { createSession, execute } from "./create-session.ts";
 
-test("calls of one answer that have one id are streamed under the ids under which they wait", async () => {
+test("calls of one answer with the same id are streamed under the ids under which they wait", async () => {
 	const toolCalls = ["/a", "/b", "/c"].map((path) => ({ name: "rm", id: "rm:0", arguments: { path } }));
 	const host = memoryHost();
 	const rm = { name: "rm", description: "Removes.", parameters: { type: "object" } };

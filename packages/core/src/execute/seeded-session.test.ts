@@ -8,7 +8,7 @@ const history = [
 	{ role: "user", content: "Again" },
 ] as const;
 
-test("a session that begins with a history keeps it as it was given, and shows it to the model [API-036]", async () => {
+test("a session that starts with a history keeps it unchanged, and shows it to the model [API-036]", async () => {
 	const model = scriptedModel(["Hello"]);
 	const given = [...history];
 	const session = createSession("s", { messages: given }, { model });

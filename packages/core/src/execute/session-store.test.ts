@@ -5,7 +5,7 @@ import { memoryHost } from "../host/index.ts";
 import { createSession, execute } from "./create-session.ts";
 import { SessionStore } from "./session-store.ts";
 
-test("a function bound to a store makes sessions with the model that the store was given once", async () => {
+test("a function bound to a store creates sessions with the store's model", async () => {
 	const { create: createSession } = new SessionStore({ model: scriptedModel(() => "Hello.") });
 	for (const id of ["a", "b"]) {
 		const session = createSession(id, { messages: [], tools: [] });
@@ -14,7 +14,7 @@ test("a function bound to a store makes sessions with the model that the store w
 	}
 });
 
-test("a store finds its sessions and their messages, lets go of them, and has one of an id", async () => {
+test("a store finds its sessions and their messages, releases them, and has one per id", async () => {
 	const sessions = new SessionStore({ model: scriptedModel(() => "Hello.") });
 	expect([sessions.get("s"), sessions.getContext("s"), sessions.delete("s")]).toEqual([
 		undefined,
@@ -32,7 +32,7 @@ test("a store finds its sessions and their messages, lets go of them, and has on
 	expect(again.messages).toHaveLength(2);
 });
 
-test("a session takes a model by its name in the store, as a value, or is refused", async () => {
+test("a session accepts a model by its name in the store or as a value, and is rejected otherwise", async () => {
 	const quick = scriptedModel(["Quick."], { modelId: "quick" });
 	const own = scriptedModel(["Own."], { modelId: "own" });
 	const sessions = new SessionStore({ models: { "gpt-4o-mini": quick } });
@@ -49,13 +49,13 @@ test("a session takes a model by its name in the store, as a value, or is refuse
 	expect(sessions.get("c")).toBeUndefined();
 });
 
-test("the tools and the output of a session decide its types, as with createSession", () => {
+test("the tools and the output of a session determine its types, as with createSession", () => {
 	const sessions = new SessionStore({ model: scriptedModel([]) });
 	const context = { tools: [{ name: "locate", parameters: { type: "object" } }] } as const;
 	expectTypeOf(sessions.create("s", context)).toEqualTypeOf(createSession("s", context));
 });
 
-test("an execution takes images as bytes, base64 text and URLs, and shows them as text", async () => {
+test("an execution accepts images as bytes, base64 text and URLs, and shows them as text", async () => {
 	const model = scriptedModel(["Seen."]);
 	const session = createSession("s", {}, { model });
 	const bytes = new Uint8Array([104, 105]);

@@ -26,7 +26,7 @@ function explore(ran: string[]) {
 	return createSubAgentTool({ agent: helper, name: "explore", description: "Explores.", parameters });
 }
 
-test("what their sub-agents wait for is asked and answered in the session, also once it is restored", async () => {
+test("requests of their sub-agents are shown and answered in the session, also after it is restored", async () => {
 	const host = memoryHost();
 	const ran: string[] = [];
 	const model = asks();
@@ -47,7 +47,7 @@ test("what their sub-agents wait for is asked and answered in the session, also 
 	expect([status, ran]).toEqual(["completed", ["pay"]]);
 });
 
-test("a session that is restored without them has a tool that was not registered, and no other", async () => {
+test("a session that is restored without them lacks only the unregistered tool", async () => {
 	const host = memoryHost();
 	const first = createSession("s", { tools: [explore([])] }, { model: scriptedModel(["Hello."]), host });
 	await execute(first, { role: "user", content: "Hi" }).result();

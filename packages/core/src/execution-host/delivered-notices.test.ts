@@ -31,7 +31,7 @@ async function withNotice() {
 	return { host, agent, session: agent.session("s"), runId: ids.runId, states, close };
 }
 
-test("a notification that was delivered in entries folded since counts as delivered", async () => {
+test("a notification that was delivered in entries compacted since counts as delivered", async () => {
 	const { host, agent, session, runId, states, close } = await withNotice();
 	await (await session.send("second")).result();
 	expect(JSON.stringify((await session.state()).messages)).toContain("It is done.");
@@ -41,7 +41,7 @@ test("a notification that was delivered in entries folded since counts as delive
 	await close();
 });
 
-test("a notification that another worker's run takes in while it is looked for counts as delivered", async () => {
+test("a notification that another worker's run delivers during the search counts as delivered", async () => {
 	const path = join(temporaryFolder(), "sessions.db");
 	const [host, other] = [sqliteHost(path), sqliteHost(path)];
 	const { store } = host.execution as NonNullable<typeof host.execution>;
@@ -91,7 +91,7 @@ test("a notification that another worker's run takes in while it is looked for c
 	await other.close();
 });
 
-test("a notification that a kill took out of the inbox is delivered no more", async () => {
+test("a notification that a kill removed from the inbox is not delivered", async () => {
 	const { agent, session, runId, states, close } = await withNotice();
 	await session.kill();
 	expect(await agent.resume(runId)).toBeNull();
@@ -120,7 +120,7 @@ async function noticed(about: { readonly incarnation?: string } = {}) {
 	return { host, agent, said, states, close };
 }
 
-test("a notification whose delivery a crash cut off is not delivered to the session made anew under the key", async () => {
+test("a notification whose delivery was cut off by a crash is not delivered to a session recreated under the key", async () => {
 	const { host, agent, said, states, close } = await noticed();
 	// Its process dies once the session has received it, and the session is deleted.
 	const { submit } = host.journal;
@@ -138,7 +138,7 @@ test("a notification whose delivery a crash cut off is not delivered to the sess
 	await close();
 });
 
-test("a notification whose session another worker makes while it is looked for is delivered, also where that worker dies", async () => {
+test("a notification whose session another worker creates during the search is delivered, even if that worker dies", async () => {
 	const { host, agent, said, states, close } = await noticed();
 	const dying = new Agent({ model: scriptedModel(() => "never said"), host });
 	const { head, submit } = host.journal;
@@ -161,7 +161,7 @@ test("a notification whose session another worker makes while it is looked for i
 	await close();
 });
 
-test("a notification whose session is deleted while it is on its way is settled, and makes none anew", async () => {
+test("a notification whose session is deleted during delivery is settled, and does not recreate the session", async () => {
 	const { host, agent, states, close } = await noticed();
 	const { submit } = host.journal;
 	host.journal.submit = async (key, input) => {
@@ -238,7 +238,7 @@ test("a notification made for a session is deleted with it", async () => {
 	await close();
 });
 
-test("a recovery deletes a notification that was recorded for a session after its deletion, and no other", async () => {
+test("a recovery deletes only the notifications that were recorded for a session after its deletion", async () => {
 	const { agent, record, left, close } = await undeliveredNotice();
 	await record();
 	await agent.recover();
@@ -258,7 +258,7 @@ test("a recovery deletes a notification that was recorded for a session after it
 	await close();
 });
 
-test("work that finds a notification whose session was deleted deletes it", async () => {
+test("work that finds a notification of a deleted session deletes it", async () => {
 	const { agent, record, left, close } = await undeliveredNotice();
 	await agent.session("s").delete();
 	await record();

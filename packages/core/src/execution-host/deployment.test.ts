@@ -72,7 +72,7 @@ describe.each(places)("on a host %s", (_, make) => {
 		expect(seen).toHaveLength(10);
 	});
 
-	test("a tool is given its attempt, key, policy, signal and the id its call is known by [SES-108]", async () => {
+	test("a tool gets its attempt, key, policy, signal and its call's public id [SES-108]", async () => {
 		const { host, close } = make().open();
 		const contexts: ToolContext[] = [];
 		const look = {
@@ -99,7 +99,7 @@ describe.each(places)("on a host %s", (_, make) => {
 		await close();
 	});
 
-	test("a model error in step 2 keeps what step 1 called and got [SES-107]", async () => {
+	test("a model error in step 2 keeps the calls and results of step 1 [SES-107]", async () => {
 		const place = make();
 		const first = place.open();
 		const script = [{ toolCalls: [{ name: "remember" }] }, { error: new Error("broken") }];

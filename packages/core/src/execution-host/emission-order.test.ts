@@ -5,7 +5,7 @@ import { gate } from "../sessions/sessions.fixture.ts";
 import type { ExecutionStore } from "./execution-host.ts";
 import { createInMemoryExecutionHost } from "./in-memory.ts";
 
-test("what a tool emits while the end of another is recorded comes after that end", async () => {
+test("events of a tool that are emitted while the end of another is recorded come after that end", async () => {
 	const { store: inner, ...host } = createInMemoryExecutionHost();
 	const [held, resumed] = [gate(), gate()];
 	let isOver = false;
@@ -46,7 +46,7 @@ test("what a tool emits while the end of another is recorded comes after that en
 	expect(emitted).toEqual(["tool_end 6.0", "tool_delta 6.1", "tool_end 7.0"]);
 });
 
-test("step-end is emitted when the ends of all its calls are", async () => {
+test("step-end is emitted after the ends of all its calls", async () => {
 	const host = createInMemoryExecutionHost();
 	const quick = { name: "quick", description: "Is over at once.", run: () => "done" };
 	const toolCalls = Array.from({ length: 4 }, () => ({ name: "quick" }));

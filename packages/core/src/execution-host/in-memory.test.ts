@@ -20,7 +20,7 @@ test.each([
 	["host.store.sessions", { sessions: undefined }],
 	["host.store.transaction", { transaction: undefined }],
 	["host.store.runs.claim", { runs: { create() {} } }],
-])("a host without %s is refused by name [SES-090]", (field, change) => {
+])("a host without %s is rejected by name [SES-090]", (field, change) => {
 	const complete = createInMemoryExecutionHost();
 	const host = { ...complete, store: { ...complete.store, ...change } } as never;
 	const made = (): Agent => new Agent({ model: scriptedModel([]), host });
@@ -29,7 +29,7 @@ test.each([
 });
 
 test.each(["capabilities", "scheduler", "store"])(
-	"a host without `%s`, and one with a sessionStore beside it, is refused by name [SES-090]",
+	"a host without `%s`, and one with an additional sessionStore, is rejected by name [SES-090]",
 	(field) => {
 		const complete = createInMemoryExecutionHost();
 		const without = { ...complete, [field]: undefined } as never;
@@ -40,7 +40,7 @@ test.each(["capabilities", "scheduler", "store"])(
 	},
 );
 
-test("what is scheduled is due at its time, once for each run, until it is settled", async () => {
+test("a scheduled entry is due at its time, once per run, until it is settled", async () => {
 	const clock = handClock();
 	const { scheduler } = createInMemoryExecutionHost({ clock });
 	let calls = 0;

@@ -26,7 +26,7 @@ const add = {
 
 const calling = [{ toolCalls: [{ name: "add" }] }, "It is 3."];
 
-describe("a host of the published port", () => {
+describe("a host that implements the public port", () => {
 	test("runs turns, and keeps their runs, checkpoints and events [SES-092] [SES-102]", async () => {
 		const { host, tables } = publishedHost();
 		const run = await agentOn(host, calling, { tools: [add], namespace: "n" })
@@ -60,7 +60,7 @@ describe("a host of the published port", () => {
 		expect(read[0]).toEqual({ cursor: { offset: 3 }, event: emitted[2], runId: run.runId });
 	});
 
-	test("gives what a failed and an interrupted run came to", async () => {
+	test("returns the outcome of a failed and an interrupted run", async () => {
 		const { host, tables } = publishedHost();
 		const script = [{ toolCalls: [{ name: "add" }], text: "Let me see." }, { error: new Error("broken") }];
 		const failed = await agentOn(host, script, { tools: [add] }).send("go");
@@ -68,7 +68,7 @@ describe("a host of the published port", () => {
 		expect(tables.runs.get(failed.runId)).toMatchObject({ status: "error", output: "Let me see." });
 	});
 
-	test("delivers a notification once, though it can only be claimed and released [SES-095] [SES-096]", async () => {
+	test("delivers a notification once, even if it can only be claimed and released [SES-095] [SES-096]", async () => {
 		const { host, tables } = publishedHost();
 		await host.store.notifications.enqueue({ ...reminder("a"), status: "pending" });
 		const about = { kind: "notification", status: "queued", sessionKey: "s", checkpointVersion: 0 } as const;
@@ -89,7 +89,7 @@ describe("a host of the published port", () => {
 	});
 
 	test.each(["claimed", "accepted", "begun"])(
-		"loses no notification whose process died when it was %s, and gives it once [SES-098] [SES-099]",
+		"loses no notification whose process died when it was %s, and delivers it once [SES-098] [SES-099]",
 		async (moment) => {
 			const clock = handClock();
 			const { host, tables } = publishedHost();
@@ -132,7 +132,7 @@ describe("a host of the published port", () => {
 		},
 	);
 
-	test("has work in the background done by who is called, and the session reminded of it [SES-116]", async () => {
+	test("lets the caller do background work, and reminds the session of it [SES-116]", async () => {
 		const { host, tables, scheduled } = publishedHost();
 		const helper = () =>
 			new Agent({ name: "helper", description: "Helps.", model: scriptedModel(() => "Helped.") });
@@ -200,7 +200,7 @@ describe("a host of the published port", () => {
 		},
 	);
 
-	test("knows who asked, down to the reminder of work in the background", async () => {
+	test("keeps the caller's identity, down to the reminder of background work", async () => {
 		const { host, scheduled } = publishedHost();
 		const seen: unknown[] = [];
 		const look = {
@@ -225,7 +225,7 @@ describe("a host of the published port", () => {
 		expect(seen).toEqual([caller, caller]);
 	});
 
-	test("keeps a worker that was paused from writing, once its run was taken over [SES-100] [SES-101]", async () => {
+	test("prevents writes of a paused worker after its run was taken over [SES-100] [SES-101]", async () => {
 		const clock = handClock();
 		const { host, tables } = publishedHost();
 		const timers = clock.timers();
@@ -259,7 +259,7 @@ describe("a host of the published port", () => {
 	});
 });
 
-describe("a client of the published port finds on our host", () => {
+describe("a client of the public port finds on Holdfast's host", () => {
 	test("runs that it creates, claims and updates as records", async () => {
 		const { store } = createInMemoryExecutionHost();
 		const record = {
@@ -289,7 +289,7 @@ describe("a client of the published port finds on our host", () => {
 		});
 	});
 
-	test("the children of a run, with the ids their models know them by, however they were begun", async () => {
+	test("the children of a run, with the ids their models know them by, regardless of how they were started", async () => {
 		const { store } = createInMemoryExecutionHost();
 		const child = {
 			kind: "background-subagent",
@@ -303,7 +303,7 @@ describe("a client of the published port finds on our host", () => {
 		expect(await store.runs.listByParentRunId("p")).toMatchObject([{ runId: "c", publicTaskId: "bg_c" }]);
 	});
 
-	test("a notification that it wrote alone, and leaves what is another's alone", async () => {
+	test("a notification that it wrote alone, and leaves others alone", async () => {
 		const host = createInMemoryExecutionHost();
 		const ours = agentOn(host, () => "Noted.", { namespace: "ours" });
 		const record = { ...reminder("a"), ownerNamespace: "theirs", status: "pending" } as const;
@@ -317,7 +317,7 @@ describe("a client of the published port finds on our host", () => {
 		expect(await host.store.notifications.getByIdempotencyKey("key-a")).toMatchObject({ status: "acked" });
 	});
 
-	test("no notification to deliver that it cancelled", async () => {
+	test("no deliverable notification after cancelling it", async () => {
 		const host = createInMemoryExecutionHost();
 		await host.store.notifications.enqueue({ ...reminder("a"), status: "cancelled" });
 		expect(await agentOn(host, () => "Noted.").resume("run-a")).toBeNull();

@@ -14,7 +14,7 @@ async function history(host: OwnExecutionHost): Promise<readonly string[]> {
 }
 
 describe("resume of a notification", () => {
-	test("gives one run that shows the reminder as runtime input before the model is called [SES-095]", async () => {
+	test("starts one run that shows the reminder as runtime input before the model is called [SES-095]", async () => {
 		const host = createInMemoryExecutionHost();
 		await host.store.notifications.enqueue(reminder("a"));
 		let shown: readonly string[] = [];
@@ -56,7 +56,7 @@ describe("resume of a notification", () => {
 		expect(checkpoints[0]?.notificationId).toBe("a");
 	});
 
-	test("asked for ten times at once, in several processes, gives one run and nine nulls [SES-096]", async () => {
+	test("called ten times at once, in several processes, returns one run and nine nulls [SES-096]", async () => {
 		const host = createInMemoryExecutionHost();
 		await host.store.notifications.enqueue(reminder("a"));
 		const agents = [host, otherProcess(host), otherProcess(host)].map((each) =>
@@ -71,7 +71,7 @@ describe("resume of a notification", () => {
 		expect(await history(host)).toEqual(["reminder a"]);
 	});
 
-	test("of a run that is over gives null, of one that never was fails with run_not_found [SES-097]", async () => {
+	test("of an ended run returns null, and of an unknown one fails with run_not_found [SES-097]", async () => {
 		const host = createInMemoryExecutionHost();
 		const one = agentOn(host, () => "Noted.");
 		const run = await one.send("hi");
@@ -85,7 +85,7 @@ describe("resume of a notification", () => {
 		expect(await history(host)).toEqual([]);
 	});
 
-	test("whose process died between claim and start is claimed again as attempt 2 when the lease is over [SES-098]", async () => {
+	test("whose process died between claim and start is claimed again as attempt 2 when the lease has expired [SES-098]", async () => {
 		const clock = handClock();
 		const host = createInMemoryExecutionHost({ clock });
 		await host.store.notifications.enqueue(reminder("a"));
@@ -147,7 +147,7 @@ describe("resume of a notification", () => {
 		},
 	);
 
-	test("waits for the run that is active, and its turn comes after it", async () => {
+	test("waits for the active run, and its turn follows", async () => {
 		const host = createInMemoryExecutionHost();
 		await host.store.notifications.enqueue(reminder("a"));
 		const one = agentOn(
@@ -162,7 +162,7 @@ describe("resume of a notification", () => {
 		expect(await history(host)).toEqual(["first", "reminder a"]);
 	});
 
-	test("that the store refuses is free for the next attempt", async () => {
+	test("that the store rejects is free for the next attempt", async () => {
 		const host = createInMemoryExecutionHost();
 		await host.store.notifications.enqueue(reminder("a"));
 		const failing = otherProcess(host);
@@ -173,7 +173,7 @@ describe("resume of a notification", () => {
 	});
 });
 
-test("resume of a turn continues it where its process died, once its lease is over", async () => {
+test("resume of a turn continues it where its process died, once its lease has expired", async () => {
 	const clock = handClock();
 	const host = createInMemoryExecutionHost({ clock });
 	const dead = agentOn(otherProcess(host), () => ({ gate: new Promise(() => {}), text: "never" }));
@@ -192,7 +192,7 @@ test("resume of a turn continues it where its process died, once its lease is ov
 	expect(phases).toEqual(["before-model", "resumed", "before-model", "after-model"]);
 });
 
-test("resume without an execution host says what to give", async () => {
+test("resume without an execution host explains what to provide", async () => {
 	const one = new Agent({ model: scriptedModel([]) });
 	await expect(one.resume("run")).rejects.toMatchObject({ code: "no_execution_host" });
 });

@@ -18,7 +18,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
 	return { opened, open };
 }
 
-test("a run whose work lasts three leases is kept by renewal, and no second worker gets it [SES-100]", async () => {
+test("a run that lasts three leases is kept by renewal, and no second worker gets it [SES-100]", async () => {
 	const clock = handClock();
 	const host = createInMemoryExecutionHost({ clock });
 	const answer = gate();
@@ -39,7 +39,7 @@ test("a run whose work lasts three leases is kept by renewal, and no second work
 	expect(await host.store.runs.get(run.runId)).toMatchObject({ status: "completed" });
 });
 
-test("a worker that was paused while another took its run over commits nothing more and says lease_lost [SES-101]", async () => {
+test("a worker that was paused while another took over its run commits nothing else and reports lease_lost [SES-101]", async () => {
 	const clock = handClock();
 	const host = createInMemoryExecutionHost({ clock });
 	const timers = clock.timers();
@@ -85,7 +85,7 @@ test("a worker that was paused while another took its run over commits nothing m
 	]).toEqual(before);
 });
 
-test("the signal of a worker whose run was taken over fires as soon as it looks at its lease", async () => {
+test("the signal of a worker whose run was taken over aborts at its next lease check", async () => {
 	const clock = handClock();
 	const host = createInMemoryExecutionHost({ clock });
 	const timers = clock.timers();
@@ -111,7 +111,7 @@ test("the signal of a worker whose run was taken over fires as soon as it looks 
 	expect(signal?.aborted).toBe(true);
 });
 
-test("a notification claimed by a worker that was paused is not delivered twice when it wakes [SES-101]", async () => {
+test("a notification claimed by a paused worker is not delivered twice when the worker continues [SES-101]", async () => {
 	const clock = handClock();
 	const host = createInMemoryExecutionHost({ clock });
 	await host.store.notifications.enqueue(reminder("a"));

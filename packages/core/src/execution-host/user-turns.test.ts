@@ -27,7 +27,7 @@ test("send works on an in-memory host without further configuration", async () =
 	expect((await (await one.send("more")).result()).text).toBe("Again.");
 });
 
-test("every send leaves a run record that ends as its events say [SES-092]", async () => {
+test("every send leaves a run record whose outcome matches its events [SES-092]", async () => {
 	const host = createInMemoryExecutionHost();
 	let release!: () => void;
 	const gate = new Promise<void>((resolve) => {
@@ -85,7 +85,7 @@ test.each(["in memory", "in a file"])(
 	},
 );
 
-test("a run's events are on the host as they were emitted, and not in the session's state [SES-094]", async () => {
+test("a run's events are stored on the host as emitted, but not in the session's state [SES-094]", async () => {
 	const host = createInMemoryExecutionHost();
 	const one = agentOn(host, [{ toolCalls: [{ name: "add" }] }, "It is 3."], { tools: [add] });
 	const keys: string[] = [];
@@ -110,7 +110,7 @@ test("a run's events are on the host as they were emitted, and not in the sessio
 	expect(text).not.toMatch(/turn-start|step-end|assistant-text|tool-result"/);
 });
 
-test("a turn with one tool leaves its checkpoints in order, and a stale version is refused [SES-102]", async () => {
+test("a turn with one tool leaves its checkpoints in order, and a stale version is rejected [SES-102]", async () => {
 	const host = createInMemoryExecutionHost();
 	const one = agentOn(host, [{ toolCalls: [{ name: "add" }] }, "It is 3."], { tools: [add] });
 	const run = await one.session("s").send("1 + 2?");
@@ -140,7 +140,7 @@ test("a turn with one tool leaves its checkpoints in order, and a stale version 
 });
 
 test.each(["in memory", "in a file"])(
-	"a run %s that is suspended has a checkpoint that names the calls it waits for [SES-104]",
+	"a suspended run %s has a checkpoint that names the calls it waits for [SES-104]",
 	async (place) => {
 		const folder = temporaryFolder();
 		const file = place === "in a file" ? sqliteHost(join(folder, "host.db")) : undefined;

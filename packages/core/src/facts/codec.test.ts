@@ -112,7 +112,7 @@ const facts: Record<Fact["kind"], fc.Arbitrary<object>> = {
 
 const marks = optional("marks", fc.array(fc.constantFrom("turn_start", "step_start", "step_end")));
 
-test.each(Object.entries(facts))("a fact %s returns from its text as it was", (kind, arbitrary) => {
+test.each(Object.entries(facts))("a fact %s is read back from its text unchanged", (kind, arbitrary) => {
 	fc.assert(
 		fc.property(arbitrary, marks, (members, marked) => {
 			const fact = { kind, ...members, ...marked } as Fact;
@@ -125,7 +125,7 @@ test.each(Object.entries(facts))("a fact %s returns from its text as it was", (k
 	);
 });
 
-test("marks are a letter each, and letters of later releases are left out", () => {
+test("marks are one letter each, and letters of later releases are omitted", () => {
 	const { kind, version, body } = encodeFact({
 		kind: "run.ended",
 		outcome: "completed",
@@ -157,14 +157,14 @@ function expectSameText({ lines, golden }: ReturnType<typeof readGolden>): void 
 	}
 }
 
-test("the golden journals hold every kind of fact", () => {
+test("the golden journals contain every kind of fact", () => {
 	const kinds = [1, 2, 3, 4, 6]
 		.map((version) => `golden-journal-${version}`)
 		.flatMap((name) => readGolden(name).golden.map(({ kind }) => kind));
 	expect(new Set(kinds)).toEqual(new Set(Object.keys(factFormats)));
 });
 
-test("the documented table of kinds has every kind of fact, and no other", () => {
+test("the documented table of kinds lists every kind of fact, and no others", () => {
 	const design = readFileSync(join(import.meta.dirname, "../../../../docs/design.md"), "utf8");
 	const table = design.slice(design.indexOf("| kind | content |")).split("\n\n", 1)[0] ?? "";
 	const kinds = [...table.matchAll(/^\| (?<kinds>`[^|]+`) \|/gm)].flatMap(({ groups }) =>
@@ -173,7 +173,7 @@ test("the documented table of kinds has every kind of fact, and no other", () =>
 	expect(kinds.sort()).toEqual(Object.keys(factFormats).sort());
 });
 
-test("the golden journal of strategies that act without a model is read, and written the same", () => {
+test("the golden journal of strategies that act without a model is read, and written back unchanged", () => {
 	const journal = readGolden("golden-journal-2");
 	expectSameText(journal);
 	const [requested, waiting, ended, outside] = journal.golden;
@@ -197,7 +197,7 @@ test("the golden journal of strategies that act without a model is read, and wri
 	});
 });
 
-test("the golden journal of a message that was added from outside is read, and written the same", () => {
+test("the golden journal of a message that was added from outside is read, and written back unchanged", () => {
 	const journal = readGolden("golden-journal-4");
 	expectSameText(journal);
 	const message = new UserMessage("By the way.", {
@@ -207,7 +207,7 @@ test("the golden journal of a message that was added from outside is read, and w
 	expect(journal.golden).toEqual([{ kind: "message.added", message }]);
 });
 
-test("the golden journal of calls that wait while others run is read, and written the same", () => {
+test("the golden journal of calls that wait while others run is read, and written back unchanged", () => {
 	const journal = readGolden("golden-journal-6");
 	expectSameText(journal);
 	const call = { callId: "c1", awaits: "approval", since: 5, input: { euros: 2 }, basis: "b", mayEdit: true };
@@ -254,7 +254,7 @@ test("the golden journal of version 1 is still read, fact by fact", () => {
 	expectSameText(journal);
 });
 
-test("an older version is lifted step by step before it is read", () => {
+test("an older version is upgraded step by step before it is read", () => {
 	const formats: Record<string, FactFormat> = {
 		note: {
 			version: 3,
@@ -282,12 +282,12 @@ test("an older version is lifted step by step before it is read", () => {
 	});
 });
 
-test("a newer version and an unknown kind are refused by name", () => {
+test("a newer version and an unknown kind are rejected by name", () => {
 	expect(() => decodeFact("note", 2, "{}")).toThrow(expect.objectContaining({ code: "journal_newer" }));
 	expect(() => decodeFact("toString", 1, "{}")).toThrow(expect.objectContaining({ code: "journal_newer" }));
 });
 
-test("a damaged body is said to be damaged", () => {
+test("a damaged body is reported as damaged", () => {
 	expect(() => decodeFact("note", 1, `{"topic`)).toThrow(
 		expect.objectContaining({ code: "journal_corrupt" }),
 	);

@@ -108,7 +108,7 @@ test.each([
 	expect(alone(messages)).toEqual([]);
 });
 
-test("whatever is edited, no call and no result is alone", () => {
+test("no edit leaves a call without its result, or a result without its call", () => {
 	const rounds = fc.array(fc.uniqueArray(fc.constantFrom("a", "b", "c"), { minLength: 1 }), { maxLength: 5 });
 	const edits = fc.array(
 		fc.record({
@@ -138,7 +138,7 @@ test("whatever is edited, no call and no result is alone", () => {
 	);
 });
 
-test("edits of the last message take time in proportion to their number, however long the history is", async () => {
+test("edits of the last message take time in proportion to their number, regardless of the history's length", async () => {
 	await expectProportion(8_000, (count) => {
 		const messages = Array.from({ length: count }, (_, index) => user(`${index}`));
 		const state = initialSession(AgentState.initial().withContext(messages));

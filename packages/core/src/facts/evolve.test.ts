@@ -63,7 +63,7 @@ test("an edited message is replaced in its place, for the caller and for the mod
 	expect(shown(state)).toEqual(["What was it?", "", "lon"]);
 });
 
-test("a deleted message is gone for both, and one that is not there changes nothing", () => {
+test("a deleted message is removed for both, and deleting an unknown one changes nothing", () => {
 	const facts: Fact[] = [...begun, settled, { kind: "message.deleted", messageId: question.id }];
 	expect(texts(fold(facts))).toEqual(["", "long result"]);
 	expect(shown(fold(facts))).toEqual(["", "lon"]);
@@ -83,7 +83,7 @@ test("a waiting run is marked, and continues with the next input or resume", () 
 	expect(fold([...waiting, resumed]).run).toMatchObject({ status: "running", attempt: 2, unsettled: 1 });
 });
 
-test("an entry that cannot be where it is is refused", () => {
+test("an entry in an impossible position is rejected", () => {
 	expect(() => fold([...begun, settled, settled])).toThrow(
 		expect.objectContaining({ code: "journal_corrupt" }),
 	);

@@ -131,7 +131,7 @@ function content({ seq, agent, context, run: under, sent }: SessionState): unkno
 
 const isOver = ({ fact }: Entry): boolean => fact.kind === "run.ended";
 
-test("folding what is settled and reading on is the same as reading all", () => {
+test("folding the settled entries and reading on is the same as reading everything", () => {
 	let cuts = 0;
 	const given = fc.array(run, { minLength: 1, maxLength: 4 });
 	const property = fc.property(given, (runs) => {
@@ -160,7 +160,7 @@ test("folding what is settled and reading on is the same as reading all", () => 
 	expect(cuts).toBeGreaterThan(500);
 });
 
-test("a state that is damaged is not taken for one", () => {
+test("a damaged state is not accepted", () => {
 	const fact = { ...foldedFact(initialSession(AgentState.initial())), state: { version: "1.0.0" } } as never;
 	expect(() => folded([{ seq: 3, at: 1, runId: "r", fact }])).toThrow(
 		expect.objectContaining({ code: "journal_corrupt" }),

@@ -68,7 +68,7 @@ function afterReading(journal: Host["journal"], act: () => unknown): JournalSour
 	};
 }
 
-test("a session is the same whatever the size of the pages, with its chunks and without them", async () => {
+test("a session is the same for any page size, with and without its chunks", async () => {
 	const host = memoryHost();
 	await turns(host, "one", "two");
 	for (const reads of ["entries", "entries and chunks"] as const) {
@@ -78,7 +78,7 @@ test("a session is the same whatever the size of the pages, with its chunks and 
 	}
 });
 
-test("a journal without the entries that it counts is damaged, and is not read without end", async () => {
+test("a journal that lacks entries it counts is damaged, and reading it ends", async () => {
 	const host = memoryHost();
 	await turns(host, "one");
 	const { journal } = host;
@@ -95,7 +95,7 @@ test("a journal without the entries that it counts is damaged, and is not read w
 	}
 });
 
-test("from a state that was folded before it catches up with what was added, and reads no more than that", async () => {
+test("from a previously folded state it reads only the entries added since", async () => {
 	const host = memoryHost();
 	await turns(host, "one");
 	const before = new JournalReader(host.journal, "s");
@@ -120,7 +120,7 @@ test("from a state that was folded before it catches up with what was added, and
 	expect(read).toHaveLength(count);
 });
 
-test("who looks on and finds nothing new reads nothing", async () => {
+test("a repeated read that finds nothing new reads nothing", async () => {
 	const host = memoryHost();
 	await turns(host, "one");
 	let reads = 0;
@@ -142,7 +142,7 @@ test("who looks on and finds nothing new reads nothing", async () => {
 	expect(reads).toBe(2);
 });
 
-test("a session that was deleted and made anew is another one, however far it has come", async () => {
+test("a session that was deleted and recreated is a different one, even if it is longer", async () => {
 	const host = memoryHost();
 	await turns(host, "one");
 	const folding = new JournalReader(host.journal, "s");
@@ -158,7 +158,7 @@ test("a session that was deleted and made anew is another one, however far it ha
 	expect(textsOf(byEvents)).toEqual(["two", "three", "four"]);
 });
 
-test("what was read of a session that is deleted at that moment is neither folded nor given", async () => {
+test("entries of a session that is deleted during the read are neither folded nor returned", async () => {
 	for (const way of ["catchUp", "next"] as const) {
 		const host = memoryHost();
 		await turns(host, "one");
@@ -173,7 +173,7 @@ test("what was read of a session that is deleted at that moment is neither folde
 	}
 });
 
-test("where its past was folded, catching up begins anew, and who was given events hears that some are gone", async () => {
+test("after a compaction, catching up starts again, and readers are notified that some events were removed", async () => {
 	const host = memoryHost();
 	await turns(host, "one");
 	const reader = new JournalReader(host.journal, "s", { pageSize: 3 });
@@ -191,7 +191,7 @@ test("where its past was folded, catching up begins anew, and who was given even
 	expect(textsOf(reader)).toEqual(["one", "two"]);
 });
 
-test("a session that is not there yet is read once it is, and one that is no more is empty", async () => {
+test("a session that does not exist yet is read once it does, and a deleted one is empty", async () => {
 	const host = memoryHost();
 	const reader = new JournalReader(host.journal, "s");
 	expect((await reader.catchUp()).seq).toBe(0);
@@ -203,7 +203,7 @@ test("a session that is not there yet is read once it is, and one that is no mor
 	expect((await reader.catchUp()).seq).toBe(0);
 });
 
-test("it goes to the run in which an event is, so that what follows is folded as it was", async () => {
+test("it continues to the run that contains an event, so that later entries fold as before", async () => {
 	const host = memoryHost();
 	await turns(host, "one", "two", "three");
 	const whole = await allOf(host, {});
@@ -220,7 +220,7 @@ test("it goes to the run in which an event is, so that what follows is folded as
 	});
 });
 
-test("whoever comes after the end of a run reads nothing of that run, and is given what whoever read all is given", async () => {
+test("a reader that starts after the end of a run reads nothing of that run, and gets what a full reader gets", async () => {
 	const host = memoryHost();
 	await turns(host, "one", "two", "three");
 	const { journal } = host;

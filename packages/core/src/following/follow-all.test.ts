@@ -47,7 +47,7 @@ const ofKey = (events: readonly StoreEvent[], key: string): readonly unknown[] =
 	events.filter((each) => each.key === key).map(({ id, event }) => ({ id, event }));
 
 describe.each(makers)("the events of a store in %s", (_, make) => {
-	test("are those of its sessions, each in its order and under its ids", async () => {
+	test("are those of its sessions, each in order and under its ids", async () => {
 		const host = make();
 		const agent = agentOn(host);
 		for (const key of ["a", "b", "a", "c"]) await say(agent, key);
@@ -60,7 +60,7 @@ describe.each(makers)("the events of a store in %s", (_, make) => {
 		await host.close();
 	});
 
-	test("come once each and all, wherever it begins again with what is known", async () => {
+	test("arrive exactly once, from wherever reading restarts with known positions", async () => {
 		const host = make();
 		const agent = agentOn(host);
 		for (const key of ["a", "b", "a"]) await say(agent, key);
@@ -79,7 +79,7 @@ describe.each(makers)("the events of a store in %s", (_, make) => {
 		await host.close();
 	});
 
-	test("begin with those of the run that is under way, when only what comes is asked for", async () => {
+	test("start with those of the active run if only new events are requested", async () => {
 		const host = make();
 		const agent = agentOn(host);
 		await say(agent, "a");
@@ -95,7 +95,7 @@ describe.each(makers)("the events of a store in %s", (_, make) => {
 		await host.close();
 	});
 
-	test("distinguish a session that was deleted and made anew from the one before", async () => {
+	test("distinguish a recreated session from the deleted one", async () => {
 		const host = make();
 		const agent = agentOn(host);
 		await say(agent, "a");
@@ -118,7 +118,7 @@ describe.each(makers)("the events of a store in %s", (_, make) => {
 	});
 });
 
-test("a session that cannot be read is passed over where somebody is notified of it, and read on when it can be", async () => {
+test("an unreadable session is skipped after a notification, and read once it can be read", async () => {
 	const host = memoryHost();
 	const agent = agentOn(host);
 	for (const key of ["a", "b"]) await say(agent, key);
@@ -150,7 +150,7 @@ test("a session that cannot be read is passed over where somebody is notified of
 	await agent.close();
 });
 
-test("who follows is notified of deletions, and may end when nothing more was committed", async () => {
+test("followers are notified of deletions, and can stop when nothing more was committed", async () => {
 	const host = memoryHost();
 	const agent = agentOn(host);
 	for (const key of ["a", "b"]) await say(agent, key);
@@ -163,7 +163,7 @@ test("who follows is notified of deletions, and may end when nothing more was co
 	await agent.close();
 });
 
-test("who leaves while nothing happens has left", async () => {
+test("a follower can leave while nothing happens", async () => {
 	const host = memoryHost();
 	const following = followAll(host);
 	const next = following.next();
@@ -171,7 +171,7 @@ test("who leaves while nothing happens has left", async () => {
 	expect(await next).toEqual({ done: true, value: undefined });
 });
 
-test("more sessions than are read on at once are followed all the same", async () => {
+test("more sessions than can be read at once are all followed", async () => {
 	const host = memoryHost();
 	const agent = agentOn(host);
 	const keys = Array.from({ length: 300 }, (_, index) => `s${index}`);

@@ -42,7 +42,7 @@ async function untilEnds(host: Host, key: string, ends: number): Promise<readonl
 	return events;
 }
 
-test("who follows what its own process commits reads a session once, and is given what is read of it afterwards", async () => {
+test("a follower of its own process's commits reads a session once, and gets the same events as a later reader", async () => {
 	const host = sqliteHost(join(temporaryFolder(), "own.db"));
 	const agent = agentOn(host);
 	await drain(await agent.session("s").send("first"));
@@ -63,7 +63,7 @@ test("who follows what its own process commits reads a session once, and is give
 	await host.close();
 });
 
-test("whichever process works on a session, who follows it is given each event once and in order", async () => {
+test("for any process that works on a session, its followers get each event once and in order", async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(fc.constantFrom("own", "other"), { minLength: 2, maxLength: 6 }),

@@ -120,7 +120,7 @@ function partsOf(events: readonly RunEvent[]): Part[] {
 	return parts;
 }
 
-test("what watchers of a session saw is what is read of it afterwards, from any id on", async () => {
+test("watchers of a session see the same events as later readers, from any id on", async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(replies, { maxLength: 6 }),

@@ -26,7 +26,7 @@ test("a journal in memory never makes its caller wait", () => {
 	expect(answers.filter((answer) => answer instanceof Promise)).toEqual([]);
 });
 
-test("entries are kept as they were given, not as copies", async () => {
+test("entries are stored as given, not as copies", async () => {
 	const journal = memoryJournal();
 	const value = new Map([["any", "value"]]);
 	await append(await begin(journal, "s"), "run-1", note(value));

@@ -32,6 +32,6 @@ function inFile(): SameWorld {
 	};
 }
 
-test("a journal in a file answers as one in memory, whatever the writes and their order", async () => {
+test("a journal in a file returns the same as one in memory, for any writes in any order", async () => {
 	await sameAsMemory(inFile, 150);
 });

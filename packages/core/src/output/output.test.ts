@@ -36,7 +36,7 @@ test("the answer is checked and parsed, with the defaults of the schema, and the
 	expect(lines(result.state.messages)).toEqual(["user: How warm is it in Lisbon?", `assistant: ${right}`]);
 });
 
-test("a wrong answer goes back to the model with what is wrong with it, as a step of its own", async () => {
+test("a wrong answer is returned to the model with its problems, as its own step", async () => {
 	const model = scriptedModel([wrong, right]);
 	const stream = agent({ model, output }).stream("go");
 	const steps: number[] = [];
@@ -70,7 +70,7 @@ test.each([
 	expect(model.requests).toHaveLength(answers);
 });
 
-test("the count of wrong answers begins anew where an answer was right and something more was said", async () => {
+test("the count of wrong answers restarts after a right answer that is followed by another turn", async () => {
 	const model = scriptedModel([wrong, wrong, right, wrong, wrong, right]);
 	const one = agent({ model, output });
 	const session = one.session("s");
@@ -105,14 +105,14 @@ test.each<[string, OutputSchema, string, unknown]>([
 		'{"at":"2026-01-01T00:00:00Z"}',
 		{ at: new Date(Date.UTC(2026, 0)) },
 	],
-])("%s is understood", async (_, schema, text, expected) => {
+])("%s is parsed", async (_, schema, text, expected) => {
 	const model = scriptedModel([text]);
 	const one = agent({ model, output: schema });
 	expect((await one.generate("go")).output).toEqual(expected);
 	expect(model.requests[0]?.structure).toMatchObject({ type: "object" });
 });
 
-test("a schema that refers to itself still does where it is shown as a member", async () => {
+test("a schema that refers to itself still does if it is shown as a member", async () => {
 	const tree = { type: "array", items: { $ref: "#" }, $defs: { unused: { type: "string" } } };
 	const model = scriptedModel(['{"value":[[],[[]]]}']);
 	const result = await agent({ model, output: tree }).generate("go");
@@ -126,18 +126,18 @@ test.each<[string, ScriptedReply]>([
 	["no JSON", { text: "It is warm." }],
 	["cut off at the token limit", { text: '{"city":"Lis', stopReason: "length" }],
 	["nested too deeply", { text: `${"[".repeat(100_000)}${"]".repeat(100_000)}` }],
-])("an answer that is %s goes back, too", async (_, reply) => {
+])("an answer that is %s is also returned", async (_, reply) => {
 	const model = scriptedModel([reply, right]);
 	expect((await agent({ model, output }).generate("go")).output).toEqual(found);
 });
 
-test("an answer that the provider refused is not asked for again", async () => {
+test("an answer that the provider refused is not requested again", async () => {
 	const model = scriptedModel([{ text: "", stopReason: "content_filter" }]);
 	await expect(agent({ model, output }).generate("go")).rejects.toEqual(invalid);
 	expect(model.requests).toHaveLength(1);
 });
 
-test("a schema that takes too long is given up, whatever the answer", async () => {
+test("validation against a schema that takes too long is aborted, for any answer", async () => {
 	const $defs: Record<string, object> = { d40: { type: "object", required: ["a", "b"] } };
 	for (let at = 0; at < 40; at++) {
 		const next = { $ref: `#/$defs/d${at + 1}` };
@@ -150,7 +150,7 @@ test("a schema that takes too long is given up, whatever the answer", async () =
 	expect(performance.now() - started).toBeLessThan(5_000);
 });
 
-test("a check of the schema's own that throws, or takes its time, is a check like any other", async () => {
+test("a schema's own check that throws or is asynchronous works like any other check", async () => {
 	const slow = z.object({ n: z.number() }).refine(async ({ n }) => n === 2, "must be two");
 	const model = scriptedModel(['{"n":1}', '{"n":2}']);
 	expect((await agent({ model, output: slow }).generate("go")).output).toEqual({ n: 2 });
@@ -162,7 +162,7 @@ test("a check of the schema's own that throws, or takes its time, is a check lik
 	await expect(one.generate("go")).rejects.toEqual(invalid);
 });
 
-test("what a schema makes of an answer must be what can be recorded", async () => {
+test("the parsed value must be serialisable", async () => {
 	const odd = z.object({}).transform(() => ({ run: () => 1 }));
 	const one = agent({ model: scriptedModel(["{}"]), output: odd });
 	await expect(one.generate("go")).rejects.toMatchObject({ code: "unserialisable_value" });
@@ -176,13 +176,13 @@ test("the model may call tools before it answers, and before it answers again", 
 	expect(result.turn.toolExecutions).toHaveLength(2);
 });
 
-test("a run that a condition stops still owes its output: its answer is checked", async () => {
+test("a run that is stopped by a condition still needs its output: its answer is checked", async () => {
 	const strategy = { stopCondition: () => true };
 	const model = scriptedModel([wrong, right]);
 	expect((await agent({ model, output, strategy }).generate("go")).output).toEqual(found);
 });
 
-test("a run that is stopped before there is an answer fails, and says so", async () => {
+test("a run that is stopped before it has an answer fails with an explanation", async () => {
 	const model = scriptedModel([{ toolCalls: [{ name: "look" }] }]);
 	const tools = [anyTool("look", () => "21")];
 	const strategy = { stopCondition: () => true };
@@ -191,7 +191,7 @@ test("a run that is stopped before there is an answer fails, and says so", async
 	});
 });
 
-test("where a strategy ends with something else than an answer, the model is asked for one", async () => {
+test("if a strategy ends without an answer, the model is asked for one", async () => {
 	const call = { toolCalls: [{ name: "look" }] };
 	const tools = [anyTool("look", () => "21")];
 	const limited = scriptedModel([call, right]);
@@ -204,7 +204,7 @@ test("where a strategy ends with something else than an answer, the model is ask
 	expect(asked).toEqual([["steps"], undefined, ["city", "celsius"]]);
 });
 
-test("a text that a strategy finishes with is its answer: it is checked, and asked for again where it is wrong", async () => {
+test("the final text of a strategy is its answer: it is checked, and requested again if it is wrong", async () => {
 	const saying = (text: string) => ({ name: "saying", decide: () => ({ kind: "finish", text }) as const });
 	const unasked = scriptedModel([]);
 	const told = await agent({ model: unasked, output, execution: saying(right) }).generate("go");
@@ -230,7 +230,7 @@ test("react() thinks in free text and answers with the output", async () => {
 	expect(model.requests.map(({ structure }) => structure !== undefined)).toEqual([false, true, true]);
 });
 
-test("a single call may have an output of its own", async () => {
+test("a single call may have its own output", async () => {
 	const model = scriptedModel([right, "Hello.", wrong, right]);
 	const one = agent({ model });
 	expect((await one.generate("go", AgentState.initial(), { output })).output).toEqual(found);
@@ -243,7 +243,7 @@ test("a single call may have an output of its own", async () => {
 	});
 });
 
-test("options that cannot be are refused when the agent is made", () => {
+test("invalid options are rejected when the agent is created", () => {
 	const model = scriptedModel([]);
 	for (const wrongly of [5, "object", null, [], () => output]) {
 		expect(() => agent({ model, output: wrongly as never })).toThrow("The option `output` ");
@@ -310,7 +310,7 @@ test.each<[string, readonly string[], object]>([
 	},
 );
 
-test("a follower that knows nothing of the agent sees the output at the end of the run", async () => {
+test("a follower that does not have the agent sees the output at the end of the run", async () => {
 	const one = new Agent({ model: scriptedModel([right]), output });
 	const session = one.session("s");
 	await (await session.send("go")).result();
@@ -321,7 +321,7 @@ test("a follower that knows nothing of the agent sees the output at the end of t
 	await one.close();
 });
 
-test("policy may take out of an output what must not be recorded, and cannot make a wrong one right", async () => {
+test("policy may remove parts of an output that must not be recorded, but cannot make a wrong output right", async () => {
 	const changing = (answer: (given: unknown) => unknown): Interceptor => ({
 		name: "changing",
 		begin: () => ({
@@ -357,7 +357,7 @@ test("an execution streams a structured answer as text, and its result has the o
 	});
 });
 
-test("what a structured answer had said before it failed is shown with the end of the run", async () => {
+test("the partial text of a structured answer that failed is shown with the end of the run", async () => {
 	const model = scriptedModel([{ text: '{"city":', error: new Error("the line is cut") }]);
 	const one = new Agent({ model, output });
 	const run = await one.session("s").send("go");

@@ -50,7 +50,7 @@ const hosts: Readonly<Record<string, () => Host>> = {
 
 describe("a redaction", () => {
 	describe.each(["at-once", "later"] as const)("that answers %s", (answers) => {
-		test.each(Object.entries(faces))("leaves nothing of a secret to observers: %s", async (_, run) => {
+		test.each(Object.entries(faces))("hides a secret from observers: %s", async (_, run) => {
 			const ran = await run(
 				{ ...leaky, model: script(), middleware: [redacting(secret, answers)] },
 				`Use ${secret}`,
@@ -62,7 +62,7 @@ describe("a redaction", () => {
 		});
 
 		test.each(Object.entries(hosts))(
-			"leaves nothing of it in the journal and its chunks: %s",
+			"keeps it out of the journal and its chunks: %s",
 			async (_, makeHost) => {
 				const host = makeHost();
 				const model = script();
@@ -85,7 +85,7 @@ describe("a redaction", () => {
 		);
 	});
 
-	test("leaves nothing of it in the answer of a run that is interrupted in the middle of it", async () => {
+	test("keeps it out of the answer of a run that is interrupted in the middle of it", async () => {
 		const host = memoryHost();
 		let stop = (): void => {};
 		const model = scriptedModel([
@@ -106,7 +106,7 @@ describe("a redaction", () => {
 		});
 	});
 
-	test("leaves nothing of it in the retries of a model, nor in the error a run ends with", async () => {
+	test("keeps it out of a model's retries and of the error that ends a run", async () => {
 		const host = memoryHost();
 		const model = scriptedModel(() => ({ error: new Error(`the key ${secret} was refused`) }));
 		const agent = new Agent({ ...leaky, model, host, middleware: [redacting(secret)] });
@@ -116,7 +116,7 @@ describe("a redaction", () => {
 		expect(JSON.stringify([seen, entries, result])).not.toContain(secret);
 	});
 
-	test("that says nothing of deltas lets none of them out, and the facts", async () => {
+	test("that does not handle deltas lets no deltas out, but the facts", async () => {
 		const list = [by("quiet", { admit: () => undefined })];
 		const agent = new Agent({ ...leaky, model: script(), middleware: list });
 		const { seen, result } = await watched(agent, "go");
@@ -126,7 +126,7 @@ describe("a redaction", () => {
 	});
 });
 
-test("observers, the journal and the fold see the same, whatever is said [property]", async () => {
+test("observers, the journal and the fold see the same for any text [property]", async () => {
 	const word = fc.stringMatching(/^[a-zß]{1,6}$/);
 	const reply = fc.record({
 		text: fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(" ")),
@@ -261,7 +261,7 @@ function recording(host: Host, batches: (readonly Fact[])[]): Host {
 	return { ...host, journal, close: () => host.close() };
 }
 
-describe("a refusal", () => {
+describe("a rejection", () => {
 	const refusing = (kind: Fact["kind"]): Interceptor =>
 		by("guard", {
 			admit(fact) {
@@ -288,7 +288,7 @@ describe("a refusal", () => {
 	);
 
 	test.each(["run.started", "input", "run.ended"] as const)(
-		"of %s leaves a run on record that says nothing of it, and the session continues",
+		"of %s leaves a recorded run without its content, and the session continues",
 		async (kind) => {
 			const host = memoryHost();
 			const model = scriptedModel(["Hello."]);
@@ -305,7 +305,7 @@ describe("a refusal", () => {
 		},
 	);
 
-	test("of an answer from outside is thrown to the caller, and the run waits on", async () => {
+	test("of an external answer is thrown to the caller, and the run keeps waiting", async () => {
 		const host = memoryHost();
 		const remote = { name: "ask", description: "Asks.", parameters: { type: "object" } };
 		const model = scriptedModel([{ toolCalls: [{ name: "ask", id: "c1" }] }, "Done."]);
@@ -328,7 +328,7 @@ describe("a refusal", () => {
 		expect(await run.result()).toMatchObject({ outcome: "completed", text: "Done." });
 	});
 
-	test("of a parked interceptor holds up nobody who stops the run", async () => {
+	test("of a pending interceptor does not delay a stop of the run", async () => {
 		const host = memoryHost();
 		let asked = (): void => {};
 		const isAsked = new Promise<void>((resolve) => {
@@ -364,7 +364,7 @@ describe("a refusal", () => {
 	});
 });
 
-describe("what an interceptor returns", () => {
+describe("the value that an interceptor returns", () => {
 	const wrong: readonly [string, Fact["kind"], (fact: never) => unknown][] = [
 		["is of another kind", "input", () => ({ fact: { kind: "waiting", step: 1, calls: [] } })],
 		["is no fact", "input", () => ({ fact: "nothing" })],

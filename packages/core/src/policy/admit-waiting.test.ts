@@ -86,7 +86,7 @@ const hosts: Readonly<Record<string, () => Kept>> = {
 };
 
 describe.each(Object.entries(hosts))("in %s", (_, make) => {
-	test("a secret is in no byte of the store while an input waits, nor when it was taken in", async () => {
+	test("a secret is not stored in any byte while an input waits, or after it was delivered", async () => {
 		const { host, kept } = make();
 		const { agent, session, run, model, end } = await busy({}, host);
 		const queued = await session.send(`first ${secret}`, {
@@ -118,7 +118,7 @@ describe.each(Object.entries(hosts))("in %s", (_, make) => {
 		await host.close();
 	});
 
-	test("an input that waited for a process that died is masked for the next one", async () => {
+	test("an input that waited for a process that died is masked for the next process", async () => {
 		const { host, kept } = make();
 		const first = await busy({}, host);
 		void (await first.session.send(`Use ${secret}`)).result();
@@ -133,7 +133,7 @@ describe.each(Object.entries(hosts))("in %s", (_, make) => {
 	});
 });
 
-test("work for a sub-agent, and the notice of its end, are stored masked", async () => {
+test("work for a sub-agent and the notification of its end are stored masked", async () => {
 	const host = memoryHost();
 	const submitted: unknown[] = [];
 	const { submit } = host.journal;
@@ -168,7 +168,7 @@ test("work for a sub-agent, and the notice of its end, are stored masked", async
 	await parent.close();
 });
 
-test("it is not asked about a turn that begins at once", async () => {
+test("it is not called for a turn that starts at once", async () => {
 	const asked: Fact[] = [];
 	const agent = new Agent({ model: scriptedModel(["one"]), middleware: [hiding(asked)] });
 	await (await agent.session("s").send("go")).result();
@@ -182,7 +182,7 @@ const admitting = (more: Partial<Interceptor>, admits?: readonly Fact["kind"][])
 	...more,
 });
 
-test("an admit that is asked about inputs, without admitWaiting, refuses each input, and nothing of it is stored", async () => {
+test("an admit that handles inputs, without admitWaiting, rejects each input, and nothing of it is stored", async () => {
 	const { host, kept } = inSQLite();
 	const model = scriptedModel(["one"]);
 	const { admitWaiting, ...plainly } = redacting(secret);
@@ -208,7 +208,7 @@ test.each([
 	await agent.close();
 });
 
-test("a call keeps nothing waiting, and an admit needs no admitWaiting there", async () => {
+test("a call stores nothing while it waits, and an admit needs no admitWaiting there", async () => {
 	const agent = new Agent({ model: scriptedModel(["one"]), middleware: [admitting({})] });
 	expect((await agent.generate("go")).turn.response.text).toBe("one");
 	await agent.close();
@@ -228,7 +228,7 @@ test.each([
 		(fact: Fact) => ({ ...fact, inputId: "other", messageId: "other" }) as unknown as Fact,
 		"policy_invalid",
 	],
-])("one that %s refuses the input, and nothing is stored", async (_, admitWaiting, code) => {
+])("one that %s rejects the input, and nothing is stored", async (_, admitWaiting, code) => {
 	const host = memoryHost();
 	const { agent, session, run, end } = await busy(
 		{ middleware: [{ name: "bad", begin: () => undefined, admitWaiting }] },
@@ -308,7 +308,7 @@ describe("an answer from another process while a call of the same answer runs", 
 		});
 
 		test.each(["decision", "tool.settled"] as const)(
-			"is refused where an `admit` looks at %s and nothing says what it does to those that wait",
+			"is rejected if an `admit` handles %s and nothing declares what it does to waiting ones",
 			async (kind) => {
 				const { first, answered, answer, journal, end } = await asked(where, [looks([kind])]);
 				await expect(answered).rejects.toMatchObject({ code: "policy_invalid" });
@@ -324,7 +324,7 @@ describe("an answer from another process while a call of the same answer runs", 
 		test.each([
 			["as-is", looks(["decision"], { admitWaiting: "as-is" })],
 			["other", looks(["assistant"])],
-		])("waits where no `admit` changes it: %s", async (_, interceptor) => {
+		])("waits if no `admit` changes it: %s", async (_, interceptor) => {
 			const { answered, end } = await asked(where, [interceptor]);
 			await answered;
 			await end();

@@ -28,7 +28,7 @@ function noting(name: string, log: string[], change: Partial<Middleware> = {}): 
 }
 
 describe("middlewares around a call", () => {
-	test("come in order before it and in reverse order after it, each function once", async () => {
+	test("run in order before it and in reverse order after it, each function once", async () => {
 		const log: string[] = [];
 		const list = ["a", "b", "c"].map((name) => noting(name, log));
 		const result = await aroundRun(list, contextOf(), async () => {
@@ -39,11 +39,11 @@ describe("middlewares around a call", () => {
 		expect(log).toEqual(["a.before", "b.before", "c.before", "call", "c.after", "b.after", "a.after"]);
 	});
 
-	test("may have none of the functions", async () => {
+	test("need none of the functions", async () => {
 		expect(await aroundRun([{ name: "a" }], contextOf(), async () => answer)).toBe(answer);
 	});
 
-	test("cost nothing if absent: the call begins at once", () => {
+	test("cost nothing if absent: the call starts at once", () => {
 		let called: MiddlewareContext | undefined;
 		const context = contextOf();
 		const promise = Promise.resolve(answer);
@@ -55,7 +55,7 @@ describe("middlewares around a call", () => {
 		expect(returned).toBe(promise);
 	});
 
-	test("hand on the context a `before` returned, and keep it when it returned nothing [UAP-098]", async () => {
+	test("pass on the context that `before` returned, and keep it if it returned nothing [UAP-098]", async () => {
 		const input = new UserMessage("changed");
 		const state = AgentState.initial().withReasoning("changed");
 		const seen: MiddlewareContext[] = [];
@@ -74,7 +74,7 @@ describe("middlewares around a call", () => {
 		expect(seen[0]?.state).toBe(state);
 	});
 
-	test("give their caller what `after` makes of the result, with the context of the call", async () => {
+	test("return the result of `after` to their caller, with the context of the call", async () => {
 		const state = AgentState.initial().withReasoning("changed");
 		const replaced = resultOf("replaced");
 		const given: [MiddlewareContext, GenerateResult][] = [];
@@ -94,7 +94,7 @@ describe("middlewares around a call", () => {
 		expect(given[0]?.[1]).toBe(replaced);
 	});
 
-	test("share one metadata object, also where a `before` returned another one", async () => {
+	test("share one metadata object, even if a `before` returned another one", async () => {
 		const context = contextOf();
 		const seen: unknown[] = [];
 		const list: Middleware[] = [
@@ -124,14 +124,14 @@ describe("middlewares around a call that fails", () => {
 		throw broken;
 	};
 
-	test("are asked in reverse order, and the error itself continues when they have nothing", async () => {
+	test("run in reverse order, and the original error continues if they return nothing", async () => {
 		const log: string[] = [];
 		const list = [noting("a", log), noting("b", log)];
 		await expect(aroundRun(list, contextOf(), failing)).rejects.toBe(broken);
 		expect(log).toEqual(["a.before", "b.before", "b.onError", "a.onError"]);
 	});
 
-	test("give a result in its place, in the call as in a `before` [UAP-100]", async () => {
+	test("can return a result instead, in the call and in a `before` [UAP-100]", async () => {
 		const seen: unknown[] = [];
 		const rescue: Middleware = {
 			name: "rescue",
@@ -155,14 +155,14 @@ describe("middlewares around a call that fails", () => {
 		await expect(aroundRun([refusing], context, never)).rejects.toBe(broken);
 	});
 
-	test("further out see a result that was put in place of an error as any other", async () => {
+	test("see a replaced error's result as an ordinary result further out", async () => {
 		const log: string[] = [];
 		const list = [noting("a", log), noting("b", log, { onError: () => answer }), noting("c", log)];
 		expect(await aroundRun(list, contextOf(), failing)).toBe(answer);
 		expect(log.slice(3)).toEqual(["c.onError", "a.after"]);
 	});
 
-	test("do not see a result come out that they never saw go in", async () => {
+	test("do not run `after` if their `before` did not run", async () => {
 		const log: string[] = [];
 		const refuse = (): never => {
 			throw broken;
@@ -176,7 +176,7 @@ describe("middlewares around a call that fails", () => {
 		expect(log).toEqual(["a.before", "a.after"]);
 	});
 
-	test("keep the first error when an `onError` fails itself", async () => {
+	test("keep the first error if an `onError` itself fails", async () => {
 		const log: string[] = [];
 		const list = [
 			noting("a", log),
@@ -190,7 +190,7 @@ describe("middlewares around a call that fails", () => {
 		expect(log).toContain("a.onError");
 	});
 
-	test("further out are asked about an `after` that fails", async () => {
+	test("further out handle an `after` that fails", async () => {
 		const log: string[] = [];
 		const list = [
 			noting("a", log),
@@ -205,7 +205,7 @@ describe("middlewares around a call that fails", () => {
 		expect(log.slice(3)).toEqual(["c.after", "a.onError"]);
 	});
 
-	test("are given an Error where something else was thrown, which itself reaches the caller", async () => {
+	test("get an Error if another value was thrown, and the caller gets the thrown value", async () => {
 		const seen: unknown[] = [];
 		const list: Middleware[] = [{ name: "a", onError: (_, error) => void seen.push(error) }];
 		const thrown = aroundRun(list, contextOf(), () => Promise.reject("words"));

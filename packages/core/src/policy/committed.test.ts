@@ -10,7 +10,7 @@ import type { Interceptor } from "./interceptor.ts";
 const model = () => scriptedModel(["Done."]);
 
 test.each(Object.entries(faces))(
-	"%s: what is committed is heard in order, as it was admitted",
+	"%s: observers get committed facts in order, as admitted",
 	async (_, run) => {
 		const heard: Entry[] = [];
 		const audit: Interceptor = {
@@ -34,7 +34,7 @@ test.each(Object.entries(faces))(
 	},
 );
 
-test("a fact is in the journal when it is heard of, and what throws there changes nothing", async () => {
+test("a fact is in the journal when its observers are notified, and their errors change nothing", async () => {
 	const host = memoryHost();
 	const read: (readonly Entry[] | Promise<readonly Entry[]>)[] = [];
 	const looks: Interceptor = {
@@ -53,7 +53,7 @@ test("a fact is in the journal when it is heard of, and what throws there change
 	expect((await read[0])?.map(({ fact }) => fact.kind)).toContain("assistant");
 });
 
-test("an interceptor that names kinds of facts is asked about those, and hears of all", async () => {
+test("an interceptor that names kinds of facts is called for those, and notified of all", async () => {
 	const [asked, heard]: [string[], string[]] = [[], []];
 	const some: Interceptor = {
 		name: "some",

@@ -35,7 +35,7 @@ function shownResult(model: ReturnType<typeof scriptedModel>): unknown {
 }
 
 describe.each(Object.entries(faces))("%s: the list of interceptors", (face, run) => {
-	test("is called in its order, stage by stage, and outwards at the end", async () => {
+	test("runs in order, stage by stage, and in reverse at the end", async () => {
 		const log: string[] = [];
 		const noting = (name: string): Interceptor => {
 			const note = (stage: string): void => void log.push(`${name} ${stage}`);
@@ -110,7 +110,7 @@ describe.each(Object.entries(faces))("%s: the list of interceptors", (face, run)
 		expect(log.indexOf("b after")).toBe(log.indexOf("a after") - 1);
 	});
 
-	test("has the hooks of plugins after middleware, on one list", async () => {
+	test("has the hooks of plugins after middleware, in one list", async () => {
 		const log: string[] = [];
 		const plugin = definePlugin({
 			name: "hooks",
@@ -146,7 +146,7 @@ describe.each(Object.entries(faces))("%s: the list of interceptors", (face, run)
 		]);
 	});
 
-	test("may show the model other messages, answer in its place, and say stop", async () => {
+	test("may show the model other messages, answer in its place, and stop the run", async () => {
 		const model = scriptedModel([call, call, "never"]);
 		const shown: number[] = [];
 		const list = [
@@ -169,7 +169,7 @@ describe.each(Object.entries(faces))("%s: the list of interceptors", (face, run)
 		expect([text, shown, model.requests.length]).toEqual(["Enough.", [1, 1], 2]);
 	});
 
-	test("gives the run what `before` makes of its input", async () => {
+	test("gives the run the input that `before` returned", async () => {
 		const { options, model } = looking([
 			{ name: "changing", before: (context) => ({ ...context, input: new UserMessage("changed") }) },
 		]);
@@ -177,7 +177,7 @@ describe.each(Object.entries(faces))("%s: the list of interceptors", (face, run)
 		for (const { messages } of model.requests) expect(messages[0]?.text).toBe("changed");
 	});
 
-	test("ends the run where one throws, and asks `onError` about it", async () => {
+	test("ends the run if one throws, and calls `onError` for it", async () => {
 		const errors: string[] = [];
 		const hearing = {
 			name: "hearing",
@@ -204,7 +204,7 @@ describe.each(Object.entries(faces))("%s: the list of interceptors", (face, run)
 		expect(errors).toHaveLength(7);
 	});
 
-	test("is refused where it returns what cannot be used", async () => {
+	test("is rejected if it returns an unusable value", async () => {
 		const cases: Stages[] = [
 			{ assemble: () => "nothing" as never },
 			{ modelCall: async () => ({}) as never },
@@ -217,7 +217,7 @@ describe.each(Object.entries(faces))("%s: the list of interceptors", (face, run)
 	});
 });
 
-describe("a custom strategy with its own `execute`", () => {
+describe("a custom strategy with its own `execute` method", () => {
 	const own = {
 		name: "own",
 		async execute({ llm, input, state }: ExecutionContext) {
@@ -245,7 +245,7 @@ describe("a custom strategy with its own `execute`", () => {
 		expect(failed.error).toMatchObject({ message: "not at all" });
 	});
 
-	test("is refused where an interceptor admits what is recorded, for it records nothing", async () => {
+	test("is rejected if an interceptor admits facts, because the strategy records none", async () => {
 		const { options, model } = looking([by("admitting", { admit: () => undefined })]);
 		const { error } = await faces.generate({ ...options, execution: own }, "go");
 		expect(error).toMatchObject({ code: "conflicting_options" });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
 import { RunMetadata } from "./run-metadata.ts";
 
-test("notes of a run are written and read as a Map and as an object", () => {
+test("notes of a run can be written and read as a Map and as an object", () => {
 	const metadata = new RunMetadata();
 	metadata.set("a", 1).set("size", 2).set("__proto__", 3);
 	metadata.b = 4;

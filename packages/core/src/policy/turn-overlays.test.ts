@@ -7,7 +7,7 @@ import { TurnOverlays } from "./turn-overlays.ts";
 const said = (text: string): UserMessage => new UserMessage(text, { id: text });
 const texts = (messages: readonly { readonly text: string }[]): string[] => messages.map(({ text }) => text);
 
-test("overlays keep their places in their order; what they followed may be gone", () => {
+test("overlays keep their order even if the messages before them were removed", () => {
 	const overlays = new TurnOverlays("input");
 	const past = [said("past"), said("input")];
 	overlays.accept(said("a"));
@@ -44,7 +44,7 @@ test("overlays keep their places in their order; what they followed may be gone"
 	]);
 });
 
-test("with an overlay at each of many steps, a look at all of them takes time in proportion", async () => {
+test("with an overlay at each of many steps, reading all of them takes time in proportion", async () => {
 	await expectProportion(2_000, (count) => {
 		const overlays = new TurnOverlays("0");
 		const messages: UserMessage[] = [];

@@ -6,7 +6,7 @@ import { crashesAreInvisible } from "./crashes.fixture.ts";
 import { programs } from "./program.fixture.ts";
 
 describe("code that continues from its record", () => {
-	test("has the same result whichever append its worker dies at, and whichever worker continues", async () => {
+	test("has the same result regardless of the append at which its worker dies, and of the worker that continues", async () => {
 		await fc.assert(
 			fc.asyncProperty(programs, fc.nat(), async (program, seed) => {
 				expect(await crashesAreInvisible(program, seed)).toEqual([]);

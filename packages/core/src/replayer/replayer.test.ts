@@ -34,7 +34,7 @@ function idsOf(progress: CodeProgress<unknown>): readonly string[] {
 }
 
 describe("an execution", () => {
-	test("hands out new calls in order, continues in memory, and ends", async () => {
+	test("returns new calls in order, continues in memory, and ends", async () => {
 		let starts = 0;
 		const execution = replayer(async (main) => {
 			starts++;
@@ -58,7 +58,7 @@ describe("an execution", () => {
 		expect(starts).toBe(1);
 	});
 
-	test("gives failures to the code, which may catch them", async () => {
+	test("throws failures in the code, which may catch them", async () => {
 		const run: Code = async (main) => {
 			await main.call("a", "step", undefined).catch((error) => `caught: ${error.message}`);
 			await main.call("b", "step", undefined);
@@ -74,7 +74,7 @@ describe("an execution", () => {
 		expect(progress).toEqual({ kind: "ended", outcome: { ok: false, error: down }, open: [] });
 	});
 
-	test("ends with calls that nothing awaits; later calls of their branches are ignored", async () => {
+	test("ends with calls that are not awaited; later calls of their branches are ignored", async () => {
 		const run: Code = async (main) => {
 			void main.call("lost", "step", undefined).then(() => main.call("later", "step", undefined));
 			await main.call("a", "step", undefined);
@@ -87,7 +87,7 @@ describe("an execution", () => {
 		expect(await execution.advance()).toEqual({ kind: "ended", outcome, open: [] });
 	});
 
-	test("gives no outcome to unfinished branches once the code has ended, in replays as in the first execution", async () => {
+	test("passes no outcome to unfinished branches once the code has ended, in replays and in the first execution", async () => {
 		const run = async (seen: unknown[]): Promise<CodeProgress<unknown>> => {
 			const code: Code = async (main) => {
 				const failing = main.call("b", "step", 1);
@@ -120,7 +120,7 @@ describe("an execution", () => {
 		expect(await replayed(async () => Promise.reject(error))).toEqual(sync);
 	});
 
-	test("gives the code copies that it may change", async () => {
+	test("gives the code copies, which it may change", async () => {
 		const value = { list: [1] };
 		const run: Code = async (main) => {
 			const given = (await main.call("a", "step", undefined)) as typeof value;
@@ -132,7 +132,7 @@ describe("an execution", () => {
 		expect(value).toEqual({ list: [1] });
 	});
 
-	test("takes the first outcome of a call that has two", async () => {
+	test("uses the first outcome of a call that has two", async () => {
 		const run: Code = async (main) => [
 			await main.call("a", "step", undefined),
 			await main.call("b", "step", undefined),
@@ -209,7 +209,7 @@ describe("code that contradicts its record", () => {
 		expect(await replayed(run, ...records)).toEqual({ kind: "diverged", divergence });
 	});
 
-	test("is left and cannot catch the divergence", async () => {
+	test("is abandoned and cannot catch the divergence", async () => {
 		let caught = false;
 		const execution = replayer(async (main) => {
 			try {
@@ -226,7 +226,7 @@ describe("code that contradicts its record", () => {
 		expect(caught).toBe(false);
 	});
 
-	test("is not found to diverge by a branch that runs in another order", async () => {
+	test("does not diverge if a branch runs in another order", async () => {
 		const run: Code = async (main) => {
 			const [left, right] = [main.branch("side"), main.branch("side")];
 			return Promise.all([right.call("x", "step", undefined), left.call("x", "step", undefined)]);
@@ -251,7 +251,7 @@ describe("a call that earlier versions of the code did not make", () => {
 	const first = [called("a#1"), settled("a#1", 1)];
 	const rest = [called("rest#1/b#1"), settled("rest#1/b#1", 2)];
 
-	test("is false where the record has passed it, also in a branch that comes later", async () => {
+	test("is false if the record has passed it, also in a later branch", async () => {
 		expect(await replayed(run, ...first, ...rest)).toMatchObject({ outcome: { value: [false, 2] } });
 		const inOrder: Code = async (main) => {
 			const isNew = await main.callIfNew("fix", "version", undefined);
@@ -261,7 +261,7 @@ describe("a call that earlier versions of the code did not make", () => {
 		expect(await replayed(inOrder, ...old)).toMatchObject({ outcome: { value: [false, 2] } });
 	});
 
-	test("is an ordinary call where the record ends, and stays one", async () => {
+	test("is an ordinary call at the end of the record, and stays one", async () => {
 		expect(idsOf(await replayed(run, ...first))).toEqual(["fix#1"]);
 		const records = [
 			...first,
@@ -274,7 +274,7 @@ describe("a call that earlier versions of the code did not make", () => {
 	});
 });
 
-describe("code that awaits a promise of its own", () => {
+describe("code that awaits its own promise", () => {
 	test("waits without an open call until the promise settles", async () => {
 		let release = (_: string): void => {};
 		const foreign = new Promise<string>((resolve) => {
@@ -288,7 +288,7 @@ describe("code that awaits a promise of its own", () => {
 		expect(idsOf(await execution.advance())).toEqual(["a#1"]);
 	});
 
-	test("waits for a call on record that depends on the promise", async () => {
+	test("waits for a recorded call that depends on the promise", async () => {
 		let release = (_: string): void => {};
 		const foreign = new Promise<string>((resolve) => {
 			release = resolve;

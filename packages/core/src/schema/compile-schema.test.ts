@@ -30,7 +30,7 @@ describe("an object", () => {
 		expect(compileSchema(weather)({ city: "Bern", days: 2 })).toEqual([]);
 	});
 
-	test("names the property that is missing, wrong or unknown, and what was probably meant", () => {
+	test("reports the missing, wrong or unknown property, and suggests the intended one", () => {
 		expect(wrong(weather, {})).toBe('missing required property "city"');
 		expect(wrong(weather, { city: 42 })).toBe("city: expected string, got number (42)");
 		expect(wrong(weather, { cty: "Bern" })).toBe(
@@ -42,7 +42,7 @@ describe("an object", () => {
 		expect(wrong(weather, null)).toBe("expected object, got null");
 	});
 
-	test("is not fooled by properties that every object inherits", () => {
+	test("ignores properties that every object inherits", () => {
 		const schema = {
 			type: "object",
 			properties: { constructor: { type: "string" } },
@@ -55,7 +55,7 @@ describe("an object", () => {
 		expect(wrong(weather, JSON.parse('{"city":"Bern","__proto__":1}'))).toBe('unknown property "__proto__"');
 	});
 
-	test("may be checked by patterns, by a schema for all other properties, by names and by number", () => {
+	test("can be checked by patterns, by a schema for all other properties, by names and by count", () => {
 		const schema = {
 			patternProperties: { "^x-": { type: "string" } },
 			additionalProperties: { type: "number" },
@@ -73,7 +73,7 @@ describe("an object", () => {
 });
 
 describe("an array", () => {
-	test("names the item", () => {
+	test("reports the item", () => {
 		const schema = { type: "array", items: { type: "object", properties: { name: { type: "string" } } } };
 		expect(wrong(schema, [{ name: "a" }, { name: 1 }])).toBe("[1].name: expected string, got number (1)");
 		expect(wrong({ properties: { list: schema } }, { list: [1] })).toBe(
@@ -81,7 +81,7 @@ describe("an array", () => {
 		);
 	});
 
-	test("may be bounded, unique and a tuple in either draft's words", () => {
+	test("can be bounded, unique and a tuple in the words of either draft", () => {
 		expect(wrong({ minItems: 2 }, [1])).toBe("must have at least 2 items, has 1");
 		expect(wrong({ maxItems: 1 }, [1, 2])).toBe("must have at most 1 item, has 2");
 		expect(wrong({ uniqueItems: true }, [{ a: 1, b: 2 }, 3, { b: 2, a: 1 }])).toBe(
@@ -98,7 +98,7 @@ describe("an array", () => {
 		}
 	});
 
-	test("that is wrong everywhere is reported in a few lines", () => {
+	test("that is wrong in all items is reported in a few lines", () => {
 		const issues = compileSchema({ items: { type: "string" } })(Array.from({ length: 50_000 }, () => 1));
 		expect(issues.length).toBeLessThanOrEqual(100);
 		expect(formatIssues(issues).split("\n")).toHaveLength(11);
@@ -106,7 +106,7 @@ describe("an array", () => {
 });
 
 describe("a single value", () => {
-	test("is held against types, also several and nullable ones", () => {
+	test("is checked against types, also several and nullable ones", () => {
 		expect(wrong({ type: ["string", "null"] }, null)).toBe("");
 		expect(wrong({ type: ["string", "null"] }, 1)).toBe("expected string or null, got number (1)");
 		expect(wrong({ type: "string", nullable: true }, null)).toBe("");
@@ -115,7 +115,7 @@ describe("a single value", () => {
 		expect(wrong({ type: "array" }, {})).toBe("expected array, got object");
 	});
 
-	test("is held against choices, compared by content", () => {
+	test("is checked against choices, compared by content", () => {
 		const units = { enum: ["celsius", "fahrenheit"] };
 		expect(wrong(units, "celsius")).toBe("");
 		expect(wrong(units, "celcius")).toBe(
@@ -129,7 +129,7 @@ describe("a single value", () => {
 		expect(wrong({ const: 1 }, "1")).toBe('expected 1, got string ("1")');
 	});
 
-	test("is held against the bounds of numbers", () => {
+	test("is checked against the bounds of numbers", () => {
 		expect(wrong({ exclusiveMinimum: 1 }, 1)).toBe("must be greater than 1, is 1");
 		expect(wrong({ minimum: 1, exclusiveMinimum: true }, 1)).toBe("must be greater than 1, is 1");
 		expect(wrong({ maximum: 1, exclusiveMaximum: 1 }, 1)).toBe("must be less than 1, is 1");
@@ -138,7 +138,7 @@ describe("a single value", () => {
 		expect(wrong({ multipleOf: 0.1 }, 0.35)).toBe("must be a multiple of 0.1, is 0.35");
 	});
 
-	test("is held against the bounds of strings, counted in characters", () => {
+	test("is checked against the bounds of strings, counted in characters", () => {
 		expect(wrong({ maxLength: 2 }, "👍👍")).toBe("");
 		expect(wrong({ minLength: 3 }, "👍👍")).toBe("must have at least 3 characters, has 2");
 		expect(wrong({ maxLength: 1 }, "👍👍")).toBe("must have at most 1 character, has 2");
@@ -150,13 +150,13 @@ describe("a single value", () => {
 });
 
 describe("combined schemas", () => {
-	test("say what any of the alternatives wanted", () => {
+	test("report what each of the alternatives expected", () => {
 		expect(wrong({ anyOf: [{ type: "string" }, { type: "number" }] }, true)).toBe(
 			"expected string or number, got boolean (true)",
 		);
 	});
 
-	test("explain the alternative that was probably meant", () => {
+	test("explain the alternative that was probably intended", () => {
 		const shape = {
 			anyOf: [
 				{
@@ -173,7 +173,7 @@ describe("combined schemas", () => {
 		);
 	});
 
-	test("are counted as allOf, oneOf and not ask", () => {
+	test("are counted as required by allOf, oneOf and not", () => {
 		expect(wrong({ allOf: [{ minimum: 1 }, { maximum: 2 }] }, 3)).toBe("must be at most 2, is 3");
 		expect(wrong({ oneOf: [{ minimum: 1 }, { maximum: 2 }] }, 1)).toBe(
 			"matches 2 of the allowed forms, but must match exactly one",
@@ -200,7 +200,7 @@ describe("references", () => {
 		},
 	};
 
-	test("may be recursive", () => {
+	test("can be recursive", () => {
 		expect(wrong(tree, { value: 1, children: [{ value: 2, children: [] }] })).toBe("");
 		expect(wrong(tree, { value: 1, children: [{ value: 2, children: [{ value: "3" }] }] })).toBe(
 			'children[0].children[0].value: expected number, got string ("3")',
@@ -209,7 +209,7 @@ describe("references", () => {
 		expect(wrong(list, { next: { next: { last: 1 } } })).toBe('next.next: unknown property "last"');
 	});
 
-	test("may have keywords beside them, and escaped names", () => {
+	test("can have sibling keywords and escaped names", () => {
 		const schema = {
 			definitions: { "a/b~c d": { type: "string" } },
 			$ref: "#/definitions/a~1b~0c%20d",
@@ -219,20 +219,20 @@ describe("references", () => {
 		expect(wrong(schema, 1)).toBe("expected string, got number (1)");
 	});
 
-	test("may name what is no valid URI", () => {
+	test("can contain names that are not valid URIs", () => {
 		expect(wrong({ $defs: { "100%": { type: "string" } }, $ref: "#/$defs/100%" }, 1)).toMatch(
 			/^expected string/,
 		);
 	});
 
-	test("into a value nested without end are an issue, not a crash", () => {
+	test("into an endlessly nested value are an issue, not a crash", () => {
 		const endless: { value: number; children: unknown[] } = { value: 1, children: [] };
 		endless.children.push(endless);
 		expect(wrong(tree, endless)).toBe("is nested too deeply to be checked");
 	});
 });
 
-test("a malformed schema is an error that names the place", () => {
+test("a malformed schema is an error that names the location", () => {
 	expect(invalidSchema({ type: "strin" })).toBe("type");
 	expect(invalidSchema({ properties: { city: { type: "text" } } })).toBe("properties.city.type");
 	expect(invalidSchema({ properties: [] })).toBe("properties");
@@ -333,7 +333,7 @@ test("any schema and value: issues appear exactly where the value does not fit",
 	expect(fitting).toBeGreaterThan(200);
 });
 
-test("a schema of a library within JSON Schema is refused by its place: it would let anything in", () => {
+test("a library's schema within JSON Schema is rejected with its location, because it would accept anything", () => {
 	const text = z.string();
 	for (const [schema, path] of [
 		[{ city: text }, "city"],

@@ -8,24 +8,24 @@ const long = (pattern: string, text: string): number => {
 	return performance.now() - began;
 };
 
-describe("a pattern that would take for ever", () => {
+describe("a pattern that would never finish", () => {
 	test.each([
 		["a group that repeats what repeats", "^(a+)+$"],
 		["choices that are the same", "^(a|a)*$"],
 		["many that may be there", "^(a?a?a?a?a?a?){12}$"],
 		["a reference to a group", "^(a*)*\\1b$"],
-	])("is given up: %s", (_what, pattern) => {
+	])("is aborted: %s", (_what, pattern) => {
 		expect(long(pattern, `${"a".repeat(38)}!`)).toBeLessThan(2_000);
 	});
 
-	test("is given up as the name of a property, and the next validation is as ever", () => {
+	test("is aborted as the name of a property, and the next validation works", () => {
 		const check = compileSchema({ patternProperties: { "(x+x+)+y": { type: "number" } } });
 		expect(check({ ["x".repeat(60)]: 1 })).toMatchObject([{ message: /takes too long/ }]);
 		expect(check({ xxy: "a" })).toMatchObject([{ path: "xxy" }]);
 		expect(check({ xxy: 1 })).toEqual([]);
 	});
 
-	test("is given up on very long texts, too", () => {
+	test("is aborted on very long texts, too", () => {
 		expect(long("a+a+b", "a".repeat(200_000))).toBeLessThan(2_000);
 	});
 });

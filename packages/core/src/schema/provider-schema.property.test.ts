@@ -41,7 +41,7 @@ const schema = fc.oneof(
 	object.map((given) => ({ $ref: "#/$defs/A", $defs: { A: given } })),
 );
 
-test("whatever a schema allows, its form for providers allows", () => {
+test("the provider form of a schema accepts every value that the schema accepts", () => {
 	let allowed = 0;
 	fc.assert(
 		fc.property(

@@ -65,7 +65,7 @@ describe("at twice the size, no more than two and a half times the time:", () =>
 	});
 });
 
-test("a schema that is too large is refused before it is compiled", () => {
+test("a schema that is too large is rejected before compilation", () => {
 	const refused = (schema: object): void =>
 		expect(() => compileSchema(schema)).toThrow(expect.objectContaining({ code: "invalid_schema" }));
 	const began = process.cpuUsage();

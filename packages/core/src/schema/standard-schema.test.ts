@@ -16,7 +16,7 @@ test("zod's schemas are recognised, JSON Schema and other values are not", () =>
 	expect(isStandardSchema(Object.assign(() => undefined, { "~standard": schema["~standard"] }))).toBe(true);
 });
 
-test("a valid value comes back with the schema's defaults", () => {
+test("a valid value is returned with the schema's defaults", () => {
 	expect(validateStandard(schema, { city: "Bern" })).toEqual({ ok: true, value: { city: "Bern", days: 3 } });
 });
 
@@ -36,7 +36,7 @@ test("an asynchronous schema is awaited", async () => {
 	});
 });
 
-test("the JSON Schema is that of the input, by the Standard JSON Schema extension", () => {
+test("the JSON Schema is that of the input, from the Standard JSON Schema extension", () => {
 	expect(toJsonSchema(schema)).toEqual({
 		type: "object",
 		properties: {
@@ -49,13 +49,13 @@ test("the JSON Schema is that of the input, by the Standard JSON Schema extensio
 	expect(toJsonSchema(schema)).toBe(toJsonSchema(schema));
 });
 
-test("without the extension the schema's own toJSONSchema is asked", () => {
+test("without the extension, the schema's own toJSONSchema is called", () => {
 	const { validate, vendor, version } = schema["~standard"];
 	const older = { "~standard": { validate, vendor, version }, toJSONSchema: () => ({ type: "object" }) };
 	expect(toJsonSchema(older as StandardSchema)).toEqual({ type: "object" });
 });
 
-test("a schema that cannot be written as JSON Schema says what to do", () => {
+test("a schema that cannot be converted to JSON Schema explains what to do", () => {
 	const bare: StandardSchema = {
 		"~standard": { version: 1, vendor: "homemade", validate: (value) => ({ value }) },
 	};

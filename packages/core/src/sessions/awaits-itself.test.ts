@@ -39,7 +39,7 @@ const codeOf = (waiting: Promise<unknown>): Promise<unknown> =>
 		(error: { code?: unknown }) => error.code,
 	);
 
-test("a tool that awaits the run it serves gets `session_busy`, by whatever way it waits [API-058]", async () => {
+test("a tool that awaits its own run gets `session_busy`, regardless of how it waits [API-058]", async () => {
 	for (const wait of [
 		(run: AgentRun) => run.result(),
 		(run: AgentRun) => drain(run),
@@ -65,7 +65,7 @@ test("a tool that sends to its own session and awaits the answer gets `session_b
 	expect(await sent?.result()).toMatchObject({ outcome: "completed", text: "done" });
 });
 
-test("a tool that does not look at it, or looks when it has returned, gets no error and kills no process", async () => {
+test("a tool that does not await it, or awaits it after returning, gets no error and does not crash the process", async () => {
 	const results: unknown[] = [];
 	const returned = gate();
 	const agent = doing(async () => {
@@ -80,7 +80,7 @@ test("a tool that does not look at it, or looks when it has returned, gets no er
 	await expect.poll(() => results).toEqual(["completed"]);
 });
 
-test("a tool may wait for another session to its end, and for a run of its own session that is over [API-058]", async () => {
+test("a tool may await another session to its end, and an ended run of its own session [API-058]", async () => {
 	const over: AgentRun[] = [];
 	const agent = doing(async () => {
 		const other = await agent.session("other").send("plain");
@@ -92,7 +92,7 @@ test("a tool may wait for another session to its end, and for a run of its own s
 	expect((await (await agent.session("s").send("one")).result()).text).toBe("completed completed");
 });
 
-test("a chain of sessions that ends where it began is cut there, and only there", async () => {
+test("a cycle of sessions is cut where it started, and only there", async () => {
 	const journal = memoryJournal();
 	let first: AgentRun | undefined;
 	const second = doing(async () => codeOf((first as AgentRun).result()), journal, "b");
@@ -106,7 +106,7 @@ test("a chain of sessions that ends where it began is cut there, and only there"
 	expect((await first.result()).text).toBe("session_busy");
 });
 
-test("a tool is known by its session also after the call of another session", async () => {
+test("a tool is identified by its session also after a call to another session", async () => {
 	const other = doing(() => "looked", memoryJournal());
 	let own: AgentRun | undefined;
 	const agent = doing(async () => {
@@ -117,7 +117,7 @@ test("a tool is known by its session also after the call of another session", as
 	expect((await own.result()).text).toBe("session_busy");
 });
 
-test("two that wait for a third at once do not wait for each other", async () => {
+test("two that await a third at once do not await each other", async () => {
 	const journal = memoryJournal();
 	const opened = gate();
 	const third = doing(() => opened.promise.then(() => "opened"), journal, "third");

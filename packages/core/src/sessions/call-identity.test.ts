@@ -34,7 +34,7 @@ function repeating(replies: readonly Reply[], options: Partial<AnyTool> = {}) {
 }
 
 describe("a model that repeats the ids of calls", () => {
-	test("each call has an id and a key of its own, in a call and in a session, within a turn and across turns", async () => {
+	test("each call has its own id and key, in a call and in a session, within a turn and across turns", async () => {
 		const { make, contexts, session, removed } = repeating([rm("/a"), rm("/b"), "one", rm("/c"), "two"]);
 		for (const input of ["go", "more"]) await (await session.send(input)).result();
 		const { state } = await make([rm("/d"), "one"]).generate("go", AgentState.initial());
@@ -46,7 +46,7 @@ describe("a model that repeats the ids of calls", () => {
 		expect(contexts[0]?.toolCallId).toBe("rm:0");
 	});
 
-	test("the provider's id is kept beside ours, and the history stays whole", async () => {
+	test("the provider's id is stored next to Holdfast's, and the history stays whole", async () => {
 		const { session } = repeating([rm("/a"), rm("/b"), "done"]);
 		const { state } = await (await session.send("go")).result();
 		expect(faultsOfHistory(state.messages)).toEqual([]);

@@ -21,7 +21,7 @@ const looks = (see: (context: ToolContext) => unknown) => ({
 	run: (_: unknown, context: ToolContext) => see(context),
 });
 
-test("each run has the caller who sent its input, in the order of the sends, and none where none was given", async () => {
+test("each run has the caller who sent its input, in send order, and none if none was given", async () => {
 	const seen: unknown[] = [];
 	const model = scriptedModel(({ messages }) =>
 		messages.at(-1)?.type === "user" ? { toolCalls: [{ name: "look" }] } : "Seen.",
@@ -42,7 +42,7 @@ test("each run has the caller who sent its input, in the order of the sends, and
 	await agent.close();
 });
 
-test("a turn that was queued keeps its caller for the worker that begins it, and its agent is chosen by it", async () => {
+test("a queued turn keeps its caller for the worker that starts it, and its agent is chosen by that caller", async () => {
 	const journal = memoryJournal();
 	const held = gate();
 	const first = new Agent({
@@ -72,7 +72,7 @@ test("a turn that was queued keeps its caller for the worker that begins it, and
 	await second.suspend();
 });
 
-test("what was approved names who approved it, and the run keeps who began it", async () => {
+test("an approval records its approver, and the run keeps the caller who started it", async () => {
 	const seen: unknown[] = [];
 	const pay = {
 		...looks(({ caller, approval }) => void seen.push(caller, approval)),
@@ -90,7 +90,7 @@ test("what was approved names who approved it, and the run keeps who began it", 
 	await agent.close();
 });
 
-test("what a plugin steers is said by who asked for the run, also where it becomes a turn of its own", async () => {
+test("a plugin's steer has the caller of the run, even if it becomes its own turn", async () => {
 	const seen: unknown[] = [];
 	const model = scriptedModel(({ messages }) =>
 		messages.at(-1)?.type === "user" ? { toolCalls: [{ name: "look" }] } : "Seen.",
@@ -118,7 +118,7 @@ test("what a plugin steers is said by who asked for the run, also where it becom
 });
 
 test.each(["its parent's host", "a host of its own"])(
-	"a sub-agent on %s works for whoever asked its parent, in the background too, and so does the run of the reminder",
+	"a sub-agent on %s works for its parent's caller, also in the background, and so does the run of the reminder",
 	async (where) => {
 		const folder = temporaryFolder();
 		const host = sqliteHost(join(folder, "sessions.db"));

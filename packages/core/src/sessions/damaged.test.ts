@@ -60,7 +60,7 @@ async function damaged(damage: string): Promise<string> {
 }
 
 describe.each(damages)("a session with %s", (_, damage) => {
-	test("holds up none of the others when they are recovered", async () => {
+	test("does not delay the recovery of the others", async () => {
 		const host = sqliteHost(await damaged(damage));
 		const agent = new Agent({ model: scriptedModel(() => "Fine."), host });
 		const problems: WorkProblem[] = [];
@@ -103,7 +103,7 @@ describe.each(["a session store", "an execution host"])("over %s", (kind) => {
 		["a later format", { format: 99 }],
 		["a head without its parts", { format: 1 }],
 	])(
-		"a session whose head is %s can be killed and deleted, and says what is wrong with it",
+		"a session whose head is %s can be killed and deleted, and reports what is wrong with it",
 		async (_, state) => {
 			const execution = createInMemoryExecutionHost();
 			const store = kind === "a session store" ? new MemorySessionStore() : execution.store.sessions;

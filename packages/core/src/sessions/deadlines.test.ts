@@ -27,7 +27,7 @@ function make(time: ReturnType<typeof manualTime>, model: ScriptedModel, more: P
 	});
 }
 
-test("a call that nobody answers in time has failed, and the run continues by itself [API-052, API-053]", async () => {
+test("a call that is not answered in time has failed, and the run continues by itself", async () => {
 	const time = manualTime();
 	const model = scriptedModel([asks, "done"]);
 	const session = make(time, model).session("s");
@@ -45,7 +45,7 @@ test("a call that nobody answers in time has failed, and the run continues by it
 	});
 });
 
-test("a call whose end the store refused to record fails as soon as it can be recorded [API-053]", async () => {
+test("a call whose end the store failed to record fails as soon as it can be recorded [API-053]", async () => {
 	const time = manualTime();
 	const journal = memoryJournal();
 	let refusals = 0;
@@ -66,7 +66,7 @@ test("a call whose end the store refused to record fails as soon as it can be re
 	await expect.poll(async () => (await session.state()).messages.at(-1)).toMatchObject({ text: "done" });
 });
 
-test("a result that comes when its time is over is refused, though nobody has noticed yet [API-054]", async () => {
+test("a result that arrives after its deadline is rejected, even if the expiry was not noticed yet [API-054]", async () => {
 	const time = manualTime();
 	const stuck = { ...time.ports, timers: { after: () => () => {} } };
 	const session = make(time, scriptedModel([asks, "done"]), { ports: stuck }).session("s");
@@ -77,7 +77,7 @@ test("a result that comes when its time is over is refused, though nobody has no
 	});
 });
 
-test("a tool's own limit goes before, and approvals never run out [API-052]", async () => {
+test("a tool's own limit takes precedence, and approvals never expire [API-052]", async () => {
 	const time = manualTime();
 	const tools = [
 		{ ...locate, timeoutMs: 100 },
@@ -93,7 +93,7 @@ test("a tool's own limit goes before, and approvals never run out [API-052]", as
 	expect(await session.pending()).toHaveLength(1);
 });
 
-test("a deadline holds across a restart [API-053]", async () => {
+test("a deadline survives a restart [API-053]", async () => {
 	const folder = temporaryFolder();
 	const path = join(folder, "j.db");
 	const time = manualTime();
@@ -110,7 +110,7 @@ test("a deadline holds across a restart [API-053]", async () => {
 	await other.close();
 });
 
-test("a deadline further away than a timer reaches is waited for in parts", () => {
+test("a deadline beyond a timer's maximum is waited for in parts", () => {
 	const weeks = 60 * 24 * 60 * 60 * 1_000;
 	const waits: number[] = [];
 	const later = { callOff() {}, set: (...given: unknown[]) => void waits.push(given[3] as number) };

@@ -38,7 +38,7 @@ async function atWork(host: Host | ExecutionHost) {
 }
 
 test.each(hosts)(
-	"turns of a session that was deleted are like turns that never were, and those of one that was killed are over (%s)",
+	"turns of a deleted session look as if they never existed, and those of a killed session have ended (%s)",
 	async (_, makeHost) => {
 		const host = makeHost();
 		const deleted = await atWork(host);

@@ -75,7 +75,7 @@ describe("a call that waits while another call runs", () => {
 		expect(await kindsOf(journal)).not.toContain("waiting");
 	});
 
-	test("costs no append of its own", async () => {
+	test("costs no additional append", async () => {
 		const journal = memoryJournal();
 		const appended: string[][] = [];
 		const acquire = journal.acquire.bind(journal);
@@ -112,7 +112,7 @@ describe("a call that waits while another call runs", () => {
 		expect(ran).toEqual([]);
 	});
 
-	test("runs with the input that an approval gives it", async () => {
+	test("runs with the input that an approval provides", async () => {
 		const ran: unknown[] = [];
 		const slow = gate();
 		const tools = [removal(ran, { editableApproval: true }), anyTool("slow", () => slow.promise)];
@@ -125,7 +125,7 @@ describe("a call that waits while another call runs", () => {
 		expect(ran).toEqual([{ path: "/var" }]);
 	});
 
-	test("gets the result of a remote tool while the other runs", async () => {
+	test("gets the result of a remote tool while the other call runs", async () => {
 		const reply = {
 			toolCalls: [
 				{ name: "locate", id: "l" },
@@ -144,7 +144,7 @@ describe("a call that waits while another call runs", () => {
 		});
 	});
 
-	test("takes the first of two answers, and the same again", async () => {
+	test("accepts the first of two answers, and the same again", async () => {
 		const { session, run, slow, ran } = await asked();
 		const answers = await Promise.allSettled([
 			session.answer([{ toolCallId: "r", approved: true }]),
@@ -157,7 +157,7 @@ describe("a call that waits while another call runs", () => {
 		expect(ran).toHaveLength(1);
 	});
 
-	test("waits on when the other has ended, and is answered then as ever", async () => {
+	test("keeps waiting when the other has ended, and is then answered as usual", async () => {
 		const { session, run, slow, ran } = await asked();
 		slow.open();
 		expect(await run.result()).toMatchObject({ outcome: "waiting", pending: [{ toolCallId: "r" }] });
@@ -166,7 +166,7 @@ describe("a call that waits while another call runs", () => {
 		expect(ran).toHaveLength(1);
 	});
 
-	test("is answered in the moment in which the other ends", async () => {
+	test("is answered at the moment the other ends", async () => {
 		for (let steps = 0; steps < 30; steps++) {
 			const { session, slow, ran } = await asked();
 			slow.open();
@@ -274,7 +274,7 @@ describe("another process", () => {
 		return { one, two, run, slow, ran, store, second, committing };
 	}
 
-	test("sees the call, and its answer is used when the round is over", async () => {
+	test("sees the call, and its answer is used when the round has ended", async () => {
 		const { two, run, slow, ran } = await twoWorkers();
 		const session = two.session("s");
 		expect(await session.pending()).toMatchObject([{ toolCallId: "r", awaits: "approval" }]);
@@ -297,25 +297,22 @@ describe("another process", () => {
 	test.each([
 		["before", "tool_call_settled"],
 		["same", undefined],
-	] as const)(
-		"is refused where the owner was first in the moment between look and inbox: %s",
-		async (which, code) => {
-			const { one, two, run, slow, ran, second } = await twoWorkers();
-			const submit = second.submit.bind(second);
-			second.submit = async (key, input) => {
-				await one.session("s").answer([{ toolCallId: "r", approved: which === "same" }]);
-				return submit(key, input);
-			};
-			const given = two.session("s").answer([{ toolCallId: "r", approved: true }]);
-			if (code === undefined) await given;
-			else await expect(given).rejects.toMatchObject({ code, data: { toolCallId: "r" } });
-			slow.open();
-			expect(await run.result()).toMatchObject({ outcome: "completed" });
-			expect(ran).toEqual(which === "same" ? ["one"] : []);
-		},
-	);
+	] as const)("is rejected if the owner was first between reading and the inbox: %s", async (which, code) => {
+		const { one, two, run, slow, ran, second } = await twoWorkers();
+		const submit = second.submit.bind(second);
+		second.submit = async (key, input) => {
+			await one.session("s").answer([{ toolCallId: "r", approved: which === "same" }]);
+			return submit(key, input);
+		};
+		const given = two.session("s").answer([{ toolCallId: "r", approved: true }]);
+		if (code === undefined) await given;
+		else await expect(given).rejects.toMatchObject({ code, data: { toolCallId: "r" } });
+		slow.open();
+		expect(await run.result()).toMatchObject({ outcome: "completed" });
+		expect(ran).toEqual(which === "same" ? ["one"] : []);
+	});
 
-	test("comes before an answer that the owner commits after it", async () => {
+	test("precedes an answer that the owner commits after it", async () => {
 		const { one, two, run, slow, ran, committing } = await twoWorkers();
 		let late: Promise<unknown> | undefined;
 		committing.before = async (facts) => {
@@ -331,7 +328,7 @@ describe("another process", () => {
 		expect(ran).toEqual(["one"]);
 	});
 
-	test("is refused where another one lies in the inbox before it", async () => {
+	test("is rejected if another answer is in the inbox before it", async () => {
 		const { two, run, slow, ran, second } = await twoWorkers();
 		const submit = second.submit.bind(second);
 		second.submit = async (key, input) => {
@@ -356,7 +353,7 @@ describe("another process", () => {
 		expect(await store.inbox("s")).toEqual([]);
 	});
 
-	test("answers it in the moment in which the other call ends", async () => {
+	test("answers it at the moment the other call ends", async () => {
 		for (let steps = 0; steps < 40; steps++) {
 			const { two, run, slow, ran, store } = await twoWorkers();
 			slow.open();
@@ -370,7 +367,7 @@ describe("another process", () => {
 	});
 
 	test.each(["interrupted where it works", "ended by who answered it"])(
-		"leaves no answer behind for a run that is %s",
+		"leaves no answer for a run that is %s",
 		async (how) => {
 			const { two, run, store } = await twoWorkers();
 			await two.session("s").answer([{ toolCallId: "r", approved: true }]);
@@ -382,7 +379,7 @@ describe("another process", () => {
 		},
 	);
 
-	test("finds no answer for a run that ended without it once it has looked at the session", async () => {
+	test("finds no answer for a run that ended without it after reading the session", async () => {
 		const { two, run, slow, store } = await twoWorkers();
 		await two.session("s").answer([{ toolCallId: "r", approved: true }]);
 		slow.open();
@@ -392,7 +389,7 @@ describe("another process", () => {
 		expect(await store.inbox("s")).toEqual([]);
 	});
 
-	test("takes the run over with the answer when its process dies", async () => {
+	test("takes over the run with the answer when its process dies", async () => {
 		const { two, ran, store } = await twoWorkers();
 		const session = two.session("s");
 		await session.answer([{ toolCallId: "r", approved: true }]);

@@ -23,7 +23,7 @@ const said = async (session: Session): Promise<readonly string[]> =>
 	(await session.state()).messages.map(textOf);
 
 describe.each(hosts)("with sessions in %s", (_name, makeHost) => {
-	test("a change starts no run, and comes before what is said next", async () => {
+	test("a change starts no run, and precedes the next message", async () => {
 		const host = makeHost();
 		const model = scriptedModel(["Welcome back.", "Bye."]);
 		const agent = new Agent({ model, host });
@@ -46,7 +46,7 @@ describe.each(hosts)("with sessions in %s", (_name, makeHost) => {
 		await host.close();
 	});
 
-	test("the run under way takes a change in between two steps, and it makes no further one", async () => {
+	test("the active run applies a change between two steps, and makes no additional step", async () => {
 		const host = makeHost();
 		const look = tool({
 			name: "look",
@@ -69,13 +69,13 @@ describe.each(hosts)("with sessions in %s", (_name, makeHost) => {
 });
 
 test.each([undefined, {}, { edit: "delete" }, { edit: "add", message: {} }, { edit: "burn", message: 1 }])(
-	"what is no change is refused: %j",
+	"an invalid change is rejected: %j",
 	(body) => {
 		expect(() => readEdit(body)).toThrow(expect.objectContaining({ code: "journal_corrupt" }));
 	},
 );
 
-test("a message with calls or results is not added: it would be without its counterpart", async () => {
+test("a message with calls or results is not added, because it would lack its counterpart", async () => {
 	const agent = new Agent({ model: scriptedModel([]) });
 	const session = agent.session("s");
 	const call = { toolCallId: "a", toolName: "look", arguments: {} };
@@ -87,7 +87,7 @@ test("a message with calls or results is not added: it would be without its coun
 	await agent.close();
 });
 
-test("a result that is deleted while an approval waits takes its call with it, and the model is asked all the same", async () => {
+test("deleting a result while an approval waits also deletes its call, and the model is still called", async () => {
 	const erase = tool({ name: "erase", description: "Erases.", needsApproval: true, run: () => "erased" });
 	const model = scriptedModel([
 		{ toolCalls: [{ name: "erase", id: "one" }] },
@@ -111,7 +111,7 @@ test("a result that is deleted while an approval waits takes its call with it, a
 });
 
 describe.each(hosts)("with sessions in %s, ids of messages are unique:", (_name, makeHost) => {
-	test("an added message whose id the history or a waiting change has is refused", async () => {
+	test("an added message whose id is in the history or in a waiting change is rejected", async () => {
 		const host = makeHost();
 		const agent = new Agent({ model: scriptedModel(() => "Noted."), host });
 		const session = agent.session("s");
@@ -133,7 +133,7 @@ describe.each(hosts)("with sessions in %s, ids of messages are unique:", (_name,
 		await host.close();
 	});
 
-	test("a sent or steered message whose id the history has gets a new one", async () => {
+	test("a sent or steered message whose id is in the history gets a new one", async () => {
 		const host = makeHost();
 		const open = Promise.withResolvers<string>();
 		const answers = ["One.", "Two.", "Three."];

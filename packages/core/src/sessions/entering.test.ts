@@ -23,7 +23,7 @@ function texts(journal: ReturnType<typeof memoryJournal>): readonly string[] {
 		.flatMap(({ fact }) => (fact.kind === "input" || fact.kind === "assistant" ? [fact.message.text] : []));
 }
 
-test("what is sent in one tick, through several handles, is said in that order, and a steer belongs to the turn before it", async () => {
+test("inputs sent in one tick, through several handles, keep their order, and a steer belongs to the turn before it", async () => {
 	const { agent, journal, over } = crowded();
 	const [one, other] = [agent.session("s"), agent.session("s")];
 	const asked = [one.send("one"), other.steer("two"), one.send("three"), other.send("four")];
@@ -34,7 +34,7 @@ test("what is sent in one tick, through several handles, is said in that order, 
 	await over();
 });
 
-test("a turn that begins at once or not at all does not overtake what was sent before it", async () => {
+test("a turn that must start at once or not at all does not overtake earlier sends", async () => {
 	const { agent, journal, over } = crowded();
 	const session = agent.session("s");
 	const sent = session.send("one");
@@ -44,7 +44,7 @@ test("a turn that begins at once or not at all does not overtake what was sent b
 	await over();
 });
 
-test("a kill ends what was sent before it, and nothing of what is sent after it", async () => {
+test("a kill ends earlier sends, and no later ones", async () => {
 	const { agent, journal, over } = crowded();
 	const session = agent.session("s");
 	const sent = session.send("one").then(
@@ -60,7 +60,7 @@ test("a kill ends what was sent before it, and nothing of what is sent after it"
 	await over();
 });
 
-test("what waits while the agent is closed is refused or left to be resumed", async () => {
+test("inputs that wait while the agent is closed are rejected or left to be resumed", async () => {
 	const { agent, over } = crowded();
 	const sent = agent
 		.session("s")

@@ -13,7 +13,7 @@ const once = [{ toolCalls: [{ name: "rm", id: "c" }] }, "done"];
 
 describe("only a boolean decides", () => {
 	test.each(["always", 1, 0, null, {}, "false"])(
-		"needsApproval: %j is refused when the agent is made",
+		"needsApproval: %j is rejected when the agent is created",
 		(value) => {
 			const { tool } = counted({ needsApproval: value as never });
 			expect(() => play(once, { tools: [tool] })).toThrow(expect.objectContaining({ code: "invalid_tool" }));
@@ -21,7 +21,7 @@ describe("only a boolean decides", () => {
 	);
 
 	test.each(["needApproval", "needsAproval", "requiresApproval", "timeoutMS"])(
-		"a tool's misspelt `%s` is refused when the agent is made",
+		"a tool's misspelt `%s` is rejected when the agent is created",
 		(name) => {
 			const { tool } = counted({ [name]: true });
 			expect(() => play(once, { tools: [tool] })).toThrow(expect.objectContaining({ code: "invalid_tool" }));
@@ -37,7 +37,7 @@ describe("only a boolean decides", () => {
 	];
 
 	test.each(hooks)(
-		"any other answer of %s asks in a session, and refuses where nobody can be asked",
+		"any other return value of %s requires approval in a session, and rejects if no one can approve",
 		async (_, of) => {
 			for (const answer of answers) {
 				const { tool, calls } = counted(of(answer));
@@ -53,7 +53,7 @@ describe("only a boolean decides", () => {
 		},
 	);
 
-	test("an answer of onBeforeCall that is neither true nor false asks", async () => {
+	test("a return value of onBeforeCall other than true or false requires approval", async () => {
 		for (const answer of ["no", 1, 0, {}, { proceed: "no" }, []]) {
 			const { tool, calls } = counted({});
 			const toolStrategy = { onBeforeCall: () => answer as never };
@@ -63,7 +63,7 @@ describe("only a boolean decides", () => {
 		}
 	});
 
-	test("an approval that permits a call does not replace the approval of a person", async () => {
+	test("an approval that permits a call does not replace a user's approval", async () => {
 		const { tool, calls } = counted({ approval: () => true, needsApproval: true });
 		const { session } = play(once, { tools: [tool] });
 		expect(await (await session.send("go")).result()).toMatchObject({ outcome: "waiting" });
@@ -71,7 +71,7 @@ describe("only a boolean decides", () => {
 	});
 
 	test.each(["false", "no", "0", 0, 1, {}, [], null, undefined])(
-		"an answer with approved: %j is refused, and the call still waits",
+		"an answer with approved: %j is rejected, and the call still waits",
 		async (approved) => {
 			const { tool, calls } = counted({ needsApproval: true });
 			const { session } = play(once, { tools: [tool] });
@@ -83,7 +83,7 @@ describe("only a boolean decides", () => {
 		},
 	);
 
-	test("an answer with an unknown member is refused, for the input that was shown would run", async () => {
+	test("an answer with an unknown member is rejected, because the shown input would run", async () => {
 		const { tool, calls } = counted({ needsApproval: true, editableApproval: true });
 		const { session } = play(once, { tools: [tool] });
 		await (await session.send("go")).result();

@@ -32,7 +32,7 @@ function on(journal: Journal): { agent: Agent; model: ReturnType<typeof scripted
 const kinds = async (journal: Journal, key = "s"): Promise<string[]> =>
 	(await journal.read(key)).map(({ fact }) => fact.kind);
 
-test("a folded session continues as if nothing had happened: where it is warm, where it lags, and where it is new", async () => {
+test("a compacted session continues as if nothing had happened: in a warm, a lagging and a new process", async () => {
 	const path = file();
 	const hosts = [sqliteHost(path), sqliteHost(path), sqliteHost(path)] as const;
 	const [warm, lagging, fresh] = [on(hosts[0].journal), on(hosts[1].journal), on(hosts[2].journal)];
@@ -56,7 +56,7 @@ test("a folded session continues as if nothing had happened: where it is warm, w
 	for (const host of hosts) await host.close();
 });
 
-test("the model sees large results cut as before, by the tools of the agent that reads", async () => {
+test("the model sees large results cut as before, according to the tools of the reading agent", async () => {
 	const journal = memoryJournal();
 	const look = { ...anyTool("look", () => "x".repeat(50)), maxModelCharacters: 10 };
 	const script = (_: unknown, call: number) => (call % 2 === 0 ? { toolCalls: [{ name: "look" }] } : "Seen.");
@@ -70,7 +70,7 @@ test("the model sees large results cut as before, by the tools of the agent that
 	expect(shown(other.model).at(-1)?.slice(0, before.length)).toEqual(before);
 });
 
-test("only what ended before the time is folded, and a second time there is nothing to fold", async () => {
+test("only runs that ended before the time are compacted, and doing it again changes nothing", async () => {
 	const clock = { time: 1_000, now: () => clock.time };
 	const journal = memoryJournal({ clock });
 	const lease = await take(journal, "s");
@@ -89,7 +89,7 @@ test("only what ended before the time is folded, and a second time there is noth
 	expect(await foldHistory(journal, "unknown", ever)).toBeUndefined();
 });
 
-test("nothing is folded while a run is open or another worker holds it, and what sub-agents did is left as it is", async () => {
+test("nothing is compacted while a run is open or another worker holds it, and sub-agents' work is unchanged", async () => {
 	const journal = memoryJournal();
 	const [asked, answer] = [gate(), gate()];
 	const { session } = play(
@@ -114,7 +114,7 @@ test("nothing is folded while a run is open or another worker holds it, and what
 	expect(await foldHistory(journal, "s", ever)).toMatchObject({ seq: 4 });
 });
 
-test("a journal over a bare session store says that it does not fold", async () => {
+test("a journal over a plain session store reports that it does not support compaction", async () => {
 	const journal = storeJournal(new MemorySessionStore());
 	await drain(await on(journal).agent.session("s").send("one"));
 	expect(journal.folds).toBeUndefined();
@@ -122,7 +122,7 @@ test("a journal over a bare session store says that it does not fold", async () 
 	expect(await kinds(journal)).toHaveLength(4);
 });
 
-test("looking back from the end of a session finds what is kept, wherever its past was folded", async () => {
+test("reading back from the end of a session finds the kept entries, wherever its past was compacted", async () => {
 	const journal = memoryJournal();
 	const { agent } = on(journal);
 	for (const text of ["one", "two", "three"]) await drain(await agent.session("s").send(text));
@@ -136,7 +136,7 @@ test("looking back from the end of a session finds what is kept, wherever its pa
 	expect(await seqs(11)).toEqual([12]);
 });
 
-test("runs that were folded are found no more by their id, and those after them are", async () => {
+test("compacted runs can no longer be found by their id, and later runs can", async () => {
 	const host = sqliteHost(file());
 	const agent = new Agent({ model: scriptedModel(echo), host });
 	const ids: string[] = [];
@@ -159,7 +159,7 @@ test("runs that were folded are found no more by their id, and those after them 
 });
 
 test.each([undefined, {}, { before: Number.NaN }, { before: new Date("never") }])(
-	"a time that is none is refused by its name, and nothing is folded (%o)",
+	"an invalid time is rejected by its name, and nothing is compacted (%o)",
 	async (options) => {
 		const { journal } = journalHost(memoryJournal());
 		await expect(foldHistory(journal, "s", options as never)).rejects.toMatchObject({

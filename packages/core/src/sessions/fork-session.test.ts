@@ -15,7 +15,7 @@ import { echo, gate, play } from "./sessions.fixture.ts";
 const texts = async (session: { state(): Promise<{ messages: readonly object[] }> }): Promise<string[]> =>
 	(await session.state()).messages.map((message) => (message as { text: string }).text);
 
-test("a fork begins with what its parent has come to, and each continues by itself", async () => {
+test("a fork starts with its parent's current state, and each continues independently", async () => {
 	const { agent, session } = play(echo);
 	await drain(await session.send("one"));
 	const fork = await session.fork("f");
@@ -39,7 +39,7 @@ test("a fork begins with what its parent has come to, and each continues by itse
 	expect(await texts(agent.session("s"))).toEqual([]);
 });
 
-test("it is forked at the last run that ended, at a run that is named, or at an entry", async () => {
+test("it is forked at the last run that ended, at a named run, or at an entry", async () => {
 	const answer = gate();
 	const { session } = play(({ messages }) => {
 		const { text } = messages.at(-1) as unknown as { text: string };
@@ -66,7 +66,7 @@ test("it is forked at the last run that ended, at a run that is named, or at an 
 	expect(await texts(await session.fork("f", { at: open.runId }))).toHaveLength(6);
 });
 
-test("what cannot be forked, and where to, is refused and leaves nothing", async () => {
+test("invalid sources and targets of a fork are rejected and leave nothing behind", async () => {
 	const { agent, session, journal } = play(echo);
 	await expect(session.fork("f")).rejects.toMatchObject({ code: "fork_unsettled" });
 	await drain(await session.send("one"));
@@ -78,7 +78,7 @@ test("what cannot be forked, and where to, is refused and leaves nothing", async
 	expect(journal.head("f")).toBeUndefined();
 });
 
-test("no idempotency key of a session is ever used by its forks, nor by forks of those", async () => {
+test("a session's idempotency keys are never used by its forks, or by their forks", async () => {
 	const keys: string[] = [];
 	const pay: AnyTool = {
 		name: "pay",
@@ -101,8 +101,8 @@ test("no idempotency key of a session is ever used by its forks, nor by forks of
 	expect(new Set(keys).size).toBe(10);
 });
 
-describe("a fork stays", () => {
-	test("in the namespace of its agent", async () => {
+describe("a fork", () => {
+	test("stays in the namespace of its agent", async () => {
 		const journal = memoryJournal();
 		const { session } = play(echo, { namespace: "sales" }, journal);
 		await drain(await session.send("one"));
@@ -111,7 +111,7 @@ describe("a fork stays", () => {
 		expect(await texts(play(echo, { namespace: "support" }, journal).agent.session("f"))).toHaveLength(0);
 	});
 
-	test("what it is when its parent's past is folded, and can be made of a folded past", async () => {
+	test("stays the same when its parent's past is compacted, and can be made from a compacted past", async () => {
 		const journal = memoryJournal();
 		const { session } = play(echo, {}, journal);
 		await drain(await session.send("one"));
@@ -135,7 +135,7 @@ test("sessions of hosts that keep runs can be forked, too", async () => {
 	expect(await texts(fork)).toEqual(["one", "re: one", "two", "re: two"]);
 });
 
-test("a store that fails at any moment of a fork leaves it whole or not there, and it can be asked for again", async () => {
+test("a store that fails during a fork leaves it complete or absent, and the fork can be retried", async () => {
 	const begin = async (): Promise<{ store: MemorySessionStore; agent: Agent }> => {
 		const store = new MemorySessionStore();
 		const agent = new Agent({ model: scriptedModel(echo), host: journalHost(storeJournal(store)) });

@@ -13,7 +13,7 @@ afterEach(async () => {
 	ends = [];
 });
 
-test("a session that is worked on goes back to the queue, for what came may be too late for the work under way", async () => {
+test("a session that is being worked on returns to the queue, because new inputs may be too late for the current work", async () => {
 	const host = memoryHost();
 	const begun = gate();
 	const open = gate();
@@ -52,7 +52,7 @@ test("a session that is worked on goes back to the queue, for what came may be t
 	await taker.work("s");
 });
 
-test("what comes after the first look and before the queue is taken from is begun as soon as it is", async () => {
+test("work that arrives between the first search and the first claim starts as soon as the queue can be claimed", async () => {
 	const host = memoryHost();
 	const time = manualTime();
 	const taken = gate();
@@ -98,7 +98,7 @@ test("what comes after the first look and before the queue is taken from is begu
 	expect(looks).toBeGreaterThan(before);
 });
 
-test("a queue that cannot be taken from yet is asked again, and work is looked for meanwhile", async () => {
+test("a queue that cannot be claimed from yet is retried, and work is searched for in the meantime", async () => {
 	const host = memoryHost();
 	const time = manualTime();
 	let asked = 0;
@@ -128,7 +128,7 @@ test("a queue that cannot be taken from yet is asked again, and work is looked f
 	expect(asked).toBe(3);
 });
 
-test("of what waits when it comes a worker begins no more at once than a queue hands out, and leaves others theirs", async () => {
+test("a worker starts no more waiting work at once than a queue hands out, and leaves the others theirs", async () => {
 	const host = memoryHost();
 	for (let number = 0; number < 130; number++) {
 		const id = `m${number}`;

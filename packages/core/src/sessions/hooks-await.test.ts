@@ -87,7 +87,7 @@ describe.for(hooks)("%s", ([, optionsOf]) => {
 		expect(await sent?.result()).toMatchObject({ outcome: "completed", text: "done" });
 	});
 
-	test("that waits for another session gets what came of it", async () => {
+	test("that waits for another session gets its result", async () => {
 		const { ask, found } = once(async () => outcome((await agent.session("other").send("plain")).result()));
 		const agent = made(optionsOf(ask));
 		expect((await (await agent.session("s").send("one")).result()).outcome).toBe("completed");
@@ -95,7 +95,7 @@ describe.for(hooks)("%s", ([, optionsOf]) => {
 	});
 });
 
-test("a run whose hook lets the error through fails with it, and says which hook", async () => {
+test("a run whose hook lets the error through fails with it, and names the hook", async () => {
 	const { ask } = once(async () => (await agent.session("s").send("plain")).result());
 	const agent = made({ plugins: [plugin("step.after", ask)] });
 	const { outcome, error } = await (await agent.session("s").send("one")).result();
@@ -114,7 +114,7 @@ test.for(["turn.after", "onComplete"])("%s may wait for the session: no run wait
 	await expect.poll(() => found).toEqual(["completed"]);
 });
 
-test("a hook that leaves work running gets no error for what that waits for when the hook has returned", async () => {
+test("work that a hook leaves running can wait after the hook has returned", async () => {
 	const returned = gate();
 	const found: unknown[] = [];
 	const { ask } = once(async () => {
@@ -127,7 +127,7 @@ test("a hook that leaves work running gets no error for what that waits for when
 	await expect.poll(() => found).toEqual(["completed"]);
 });
 
-test("a chain of sessions that goes through a hook is cut where it began", async () => {
+test("a cycle of sessions through a hook is cut where it started", async () => {
 	const journal = memoryJournal();
 	let first: AgentRun | undefined;
 	const waits = tool({ run: () => outcome((first as AgentRun).result()) });
@@ -142,7 +142,7 @@ test("a chain of sessions that goes through a hook is cut where it began", async
 	expect(found).toEqual(["session_busy"]);
 });
 
-test("a hook asked about a result that came from outside gets `session_busy` too", async () => {
+test("a hook that is called for an external result also gets `session_busy`", async () => {
 	const { ask, found } = once(async () => outcome((await agent.session("s").send("plain")).result()));
 	const { run: _, ...remote } = tool();
 	const agent = made({
@@ -156,7 +156,7 @@ test("a hook asked about a result that came from outside gets `session_busy` too
 	expect(found).toEqual(["session_busy"]);
 });
 
-test("what reconciles a call that a dead process began gets `session_busy` too", async () => {
+test("a reconciliation of a call that a dead process started also gets `session_busy`", async () => {
 	const journal = memoryJournal();
 	const started = gate();
 	const dying = made({ tools: [tool({ run: () => new Promise(() => started.open()) })] }, journal);
@@ -169,7 +169,7 @@ test("what reconciles a call that a dead process began gets `session_busy` too",
 	expect(found).toEqual(["session_busy"]);
 });
 
-test("a model that is a function gets `session_busy` like a tool, and what it is asked in other sessions", async () => {
+test("a model that is a function gets `session_busy` like a tool, and so do its calls in other sessions", async () => {
 	const { ask, found } = once(async () => [
 		await outcome((await agent.session("other").send("plain")).result()),
 		await outcome((await agent.session("s").send("plain")).result()),

@@ -12,7 +12,7 @@ const full = { code: "inbox_full", retryable: true };
 /** Describes sessions with a full inbox on a store. */
 export function inboxLimitCases(name: string, makeHost: () => Host | ExecutionHost): void {
 	describe(`on ${name}, a session with a full inbox`, () => {
-		test("refuses changes of its history until a run has taken some", async () => {
+		test("rejects changes of its history until a run has applied some", async () => {
 			const host = makeHost();
 			const agent = new Agent({ model: scriptedModel(() => "Noted."), host });
 			const session = agent.session("s");
@@ -27,7 +27,7 @@ export function inboxLimitCases(name: string, makeHost: () => Host | ExecutionHo
 			if ("close" in host) await host.close();
 		});
 
-		test("refuses turns and what is said to its run", async () => {
+		test("rejects turns and messages to its run", async () => {
 			const host = makeHost();
 			const open = Promise.withResolvers<string>();
 			const agent = new Agent({ model: scriptedModel(() => open.promise), host });

@@ -36,7 +36,7 @@ const echo = () =>
 	scriptedModel(({ messages }) => `re: ${(messages.at(-1) as unknown as { text: string }).text}`);
 
 describe.each(hosts)("with sessions in %s", (name, makeHost) => {
-	test("the history continues from before the message, for the model and for who reads it", async () => {
+	test("the history continues from before the message, for the model and for readers", async () => {
 		const host = makeHost();
 		const model = echo();
 		const agent = new Agent({ model, host });
@@ -69,7 +69,7 @@ describe.each(hosts)("with sessions in %s", (name, makeHost) => {
 		await host.close();
 	});
 
-	test("the cut is on record with the start of the run and its input, or not at all", async () => {
+	test("the cut is recorded together with the start of the run and its input, or not at all", async () => {
 		const host = makeHost();
 		const agent = new Agent({ model: echo(), host });
 		const session = agent.session("s");
@@ -96,7 +96,7 @@ describe.each(hosts)("with sessions in %s", (name, makeHost) => {
 	});
 });
 
-test("only a message of the user is replaced, and none during a run", async () => {
+test("only a user message can be replaced, and none during a run", async () => {
 	const open = gate();
 	const agent = new Agent({
 		model: scriptedModel(["re: one", { text: "late", gate: open.promise }, "re: eins"]),
@@ -115,7 +115,7 @@ test("only a message of the user is replaced, and none during a run", async () =
 	await agent.close();
 });
 
-test("policy of the run sees the history without what was taken out", async () => {
+test("policy of the run sees the history without the removed messages", async () => {
 	const seen: (readonly string[])[] = [];
 	const agent = new Agent({
 		model: echo(),

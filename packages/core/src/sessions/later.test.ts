@@ -25,7 +25,7 @@ async function pass(milliseconds: number): Promise<void> {
 	await settled();
 }
 
-test("work is done once when its time has come, and again a second later as often as it fails", async () => {
+test("work is done once when it is due, and again a second later each time it fails", async () => {
 	let left = 2;
 	const work = (): Promise<void> => (left-- > 0 ? failing(new Error("no"))() : Promise.resolve());
 	later.set("work", work, undefined, 5_000);
@@ -41,7 +41,7 @@ test("work is done once when its time has come, and again a second later as ofte
 	expect([left, later.has("work"), time.timers.size]).toEqual([-1, false, 0]);
 });
 
-test("what is set for a purpose takes the place of what waited for it, also of what fails meanwhile", async () => {
+test("work scheduled for a purpose replaces earlier work for it, even if that fails in the meantime", async () => {
 	const given: string[] = [];
 	const fail = Promise.withResolvers<void>();
 	later.set("one", async () => void given.push("before"));
@@ -57,7 +57,7 @@ test("what is set for a purpose takes the place of what waited for it, also of w
 	expect([given, time.timers.size]).toEqual([["two", "one"], 0]);
 });
 
-test("work that is not wanted any more is not tried again", async () => {
+test("work that is no longer wanted is not retried", async () => {
 	let isWanted = true;
 	later.set("work", failing(new Error("no")), () => isWanted);
 	await pass(1_000);
@@ -66,13 +66,13 @@ test("work that is not wanted any more is not tried again", async () => {
 	expect([tries, time.timers.size]).toEqual([2, 0]);
 });
 
-test("work that fails because the journal is closed is not tried again", async () => {
+test("work that fails because the journal is closed is not retried", async () => {
 	later.set("work", failing(new HoldfastError("journal_closed", "It is closed.")));
 	await pass(1_000);
 	expect([tries, time.timers.size]).toEqual([1, 0]);
 });
 
-test("nothing waits once it is closed, and nothing begins to", async () => {
+test("nothing waits once it is closed, and nothing new can wait", async () => {
 	later.set("one", failing(new Error("no")));
 	later.set("two", failing(new Error("no")));
 	await pass(1_000);

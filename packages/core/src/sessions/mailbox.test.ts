@@ -7,7 +7,7 @@ import { AgentRun } from "./agent-run.ts";
 import { localStore } from "./local-store.ts";
 import { Mailbox, storedMessage } from "./mailbox.ts";
 
-test("of a worker that dies while the inbox is looked through, all inputs are awaited or all are adopted", async () => {
+test("if a worker dies while its inbox is read, either all inputs are awaited or all are adopted", async () => {
 	const journal = memoryJournal();
 	const answers = [true, false];
 	journal.isAlive = () => answers.shift() ?? false;

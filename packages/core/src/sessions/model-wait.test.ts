@@ -46,7 +46,7 @@ function make(script: Script, options: Partial<AgentOptions> = {}, time = manual
 
 const look = { toolCalls: [{ name: "look" }] };
 
-test("a rate limit leaves the run waiting until the provider said to come back, then it continues", async () => {
+test("a rate limit makes the run wait for the time that the provider requested, then it continues", async () => {
 	const { agent, session, model, host, pass, facts } = make([look, busy, "done"]);
 	const run = await session.send("go");
 	const events = await collect(run.watch());
@@ -80,7 +80,7 @@ test("a rate limit leaves the run waiting until the provider said to come back, 
 	await agent.close();
 });
 
-test("the consumer of a turn learns that it waits, for what and until when", async () => {
+test("the consumer of a turn is notified what it waits for and until when", async () => {
 	const { agent, session } = make([busy, "done"]);
 	const events = await eventsOf(await session.send("go"));
 	expect(events.at(-1)).toMatchObject({
@@ -119,7 +119,7 @@ test.each([
 	await agent.close();
 });
 
-test("waits grow until somebody answers, and begin anew then", async () => {
+test("waits grow until the provider answers, and then start again", async () => {
 	const down = failing("NETWORK_ERROR");
 	const { agent, session, model, pass, facts } = make([down, down, down, look, down, "done"]);
 	await (await session.send("go")).result();
@@ -141,7 +141,7 @@ test.each([
 	["attempts", { attempts: 2 }, 3],
 	["time", { atMostMs: 130_000 }, 3],
 ])(
-	"the number of %s is bounded, then the run ends with the provider's error",
+	"the number of %s is limited, then the run ends with the provider's error",
 	async (_, modelWait, asked) => {
 		const { agent, session, model, pass, facts } = make(() => busy, { modelWait });
 		await (await session.send("go")).result();
@@ -153,7 +153,7 @@ test.each([
 );
 
 test.each([Number.NaN, -5, Number.POSITIVE_INFINITY, 1e300])(
-	"a provider that asks for %s milliseconds is not believed",
+	"a provider that requests %s milliseconds is ignored",
 	async (given) => {
 		const { agent, session } = make([failing("RATE_LIMITED", 429, given), "done"]);
 		const { outcome, wait } = await (await session.send("go")).result();
@@ -163,7 +163,7 @@ test.each([Number.NaN, -5, Number.POSITIVE_INFINITY, 1e300])(
 	},
 );
 
-test("a provider that asks for no time at all again and again is asked less and less often", async () => {
+test("a provider that repeatedly requests no wait is called less and less often", async () => {
 	const { agent, session, pass, facts } = make(() => failing("RATE_LIMITED", 429, 0));
 	await (await session.send("go")).result();
 	for (let at = 0; at < 60; at++) await pass(1_000);
@@ -185,7 +185,7 @@ describe("a run that waits for its model", () => {
 		await agent.close();
 	});
 
-	test("is asked again at once for what was steered while the model failed", async () => {
+	test("is retried at once for a message steered while the model failed", async () => {
 		const gate = Promise.withResolvers<void>();
 		const { agent, session, model } = make([{ ...busy, gate: gate.promise }, "done"]);
 		const run = await session.send("go");
@@ -211,7 +211,7 @@ describe("a run that waits for its model", () => {
 		await agent.close();
 	});
 
-	test("goes before the turns that are sent meanwhile", async () => {
+	test("precedes the turns that are sent while it waits", async () => {
 		const { agent, session, pass } = make([busy, "one", "two"]);
 		await (await session.send("first")).result();
 		void (await session.send("second")).result();
@@ -222,7 +222,7 @@ describe("a run that waits for its model", () => {
 		await agent.close();
 	});
 
-	test("asks its strategy nothing about it, whichever that is", async () => {
+	test("does not involve its strategy, whatever it is", async () => {
 		const seen: string[] = [];
 		const noting = strategy({
 			name: "noting",
@@ -240,7 +240,7 @@ describe("a run that waits for its model", () => {
 		await agent.close();
 	});
 
-	test("shows nothing of it to what its strategy folds for itself", async () => {
+	test("is hidden from its strategy's own fold", async () => {
 		const folding = strategy<readonly string[]>({
 			name: "folding",
 			initial: () => [],
@@ -327,7 +327,7 @@ test.each([
 		},
 	],
 ] as const)(
-	"such a wait outlives its process, in %s, and ends in time wherever somebody works on the store",
+	"such a wait survives its process, in %s, and ends in time wherever a worker uses the store",
 	async (name, hosts) => {
 		const time = manualTime();
 		const { first, next } = hosts();
@@ -347,7 +347,7 @@ test.each([
 	},
 );
 
-describe("without being asked for", () => {
+describe("without the option", () => {
 	test("runs wait on a durable host", async () => {
 		const host = sqliteHost(join(temporaryFolder(), "s.db"));
 		const agent = new Agent({ model: scriptedModel([busy]), host });
@@ -379,7 +379,7 @@ test.each([{ modelWait: "sometimes" }, { modelWait: { attempts: 0 } }, { modelWa
 	},
 );
 
-test("a parent waits with its sub-agent for the provider, without a process, and both continue when it is due", async () => {
+test("a parent waits with its sub-agent for the provider, without a process, and both continue on time", async () => {
 	const time = manualTime();
 	const helper = new Agent({
 		name: "helper",

@@ -47,8 +47,8 @@ function resumed(journal: Awaited<ReturnType<typeof left>>, ran: unknown[], opti
 	return { agent, model, session: agent.session("s") };
 }
 
-describe("a call that was started on record, and never ran,", () => {
-	test("runs once when its session is resumed, whatever its retry policy", async () => {
+describe("a call that was recorded as started but never ran", () => {
+	test("runs once when its session is resumed, regardless of its retry policy", async () => {
 		const ran: unknown[] = [];
 		const journal = await left("suspended", ran);
 		const { agent, session, model } = resumed(journal, ran);
@@ -62,7 +62,7 @@ describe("a call that was started on record, and never ran,", () => {
 		await agent.close();
 	});
 
-	test("runs only with an input that today's schema allows", async () => {
+	test("runs only with an input that the current schema accepts", async () => {
 		const ran: unknown[] = [];
 		const journal = await left("suspended", ran);
 		const parameters = { type: "object", required: ["to"], properties: { to: { type: "string" } } };
@@ -73,7 +73,7 @@ describe("a call that was started on record, and never ran,", () => {
 		await agent.close();
 	});
 
-	test("asks for the approval that it needs by now, and is denied as one that never ran", async () => {
+	test("requires the approval that is now needed, and is denied as a call that never ran", async () => {
 		const ran: unknown[] = [];
 		const journal = await left("suspended", ran);
 		const { agent, session, model } = resumed(journal, ran, { needsApproval: true });
@@ -84,7 +84,7 @@ describe("a call that was started on record, and never ran,", () => {
 		await agent.close();
 	});
 
-	test("has no unknown outcome where its session is stopped", async () => {
+	test("has no unknown outcome if its session is stopped", async () => {
 		const ran: unknown[] = [];
 		const journal = await left("suspended", ran);
 		const { agent, session } = resumed(journal, ran);
@@ -94,7 +94,7 @@ describe("a call that was started on record, and never ran,", () => {
 		await agent.close();
 	});
 
-	test("has an unknown outcome where its process could not say so", async () => {
+	test("has an unknown outcome if its process could not record it", async () => {
 		const ran: unknown[] = [];
 		const journal = await left("lost", ran);
 		const { agent, session, model } = resumed(journal, ran);

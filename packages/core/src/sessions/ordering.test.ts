@@ -10,7 +10,7 @@ const atMost = 2_000;
 const minutes = 60_000;
 
 test.each(hosts)(
-	"the ordering table predicts what becomes of requests: %s",
+	"the ordering table predicts the outcome of requests: %s",
 	async (host) => {
 		const from = Number(process.env.HOLDFAST_FIRST_SEED);
 		for (let seed = from; seed < from + schedules; seed++) {
@@ -21,7 +21,7 @@ test.each(hosts)(
 	20 * minutes,
 );
 
-describe("the ordering table finds it when", () => {
+describe("the ordering table detects when", () => {
 	test.each([...queueFaults.keys()])(
 		"%s",
 		async (fault) => {

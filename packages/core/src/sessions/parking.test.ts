@@ -48,7 +48,7 @@ async function crashed(deaths: number, options: Partial<AgentOptions> = {}): Pro
 
 const echo: Script = (asked) => `re: ${asked}`;
 
-describe("a run whose process dies again and again", () => {
+describe("a run whose process dies repeatedly", () => {
 	test("is resumed as often as `maxRestarts` says, then parked", async () => {
 		const store = await crashed(3, { maxRestarts: 2 });
 		const { agent, journal } = worker(store, echo, { maxRestarts: 2 });
@@ -62,7 +62,7 @@ describe("a run whose process dies again and again", () => {
 		expect(factsOf(journal, "run.parked")).toHaveLength(1);
 	});
 
-	test("is not parked before, nor ever with Infinity", async () => {
+	test("is not parked earlier, and never with Infinity", async () => {
 		const twice = worker(await crashed(2, { maxRestarts: 2 }), echo, { maxRestarts: 2 });
 		expect(await (await twice.agent.session("s").resume())?.result()).toMatchObject({ text: "re: one" });
 		const forEver = { maxRestarts: Number.POSITIVE_INFINITY };
@@ -70,7 +70,7 @@ describe("a run whose process dies again and again", () => {
 		expect(await (await often.agent.session("s").resume())?.result()).toMatchObject({ text: "re: one" });
 	});
 
-	test("is parked after five restarts when nothing is said", async () => {
+	test("is parked after five restarts by default", async () => {
 		const fifth = worker(await crashed(5), echo);
 		expect(await (await fifth.agent.session("s").resume())?.result()).toMatchObject({ outcome: "completed" });
 		await expect(
@@ -80,7 +80,7 @@ describe("a run whose process dies again and again", () => {
 		).rejects.toThrow(/died 6 times/);
 	});
 
-	test("begins its count anew with each step it finishes, but not with a call whose outcome is unknown", async () => {
+	test("restarts its count after each finished step, but not after a call whose outcome is unknown", async () => {
 		for (const retryPolicy of ["pure", "manual-recovery"] as const) {
 			const store = memoryJournal();
 			// Each process finishes the previous one's step, requests one more call, and dies during it.
@@ -108,7 +108,7 @@ describe("a run whose process dies again and again", () => {
 		}
 	});
 
-	test("is not parked for having been suspended", async () => {
+	test("is not parked for suspensions", async () => {
 		const store = memoryJournal();
 		for (let time = 1; time <= 4; time++) {
 			const { agent } = worker(store, undefined, { maxRestarts: 1 });
@@ -123,7 +123,7 @@ describe("a run whose process dies again and again", () => {
 });
 
 describe("a parked run", () => {
-	test("is yielded once by the recovery that parks it, and left alone by the next", async () => {
+	test("is yielded once by the recovery that parks it, and ignored by the next", async () => {
 		const { agent, journal } = worker(await crashed(2, { maxRestarts: 1 }), echo, { maxRestarts: 1 });
 		const seen: RunEvent[] = [];
 		const outcomes: unknown[] = [];
@@ -158,7 +158,7 @@ describe("a parked run", () => {
 		]);
 	});
 
-	test("lets inputs queue, which run after it once it is released", async () => {
+	test("queues inputs, which run after it once it is released", async () => {
 		const { agent, journal } = worker(await crashed(2, { maxRestarts: 1 }), echo, { maxRestarts: 1 });
 		const session = agent.session("s");
 		const said = [await session.send("two"), await session.steer("three")];
@@ -176,7 +176,7 @@ describe("a parked run", () => {
 		expect(await session.release()).toBeNull();
 	});
 
-	test("is followed by what a living process accepted meanwhile, whoever releases it", async () => {
+	test("is followed by inputs that a living process accepted in the meantime, regardless of who releases it", async () => {
 		const options = { maxRestarts: 1 };
 		const store = await crashed(2, options);
 		const [one, other] = [worker(store, echo, options), worker(store, echo, options)];
@@ -195,7 +195,7 @@ describe("a parked run", () => {
 		expect(one.journal.head("s")).toMatchObject({ waiting: 0 });
 	});
 
-	test("has its crashes counted anew when it was released", async () => {
+	test("has its crash count reset when it was released", async () => {
 		const options = { maxRestarts: 1 };
 		const store = await crashed(2, options);
 		const { agent, journal } = worker(store, undefined, options);
@@ -215,7 +215,7 @@ describe("a parked run", () => {
 		expect(await (await agent.session("s").send("two")).result()).toMatchObject({ text: "re: two" });
 	});
 
-	test("is ended by a stop, without any of its tools, and what waits follows", async () => {
+	test("is ended by a stop, without any of its tools, and queued turns follow", async () => {
 		const ran: string[] = [];
 		const tools: AnyTool[] = [
 			{
@@ -243,7 +243,7 @@ describe("a parked run", () => {
 		expect(journal.head("s")).not.toHaveProperty("parked");
 	});
 
-	test("and was ended since is over: a stop finds nothing, and writes nothing", async () => {
+	test("that has ended cannot be stopped, and nothing is written", async () => {
 		const store = await crashed(1, { maxRestarts: 0 });
 		const parks = worker(store, echo, { maxRestarts: 0 });
 		await expect(parks.agent.session("s").resume()).rejects.toMatchObject({ code: "run_parked" });
@@ -255,7 +255,7 @@ describe("a parked run", () => {
 		expect(await (await agent.session("s").send("two")).result()).toMatchObject({ text: "re: two" });
 	});
 
-	test("is parked by one worker only, and a late one writes nothing", async () => {
+	test("is parked by only one worker, and a late one writes nothing", async () => {
 		const store = await crashed(2, { maxRestarts: 1 });
 		const workers = [1, 2, 3].map(() => worker(store, echo, { maxRestarts: 1 }).agent.session("s").resume());
 		const outcomes = await Promise.allSettled(workers);
@@ -270,7 +270,7 @@ describe("a parked run", () => {
 		await expect(agent.session("s").resume()).rejects.toMatchObject({ code: "run_parked" });
 	});
 
-	test("has a record that says so on a host that keeps runs, and can be released at once by another", async () => {
+	test("is recorded as parked on a host that keeps runs, and can be released at once by another worker", async () => {
 		const host = createInMemoryExecutionHost();
 		const agentOf = (system: string, script: Script): Agent =>
 			new Agent({
@@ -299,7 +299,7 @@ describe("a parked run", () => {
 	});
 });
 
-describe("an agent that changed under a run in flight", () => {
+describe("an agent that changed during an active run", () => {
 	const tool = (name: string): AnyTool => ({
 		name,
 		description: name,
@@ -323,7 +323,7 @@ describe("an agent that changed under a run in flight", () => {
 	}
 	const finishing: AnyTool = { ...tool("look"), run: () => "looked again" };
 
-	test("continues with the new one; watchers and the journal get what changed", async () => {
+	test("continues with the new one; watchers and the journal get the changes", async () => {
 		const { agent, journal } = worker(await cutOff(), () => "done", {
 			tools: [finishing],
 			system: "Be long.",
@@ -345,7 +345,7 @@ describe("an agent that changed under a run in flight", () => {
 		expect(await run?.result()).toMatchObject({ outcome: "completed", text: "done" });
 	});
 
-	test("is not recorded when it did not change, nor a second time", async () => {
+	test("is not recorded without changes, or a second time", async () => {
 		const same = worker(await cutOff(), undefined, {
 			tools: [tool("book"), tool("look")],
 			system: "Be brief.",

@@ -30,7 +30,7 @@ test("later messages are answered, and the history keeps the file", async () => 
 	expect(typesOf((await session.state()).messages)).toEqual(["text", "document", "text", "text"]);
 });
 
-test("a file in the result of a tool is one too, and what was accepted stays", async () => {
+test("a file in the result of a tool is also removed, and accepted files stay", async () => {
 	let refuses = false;
 	const look = tool({ name: "look", description: "Looks.", run: () => [png] });
 	const { session, model } = play(
@@ -50,7 +50,7 @@ test("a file in the result of a tool is one too, and what was accepted stays", a
 	expect(shown.match(/the provider refused/g)).toHaveLength(1);
 });
 
-test("it is so after a restart", async () => {
+test("the same holds after a restart", async () => {
 	const journal = memoryJournal();
 	const before = play(withoutEyes, {}, journal);
 	await (await before.session.send([pdf])).result();
@@ -59,7 +59,7 @@ test("it is so after a restart", async () => {
 	expect((await (await after.session.send("hello?")).result()).outcome).toBe("completed");
 });
 
-test("a run that failed for other reasons, or was stopped, leaves its files where they are", async () => {
+test("a run that failed for other reasons, or was stopped, keeps its files", async () => {
 	const error = new UPPError("Wrong key.", "AUTHENTICATION_FAILED", "acme", "llm", 401);
 	const { session, model } = play([{ error }, "seen"]);
 	await (await session.send([pdf])).result();

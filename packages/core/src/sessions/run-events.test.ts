@@ -6,7 +6,7 @@ import { echo, eventsOf, gate, never, play, settled, shown, types, upTo } from "
 const callLook = { toolCalls: [{ name: "look" }] };
 
 describe("the events of a run", () => {
-	test("have one consumer: a second is refused and the first continues [SES-011]", async () => {
+	test("have one consumer: a second is rejected and the first continues [SES-011]", async () => {
 		const { session } = play(["Yes."]);
 		const run = await session.send("go");
 		const events = run.events();
@@ -20,7 +20,7 @@ describe("the events of a run", () => {
 		]);
 	});
 
-	test("pause at turn-start until the next is asked for [SES-012]", async () => {
+	test("pause at turn-start until the next is read [SES-012]", async () => {
 		const { session, model, happened } = play(["Yes."]);
 		const events = (await session.send("go")).events();
 		await upTo(events, "turn-start");
@@ -30,7 +30,7 @@ describe("the events of a run", () => {
 		expect((await events.next()).value).toEqual({ type: "step-start" });
 	});
 
-	test("pause at step-start: what is said there is in the first call of the model [SES-013]", async () => {
+	test("pause at step-start: a message sent there is in the first model call [SES-013]", async () => {
 		const { session, model } = play(["Yes."]);
 		const events = (await session.send("go")).events();
 		await upTo(events, "step-start");
@@ -57,7 +57,7 @@ describe("the events of a run", () => {
 		expect((await events.next()).value).toEqual({ type: "turn-end" });
 	});
 
-	test("hold the run nowhere else: tools finish while `tool-call` is still looked at [SES-015]", async () => {
+	test("pause the run nowhere else: tools finish while `tool-call` is still being read [SES-015]", async () => {
 		const finished = gate();
 		const tools = [
 			anyTool("look", async () => {
@@ -89,7 +89,7 @@ describe("the events of a run", () => {
 		expect((await journal.read("s")).filter(({ fact }) => fact.kind === "run.ended")).toHaveLength(2);
 	});
 
-	test("that nobody consumes delay the later turns of their own session only [SES-017]", async () => {
+	test("without a consumer delay only the later turns of their own session [SES-017]", async () => {
 		const { agent, model } = play(echo);
 		const unconsumed = await agent.session("stuck").send("stuck");
 		const following = await agent.session("stuck").send("queued");
@@ -103,7 +103,7 @@ describe("the events of a run", () => {
 	});
 
 	test.each(["completed", "aborted", "error", "killed"])(
-		"end with one event that says how, the last, where the run is %s [SES-019]",
+		"end with exactly one event that has the outcome, if the run is %s [SES-019]",
 		async (outcome) => {
 			const asked = gate();
 			const { session } = play(() => {
@@ -133,7 +133,7 @@ describe("the events of a run", () => {
 });
 
 describe("drain", () => {
-	test("gives how a run went and its last words, and lets the next turn proceed [SES-018]", async () => {
+	test("returns the outcome of a run and its last text, and lets the next turn proceed [SES-018]", async () => {
 		const { session } = play(
 			[{ ...callLook, text: "I look." }, "Done.", { error: new Error("no line") }, "More."],
 			{
@@ -160,7 +160,7 @@ describe("drain", () => {
 		expect(await drained[1]).toEqual({ outcome: "error", text: "" });
 	});
 
-	test("is refused a run that has a consumer", async () => {
+	test("is rejected for a run that has a consumer", async () => {
 		const { session } = play(["Yes."]);
 		const run = await session.send("go");
 		await eventsOf(run);

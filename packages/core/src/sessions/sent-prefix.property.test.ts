@@ -166,7 +166,7 @@ function unrecorded(requests: readonly Sent[], answers: readonly AssistantSaid[]
 	return undefined;
 }
 
-test("each request begins like the previous one up to a recorded break, in any conversation", async () => {
+test("each request starts like the previous one up to a recorded break, in any conversation", async () => {
 	let breaks = 0;
 	let whole = 0;
 	await fc.assert(
@@ -182,7 +182,7 @@ test("each request begins like the previous one up to a recorded break, in any c
 	expect(breaks / whole).toBeLessThan(0.6);
 });
 
-test("no break is recorded if nothing at the beginning changes", async () => {
+test("no break is recorded if the beginning is unchanged", async () => {
 	const agent: Variant = { instructions: "Be brief.", tools: 1, view: "whole" };
 	const send = { kind: "send", rounds: 2, steers: true, overlays: false } as const;
 	const restart = { kind: "restart", agent } as const;
@@ -190,7 +190,7 @@ test("no break is recorded if nothing at the beginning changes", async () => {
 	expect(answers.flatMap(({ cacheBreak }) => cacheBreak ?? [])).toEqual([]);
 });
 
-test("a break names its reasons and how many messages are unchanged", async () => {
+test("a break lists its reasons and the number of unchanged messages", async () => {
 	const agent: Variant = { instructions: "Be brief.", tools: 1, view: "whole" };
 	const send = { kind: "send", rounds: 0, steers: false, overlays: false } as const;
 	const { answers } = await play(agent, [

@@ -76,7 +76,7 @@ describe("resume", () => {
 		expect(await answers(journal)).toEqual(["re: one", "re: two"]);
 	});
 
-	test("finds what another worker began and did not live to end, after this one was idle", async () => {
+	test("finds work that another worker started and did not finish, after this one was idle", async () => {
 		const mine = memoryJournal();
 		const session = echo(mine).session("s");
 		await (await session.send("one")).result();
@@ -89,7 +89,7 @@ describe("resume", () => {
 		expect(await session.resume()).toBeNull();
 	});
 
-	test("is refused while a turn waits for another living worker, and the turn still runs", async () => {
+	test("is rejected while a turn waits for another living worker, and the turn still runs", async () => {
 		const mine = memoryJournal();
 		const other = mine.worker("other");
 		const held = gate();
@@ -105,7 +105,7 @@ describe("resume", () => {
 });
 
 describe("two agents on one host", () => {
-	test("run their turns in the order they were sent, each by the agent it was sent to", async () => {
+	test("run their turns in send order, each by the agent it was sent to", async () => {
 		const journal = memoryJournal();
 		const held = gate();
 		const first = echo(journal, { one: held.promise }).session("s");
@@ -119,8 +119,8 @@ describe("two agents on one host", () => {
 	});
 });
 
-describe("turns that wait", () => {
-	test("settle as suspended when the run before them is suspended, and run when the session is resumed", async () => {
+describe("waiting turns", () => {
+	test("settle as suspended if the run before them is suspended, and run when the session is resumed", async () => {
 		const journal = memoryJournal();
 		const held = gate();
 		const session = echo(journal, { one: held.promise }).session("s");
@@ -156,7 +156,7 @@ describe("turns that wait", () => {
 		await expect(agent.session("s").send("three")).rejects.toMatchObject({ code: "agent_closed" });
 	});
 
-	test("of a worker that died are run by the next one that uses the session, in their order", async () => {
+	test("of a worker that died are run by the next one that uses the session, in order", async () => {
 		const dead = memoryJournal();
 		const theirs = echo(dead, { one: new Promise(() => {}) }).session("s");
 		for (const text of ["one", "two", "three"]) void (await theirs.send(text)).result();
@@ -167,7 +167,7 @@ describe("turns that wait", () => {
 		expect(await answers(journal)).toEqual(["re: one", "re: two", "re: three", "re: four"]);
 	});
 
-	test("of a living worker that does not start them hold nobody up for long", async () => {
+	test("of a living worker that does not start them do not delay others for long", async () => {
 		const journal = memoryJournal();
 		const other = journal.worker("other");
 		const body = { shape: "text", message: { type: "user", content: [{ type: "text", text: "stuck" }] } };
@@ -179,7 +179,7 @@ describe("turns that wait", () => {
 		expect((await journal.head("s"))?.waiting).toBe(1);
 	});
 
-	test("of a living worker that has left turns waiting go first all the same, when they came first", async () => {
+	test("of a living worker that has left turns waiting still run first if they came first", async () => {
 		const journal = memoryJournal();
 		const other = journal.worker("other");
 		const submit = (id: string) => {
@@ -210,8 +210,8 @@ describe("turns that wait", () => {
 	});
 });
 
-describe("a store that refuses a turn", () => {
-	test("lets `send` reject, and the next turn runs", async () => {
+describe("a store that rejects a turn", () => {
+	test("makes `send` reject, and the next turn runs", async () => {
 		const journal = memoryJournal();
 		const held = gate();
 		let refuse = true;
@@ -266,8 +266,8 @@ function unhurried(
 	return slow(journal, { acquire });
 }
 
-describe("a store that takes its time", () => {
-	test("is killed although a turn waits for another worker", async () => {
+describe("a slow store", () => {
+	test("is killed even if a turn waits for another worker", async () => {
 		const holder = memoryJournal();
 		const other = echo(holder, { one: new Promise(() => {}) }).session("s");
 		void (await other.send("one")).result();
@@ -277,7 +277,7 @@ describe("a store that takes its time", () => {
 		expect(await waiting.result()).toMatchObject({ outcome: "killed", error: { code: "session_killed" } });
 	});
 
-	test("loses nothing that was said between the end of a run and its answer [SES-041]", async () => {
+	test("loses no input sent between the end of a run and its confirmation [SES-041]", async () => {
 		const answered = gate();
 		const committed = gate();
 		const journal = memoryJournal();
@@ -299,7 +299,7 @@ describe("a store that takes its time", () => {
 		expect(await answers(journal)).toEqual(["re: one", "re: two"]);
 	});
 
-	test("leaves a run whose session was deleted before its start was answered", async () => {
+	test("leaves a run whose session was deleted before its start was confirmed", async () => {
 		const journal = memoryJournal();
 		const slow = unhurried(journal, (facts) =>
 			facts[0]?.kind === "run.started" ? (journal.worker("other").delete("s") as undefined) : undefined,
@@ -310,7 +310,7 @@ describe("a store that takes its time", () => {
 		expect(await run.result()).toMatchObject({ outcome: "suspended", error: { code: "lease_lost" } });
 	});
 
-	test("recovers a run that it could neither end nor give up while the store failed", async () => {
+	test("recovers a run that it could neither end nor release while the store failed", async () => {
 		const journal = memoryJournal();
 		const acquire = journal.acquire.bind(journal);
 		let fails = true;
@@ -337,7 +337,7 @@ describe("a store that takes its time", () => {
 		expect(outcomes).toEqual(["completed"]);
 	});
 
-	test("shows nothing of a session that another worker deleted, and all of the one begun anew", async () => {
+	test("shows nothing of a session that another worker deleted, and all of the recreated one", async () => {
 		const mine = memoryJournal();
 		const session = echo(unhurried(mine)).session("s");
 		await (await session.send("old")).result();

@@ -63,12 +63,12 @@ describe("the options of an agent", () => {
 		["null", { model: null }],
 		["a name", { model: "gpt" }],
 		["an object that is no model", { model: { name: "gpt" } }],
-	])("are refused with a TypeError that names `model` where it is %s [SES-001]", (_, options) => {
+	])("are rejected with a TypeError that names `model` if it is %s [SES-001]", (_, options) => {
 		expect(() => new Agent(options as never)).toThrow(TypeError);
 		expect(() => new Agent(options as never)).toThrow(/`model`/);
 	});
 
-	test("that are right let neither the model nor the store be asked [SES-001]", async () => {
+	test("that are valid call neither the model nor the store [SES-001]", async () => {
 		const { journal, called } = observed(memoryJournal());
 		const model = scriptedModel(echo);
 		const agent = new Agent({ model, host: journalHost(journal), name: "a", instructions: "Be brief." });
@@ -80,7 +80,7 @@ describe("the options of an agent", () => {
 		expect(model.requests).toHaveLength(1);
 	});
 
-	test("`instructions` are the system prompt of every call, never stored, and those of the agent of now [SES-002]", async () => {
+	test("`instructions` are the system prompt of every call, never stored, and always those of the current agent [SES-002]", async () => {
 		const journal = memoryJournal();
 		const first = languageModel();
 		const before = new Agent({ model: first.model, host: journalHost(journal), instructions: "Be brief." });
@@ -99,7 +99,7 @@ describe("the options of an agent", () => {
 		expect(stored).not.toMatch(/Be (brief|long)/);
 	});
 
-	test.each(["tools", "subagents"])("do not let `%s` go with a function as the model [SES-004]", (name) => {
+	test.each(["tools", "subagents"])("reject `%s` together with a function as the model [SES-004]", (name) => {
 		const tool = { name: "look", description: "Looks.", run: () => 1 };
 		const helper = new Agent({ name: "helper", description: "Helps.", model: scriptedModel([]) });
 		const given = { tools: [tool], subagents: [helper] }[name];
@@ -109,7 +109,7 @@ describe("the options of an agent", () => {
 		expect(() => new Agent({ model, [name]: given })).toThrow(`\`${name}\``);
 	});
 
-	test("named `llm`, as once, or by an unknown name are refused [SES-006]", () => {
+	test("named `llm`, as before, or by an unknown name are rejected [SES-006]", () => {
 		const model = scriptedModel([]);
 		expect(() => new Agent({ llm: model } as never)).toThrow(TypeError);
 		expect(() => new Agent({ llm: model } as never)).toThrow(/`llm`.*`model`/);
@@ -133,7 +133,7 @@ describe("sessions", () => {
 		expect(shown(model)[1]).toEqual(["user: one", "assistant: answer 0", "user: two"]);
 	});
 
-	test("of one key are one, those of different keys see nothing of each other [SES-008]", async () => {
+	test("of one key are one, and those of different keys are isolated [SES-008]", async () => {
 		const held = gate();
 		const { agent, model } = play((_, call) => ({ text: `answer ${call}`, gate: held.promise }));
 		const first = drain(await agent.session("a").send("one"));
@@ -150,7 +150,7 @@ describe("sessions", () => {
 	});
 
 	test.each([[""], [undefined], [null], [7], [{}]])(
-		"are not had for the key %j: a TypeError, before any run exists [SES-009]",
+		"reject the key %j: a TypeError, before any run exists [SES-009]",
 		async (key) => {
 			const { agent, journal } = play(echo);
 			expect(() => agent.session(key as never)).toThrow(TypeError);
@@ -160,7 +160,7 @@ describe("sessions", () => {
 });
 
 describe("send", () => {
-	test("resolves with a run before any call of the model, also where it never answers [SES-010]", async () => {
+	test("resolves with a run before the first model call, even if the model never answers [SES-010]", async () => {
 		const { session, model } = play(() => ({ gate: never }));
 		const first = await session.send("one");
 		expect(first).toBeInstanceOf(AgentRun);

@@ -21,7 +21,7 @@ describe("the events of a turn", () => {
 		]);
 	});
 
-	test("keep what the model thought apart from what it said, in order [SES-026]", async () => {
+	test("keep the model's reasoning separate from its text, in order [SES-026]", async () => {
 		const model = () => [
 			{
 				role: "assistant" as const,
@@ -56,7 +56,7 @@ describe("the events of a turn", () => {
 		await upTo(events, "turn-end");
 	});
 
-	test("show a result when its tool is done, before slower ones are, and one for each call [SES-028]", async () => {
+	test("show a result when its tool finishes, before slower ones, and one for each call [SES-028]", async () => {
 		const held = gate();
 		const tools = [anyTool("slow", () => held.promise.then(() => "s")), anyTool("fast", () => "f")];
 		const script = [{ toolCalls: [{ name: "slow" }, { name: "fast" }] }, "Done."];
@@ -105,7 +105,7 @@ describe("the events of a turn", () => {
 		expect(types(events).slice(-4)).toEqual(["step-start", "assistant-text", "step-end", "turn-end"]);
 	});
 
-	test("end with turn-error where the model fails, and nothing between; the next turn works [SES-031]", async () => {
+	test("end with turn-error if the model fails, and nothing between; the next turn works [SES-031]", async () => {
 		const { session } = play([{ error: new Error("no line") }, "Yes."]);
 		expect(await eventsOf(await session.send("go"))).toEqual([
 			{ type: "user-text", text: "go" },
@@ -117,7 +117,7 @@ describe("the events of a turn", () => {
 	});
 
 	test.each(["model", "tool"])(
-		"end with turn-abort where the run is interrupted while the %s works, without the ends of step and turn [SES-032]",
+		"end with turn-abort if the run is interrupted while the %s works, without the ends of step and turn [SES-032]",
 		async (at) => {
 			const working = gate();
 			const hang = () => {
@@ -184,7 +184,7 @@ describe("the events of a turn", () => {
 		expect([...new Set([...types(emitted), dropped])].sort()).toEqual(Object.keys(carried).sort());
 	});
 
-	test("emit nothing after the last, whatever comes in late", async () => {
+	test("end with the last, even if late output arrives", async () => {
 		const held = gate();
 		const { session, happened } = play([callLook], { tools: [anyTool("look", () => held.promise)] });
 		const run = await session.send("go");

@@ -51,7 +51,7 @@ describe("an input", () => {
 		expect((await sent(["alone"])).emitted).toEqual({ type: "user-text", text: ["alone"] });
 	});
 
-	test("of parts reaches the model with all of them, and nothing is fetched [SES-022]", async () => {
+	test("of parts reaches the model completely, and nothing is fetched [SES-022]", async () => {
 		const fetched = vi.fn(() => Promise.reject(new Error("no network")));
 		vi.stubGlobal("fetch", fetched);
 		const { emitted, content } = await sent({
@@ -126,7 +126,7 @@ describe("an input", () => {
 			[{ type: "file", data: { type: "reference", reference: {} }, mediaType: "a/b" }],
 		],
 	])(
-		"that is %s is refused by send, steer and overlay, before anything of it is kept [SES-023]",
+		"that is %s is rejected by send, steer and overlay, before any of it is stored [SES-023]",
 		async (_, input) => {
 			const { session, agent, model, journal, happened } = play(echo);
 			for (const refused of [
@@ -174,7 +174,7 @@ describe("an input", () => {
 				{ type: "file", data: "AQI=", mediaType: "a/b" },
 			],
 		],
-	])("of %s is in events as it was given, and is taken as it is there", async (_, content) => {
+	])("of %s is in events as given, and is accepted from there", async (_, content) => {
 		const { emitted } = await sent({ type: "user-message", content });
 		expect(emitted).toEqual({ type: "user-message", content });
 		const again = await sent(emitted as never);
@@ -185,7 +185,7 @@ describe("an input", () => {
 		expect(runEventsOf(await journal.read("s"))[0]).toEqual(emitted);
 	});
 
-	test("is copied: who changes it later changes neither events nor history [SES-024]", async () => {
+	test("is copied: changing it later changes neither events nor history [SES-024]", async () => {
 		const texts = ["a", "b"];
 		const bytes = new Uint8Array([1, 2]);
 		const text = { type: "text" as const, text: "look" };

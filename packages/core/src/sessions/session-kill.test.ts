@@ -38,7 +38,7 @@ describe("interrupt", () => {
 		},
 	);
 
-	test("records the calls it cut off and the end of the run in one piece: a crash cannot come between", async () => {
+	test("records the interrupted calls and the end of the run in one append: a crash cannot separate them", async () => {
 		const working = gate();
 		const journal = memoryJournal();
 		const batches: string[][] = [];
@@ -76,7 +76,7 @@ describe("interrupt", () => {
 		expect(await drain(await session.send("two"))).toEqual({ outcome: "completed", text: "re: two" });
 	});
 
-	test("keeps the results there are and cancels the other calls: none is left without [SES-045]", async () => {
+	test("keeps existing results and cancels the other calls: none is without a result [SES-045]", async () => {
 		const { session, model } = play(
 			(_, call) =>
 				call === 0 ? { toolCalls: [{ name: "fast" }, { name: "slow" }, { name: "slow" }] } : "Yes.",
@@ -101,7 +101,7 @@ describe("interrupt", () => {
 
 describe("kill", () => {
 	test.each(["model", "tool"])(
-		"ends the active and the queued runs though the %s never settles; its handle is of no more use [SES-046]",
+		"ends the active and the queued runs even if the %s never settles; its handle can no longer be used [SES-046]",
 		async (at) => {
 			const working = gate();
 			const look = anyTool("look", () => {
@@ -122,7 +122,7 @@ describe("kill", () => {
 		},
 	);
 
-	test("keeps what was committed: a new handle continues from there [SES-047]", async () => {
+	test("keeps committed data: a new handle continues from there [SES-047]", async () => {
 		const asked = gate();
 		const { session, agent, model } = play(
 			(_, call) => {
@@ -140,7 +140,7 @@ describe("kill", () => {
 	});
 
 	test.each(["send", "start"] as const)(
-		"of a run under way ends nothing of what %s says right after it [SES-047]",
+		"of an active run does not end what %s sends right after it [SES-047]",
 		async (how) => {
 			const asked = gate();
 			const { session, agent } = play((_, call) => {
@@ -160,7 +160,7 @@ describe("kill", () => {
 });
 
 describe("delete", () => {
-	test("kills, and leaves nothing of the session and of those of its sub-agents [SES-048]", async () => {
+	test("kills, and leaves nothing of the session and of its sub-agents' sessions [SES-048]", async () => {
 		const helper = new Agent({
 			name: "helper",
 			description: "Helps.",
@@ -192,35 +192,32 @@ describe("delete", () => {
 		expect(journal.list()).toEqual([]);
 	});
 
-	test.each(["model", "tool"])(
-		"is final: what the %s answers after it commits nothing [SES-049]",
-		async (at) => {
-			const working = gate();
-			const held = gate();
-			const late = async <T>(value: T): Promise<T> => {
-				working.open();
-				await held.promise; // regardless of the signal
-				return value;
-			};
-			const model = modelOf({ complete: () => late(answer(new AssistantMessage("late"))) });
-			const { session, agent, journal } = play([callLook, "Done."], {
-				tools: [anyTool("look", () => late("late"))],
-				...(at === "model" ? { model } : {}),
-			});
-			const all = eventsOf(await session.send("go"));
-			await working.promise;
-			await session.delete();
-			held.open();
-			await settled();
-			expect(journal.list()).toEqual([]);
-			expect(await journal.read("s")).toEqual([]);
-			expect(await journal.head("s")).toBeUndefined();
-			expect(lines((await agent.session("s").state()).messages)).toEqual([]);
-			expect((await all).at(-1)).toMatchObject({ type: "turn-error", code: "session_killed" });
-		},
-	);
+	test.each(["model", "tool"])("is final: later output of the %s commits nothing [SES-049]", async (at) => {
+		const working = gate();
+		const held = gate();
+		const late = async <T>(value: T): Promise<T> => {
+			working.open();
+			await held.promise; // regardless of the signal
+			return value;
+		};
+		const model = modelOf({ complete: () => late(answer(new AssistantMessage("late"))) });
+		const { session, agent, journal } = play([callLook, "Done."], {
+			tools: [anyTool("look", () => late("late"))],
+			...(at === "model" ? { model } : {}),
+		});
+		const all = eventsOf(await session.send("go"));
+		await working.promise;
+		await session.delete();
+		held.open();
+		await settled();
+		expect(journal.list()).toEqual([]);
+		expect(await journal.read("s")).toEqual([]);
+		expect(await journal.head("s")).toBeUndefined();
+		expect(lines((await agent.session("s").state()).messages)).toEqual([]);
+		expect((await all).at(-1)).toMatchObject({ type: "turn-error", code: "session_killed" });
+	});
 
-	test("takes along what is on its way into the inbox when it is called", async () => {
+	test("includes inputs on their way into the inbox at the time of the call", async () => {
 		const [working, arriving, stored] = [gate(), gate(), gate()];
 		const journal = memoryJournal();
 		const submit = journal.submit.bind(journal);
@@ -254,7 +251,7 @@ describe("delete", () => {
 		expect(await agent.session("s").resume()).toBeNull();
 	});
 
-	test("leaves a handle that shows nothing of what waits, either", async () => {
+	test("leaves a handle that shows no waiting inputs either", async () => {
 		const { session, agent } = play([{ toolCalls: [{ name: "ask" }] }, "Yes."], {
 			tools: [{ name: "ask", description: "Asks somebody." }],
 		});

@@ -12,7 +12,7 @@ const callLook = { toolCalls: [{ name: "look" }] };
 
 describe("an overlay", () => {
 	test.each(["turn-start", "step-start"] as const)(
-		"accepted at %s, before the first call of the model, is right above what the user said [SES-118]",
+		"accepted at %s, before the first model call, is right above the user's message [SES-118]",
 		async (at) => {
 			const { session, model } = play(echo);
 			await drain(await session.send("before"));
@@ -21,7 +21,7 @@ describe("an overlay", () => {
 		},
 	);
 
-	test("accepted after a call of the model is at the end of what is shown next, and stays there [SES-119]", async () => {
+	test("accepted after a model call is at the end of the next request, and stays there [SES-119]", async () => {
 		const script = ["Before.", callLook, callLook, "Done."];
 		const { session, model } = play(script, { tools: [anyTool("look", () => 1)] });
 		await drain(await session.send("before"));
@@ -40,7 +40,7 @@ describe("an overlay", () => {
 		expect(last).toEqual([...next, "assistant:  [look]", "results: 1", "user: and beside"]);
 	});
 
-	test("on an idle session starts nothing, and is for the next turn of that session alone [SES-120]", async () => {
+	test("on an idle session starts nothing, and applies only to the next turn of that session [SES-120]", async () => {
 		const { session, agent, model, journal } = play(echo);
 		await session.overlay("beside");
 		await settled();
@@ -55,7 +55,7 @@ describe("an overlay", () => {
 		]);
 	});
 
-	test("at step-end makes the model look once more; it is no input and not in the history [SES-121]", async () => {
+	test("at step-end causes one more model call; it is not an input and not in the history [SES-121]", async () => {
 		const { session, model } = play(["First.", "Second."]);
 		const events = await eventsWhile(await session.send("go"), "step-end", () => session.overlay("beside"));
 		expect(types(events)).not.toContain("runtime-input");
@@ -68,7 +68,7 @@ describe("an overlay", () => {
 	});
 
 	test.each(["turn-end", "turn-abort", "turn-error", "kill"])(
-		"is emitted when accepted, each for itself, and when over: right before %s [SES-122]",
+		"is emitted when accepted, each separately, and when it ends: right before %s [SES-122]",
 		async (end) => {
 			const asked = gate();
 			const { session } = play(() => {
@@ -91,7 +91,7 @@ describe("an overlay", () => {
 		},
 	);
 
-	test("leaves no trace: in no file, record or later turn, and a reload knows nothing of it [SES-123]", async () => {
+	test("leaves no trace: it is in no file, record or later turn, and not present after a reload [SES-123]", async () => {
 		const folder = temporaryFolder();
 		const host = sqliteHost(join(folder, "host.db"));
 		const look = anyTool("look", () => 1);

@@ -48,7 +48,7 @@ function said(journal: MemoryJournal): readonly string[] {
 
 const failed = (error: { readonly code?: string }): string => error.code ?? String(error);
 
-test("in a burst that nobody awaits, no send passes an earlier send or steer, and no steer an earlier steer", async () => {
+test("in an un-awaited burst, no send overtakes an earlier send or steer, and no steer an earlier steer", async () => {
 	const requests = fc.array(fc.constantFrom("send", "steer"), { minLength: 2, maxLength: 8 });
 	const delays = fc.array(fc.nat({ max: 12 }), { minLength: 1, maxLength: 20 });
 	const property = fc.asyncProperty(requests, delays, async (burst, ticks) => {
@@ -78,7 +78,7 @@ test("in a burst that nobody awaits, no send passes an earlier send or steer, an
 	await fc.assert(property, { numRuns: 150 });
 });
 
-test("a start waits for the requests before it, and is judged by what they leave", async () => {
+test("a start waits for the requests before it, and is judged by their result", async () => {
 	const journal = memoryJournal();
 	const agent = new Agent({ model: scriptedModel(echo), host: journalHost(slow(journal, () => 5)) });
 	const session = agent.session("s");
@@ -111,7 +111,7 @@ test("a stop ends the run that was sent before it, and not the one sent after it
 	await agent.close();
 });
 
-test("a kill refuses what waits in line, and a fork asked for after it waits for its end", async () => {
+test("a kill rejects waiting requests, and a fork requested after it waits for its end", async () => {
 	const journal = memoryJournal();
 	const agent = new Agent({ model: scriptedModel(echo), host: journalHost(slow(journal, () => 8)) });
 	const session = agent.session("s");
@@ -152,7 +152,7 @@ test("a fork ends where the requests before it have left the session, however la
 	await agent.close();
 });
 
-test("a hook that the queue waits for can send, and is refused what would wait for it", async () => {
+test("a hook that the queue waits for can send, and is rejected if it would wait for the queue", async () => {
 	const journal = memoryJournal();
 	const found: unknown[] = [];
 	const asks = async (): Promise<void> => {
@@ -177,7 +177,7 @@ test("a hook that the queue waits for can send, and is refused what would wait f
 	await agent.close();
 });
 
-test("a request continues in the context that made it, not in that of the request before it", async () => {
+test("a request continues in the context that created it, not in that of the request before it", async () => {
 	const { AsyncLocalStorage } = await import("node:async_hooks");
 	const storage = new AsyncLocalStorage<string>();
 	const journal = memoryJournal();
@@ -204,7 +204,7 @@ test("a request continues in the context that made it, not in that of the reques
 	await agent.close();
 });
 
-test("an agent can be closed while its session is killed, and is closed when both are over", async () => {
+test("an agent can be closed while its session is killed, and is closed when both have ended", async () => {
 	const journal = memoryJournal();
 	const agent = new Agent({ model: scriptedModel(echo), host: journalHost(slow(journal, () => 8)) });
 	const session = agent.session("s");

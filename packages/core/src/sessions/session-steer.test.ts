@@ -29,7 +29,7 @@ function said(text: string, placement: string) {
 const callLook = { toolCalls: [{ name: "look" }] };
 
 describe("steering", () => {
-	test("of a process that died before it took it in is taken in by the next at its first boundary", async () => {
+	test("of a process that died before it was delivered is delivered by the next at its first boundary", async () => {
 		const journal = memoryJournal();
 		const entered = gate();
 		const look = anyTool(
@@ -52,7 +52,7 @@ describe("steering", () => {
 		expect(shown(second.model)[0]?.at(-1)).toBe("user: also");
 	});
 
-	test("while another process has the run is not passed by what is said here once that has died", async () => {
+	test("while another process has the run is not overtaken by later local messages after that process died", async () => {
 		const store = memoryJournal();
 		const [one, two] = [store.worker("one"), store.worker("two")];
 		const entered = gate();
@@ -85,7 +85,7 @@ describe("steering", () => {
 		expect(users).toEqual(["user: go", "user: early", "user: late"]);
 	});
 
-	test("that came too late is begun as a turn once the store, which refused it, can be written again", async () => {
+	test("that came too late starts as a turn once the store, which rejected it, is writable again", async () => {
 		const journal = memoryJournal();
 		const [ending, mayEnd] = [gate(), gate()];
 		const timers = new Set<() => void>();
@@ -135,7 +135,7 @@ describe("steering", () => {
 		]);
 	});
 
-	test("at turn-start lands before step-start, after the input of the turn [SES-034]", async () => {
+	test("at turn-start appears before step-start, after the input of the turn [SES-034]", async () => {
 		const { session, model } = play(echo);
 		const events = await eventsWhile(await session.send("go"), "turn-start", () => session.steer("also"));
 		expect(events.slice(1, 4)).toEqual([
@@ -146,7 +146,7 @@ describe("steering", () => {
 		expect(shown(model)).toEqual([["user: go", "user: also"]]);
 	});
 
-	test("at step-start is in what the model is shown in that step, after all before [SES-035]", async () => {
+	test("at step-start is in the model's request of that step, after all earlier messages [SES-035]", async () => {
 		const { session, model } = play(echo);
 		await drain(await session.send("before"));
 		const events = await eventsWhile(await session.send("go"), "step-start", () => session.steer("also"));
@@ -156,7 +156,7 @@ describe("steering", () => {
 		]);
 	});
 
-	test("at step-end after the last words makes the turn continue for a step [SES-036]", async () => {
+	test("at step-end after the last text makes the turn continue for a step [SES-036]", async () => {
 		const { session, model } = play(echo);
 		const events = await eventsWhile(await session.send("go"), "step-end", () => session.steer("also"));
 		expect(events.slice(3)).toEqual([
@@ -172,7 +172,7 @@ describe("steering", () => {
 	});
 
 	test.each(["model", "tool"])(
-		"while the %s works takes effect after that step, and not in the call under way [SES-037]",
+		"while the %s works takes effect after that step, and not in the current call [SES-037]",
 		async (at) => {
 			const working = gate();
 			const held = gate();
@@ -210,7 +210,7 @@ describe("steering", () => {
 	});
 
 	test.each(["at turn-end", "at step-end, but is stored when the run has ended"])(
-		"that comes %s begins a run of its own, whose handle it gives [SES-041]",
+		"that arrives %s starts its own run and returns its handle [SES-041]",
 		async (when) => {
 			const stored = gate();
 			const journal = memoryJournal();
@@ -234,7 +234,7 @@ describe("steering", () => {
 		},
 	);
 
-	test("resolves at once with the run under way, though others are queued [SES-039]", async () => {
+	test("resolves at once with the active run, even if others are queued [SES-039]", async () => {
 		const { session, model } = play(() => ({ gate: never }));
 		const active = await session.send("one");
 		const queued = await session.send("two");
@@ -246,7 +246,7 @@ describe("steering", () => {
 		expect(model.requests).toHaveLength(1);
 	});
 
-	test("twice in one window enters in order, each emitted, and is there after a reload [SES-040]", async () => {
+	test("twice in one window is delivered in order, each emitted, and is present after a reload [SES-040]", async () => {
 		const folder = temporaryFolder();
 		const path = join(folder, "host.db");
 		const host = sqliteHost(path);
@@ -272,7 +272,7 @@ describe("steering", () => {
 });
 
 describe("the queue of a session", () => {
-	test("runs ten turns that nobody awaited in their order, one at a time, each for itself [SES-042]", async () => {
+	test("runs ten un-awaited turns in order, one at a time, each separately [SES-042]", async () => {
 		let atWork = 0;
 		let atOnce = 0;
 		const { session, model } = play(async ({ messages }) => {
@@ -300,7 +300,7 @@ describe("the queue of a session", () => {
 	});
 
 	test.each(["turn-error", "turn-abort"])(
-		"continues after a run that ended with %s, from what was committed [SES-043]",
+		"continues after a run that ended with %s, from the committed state [SES-043]",
 		async (end) => {
 			const asked = gate();
 			const { session, model } = play(
@@ -326,7 +326,7 @@ describe("the queue of a session", () => {
 		},
 	);
 
-	test("ends a turn before the next begins, so that an event loop can send [SES-042]", async () => {
+	test("ends a turn before the next starts, so that an event loop can send [SES-042]", async () => {
 		const { session } = play(echo);
 		const events = (await session.send("one")).events();
 		const second = await session.send("two");

@@ -7,7 +7,7 @@ import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
 import { strategy } from "../strategies/index.ts";
 import { echo, play, shown } from "./sessions.fixture.ts";
 
-test("of a thousand idle sessions and one, the oldest lets go of its lease, and its handle continues", async () => {
+test("of a thousand and one idle sessions, the oldest releases its lease, and its handle continues", async () => {
 	const leases = new Map<string, Lease>();
 	const inner = memoryJournal();
 	const journal: Journal = {
@@ -29,7 +29,7 @@ test("of a thousand idle sessions and one, the oldest lets go of its lease, and 
 	await agent.close();
 });
 
-test("a session with an overlay for its next turn keeps it, however many others come between [SES-120]", async () => {
+test("a session with an overlay for its next turn keeps it, regardless of how many others come between [SES-120]", async () => {
 	const { agent, session, model } = play(echo);
 	await (await session.send("one")).result();
 	await session.overlay("beside");
@@ -53,7 +53,7 @@ function readingOf(inner: MemoryJournal): { readonly journal: Journal; readonly 
 	return { journal, read };
 }
 
-test("a state that was asked for is read on from, by the next who asks and by the turn after it", async () => {
+test("a requested state is read from incrementally, by the next reader and by the turn after it", async () => {
 	const store = memoryJournal();
 	const { journal, read } = readingOf(store);
 	const first = new Agent({ model: scriptedModel(echo), host: journalHost(store) });
@@ -66,7 +66,7 @@ test("a state that was asked for is read on from, by the next who asks and by th
 	expect(read).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-test("a session whose state was asked for makes room for others", async () => {
+test("a session whose state was requested is evicted for others", async () => {
 	const store = memoryJournal();
 	const { journal, read } = readingOf(store);
 	const first = new Agent({ model: scriptedModel(echo), host: journalHost(store) });
@@ -79,7 +79,7 @@ test("a session whose state was asked for makes room for others", async () => {
 	expect(read).toEqual([1, 2, 3, 4, 1, 2, 3, 4]);
 });
 
-test("a session whose run waits is read on from when it continues, unless a thousand others were used since", async () => {
+test("a session whose run waits is read incrementally when it continues, unless a thousand others were used since", async () => {
 	const { journal, read } = readingOf(memoryJournal());
 	const waits = strategy({
 		name: "waits",

@@ -50,7 +50,7 @@ test("a run waits for its remote calls, and continues when all are answered [API
 	expect(await session.pending()).toEqual([]);
 });
 
-test("who is notified that a run waits can answer, stop and look at once", async () => {
+test("a caller who is notified that a run waits can answer, stop and read at once", async () => {
 	for (const act of ["answer", "stop", "pending", "start"] as const) {
 		const { session } = play([{ toolCalls: [asks("a")] }, "done"], { tools: [locate] });
 		const events = (await session.send("go")).events();
@@ -86,7 +86,7 @@ test("some answers are kept, and the run waits for the others [API-030, API-033]
 	expect(settled).toHaveLength(2);
 });
 
-test("answers are refused as a whole [API-031, API-032, API-034]", async () => {
+test("invalid answers are rejected as a whole", async () => {
 	const { session, journal } = play([{ toolCalls: [asks("early")] }, ...two], { tools: [locate] });
 	await expect(session.answer([{ toolCallId: "a", output: 1 }])).rejects.toMatchObject({
 		code: "no_pending_tool_calls",
@@ -116,7 +116,7 @@ test("answers are refused as a whole [API-031, API-032, API-034]", async () => {
 	expect(await session.pending()).toHaveLength(2);
 });
 
-test("nobody outside is asked for a call with wrong arguments or of an unknown tool [API-023, API-024]", async () => {
+test("a call with wrong arguments or of an unknown tool is not passed on to an external answerer", async () => {
 	const wrong = { toolCalls: [{ name: "locate", arguments: { town: 1 } }, { name: "fly" }] };
 	const { session, model } = play([wrong, "done"], { tools: [locate] });
 	expect(await (await session.send("go")).result()).toMatchObject({ outcome: "completed" });
@@ -127,7 +127,7 @@ test("nobody outside is asked for a call with wrong arguments or of an unknown t
 	]);
 });
 
-test("a call that needs approval waits for it, and runs or does not", async () => {
+test("a call that needs approval waits for it, and runs only if approved", async () => {
 	const ran: unknown[] = [];
 	const write = anyTool("write", (params: unknown) => ran.push(params), {
 		needsApproval: ({ path }: { path: string }) => path !== "safe",
@@ -154,7 +154,7 @@ test("a call that needs approval waits for it, and runs or does not", async () =
 	);
 });
 
-test("what an approval rests on reaches the tool, in another process and after a crash inside it too", async () => {
+test("the basis of an approval reaches the tool, in another process and also after a crash inside it", async () => {
 	const folder = temporaryFolder();
 	const path = join(folder, "j.db");
 	const asked = { toolCalls: [{ name: "write", id: "w", arguments: { path: "one" } }] };
@@ -191,7 +191,7 @@ test("what an approval rests on reaches the tool, in another process and after a
 	]);
 });
 
-test("a plain call cannot wait: remote calls and such that need approval get a result that says so", async () => {
+test("a plain call cannot wait: remote calls and those that need approval get a result that explains it", async () => {
 	const write = anyTool("write", () => "written", { needsApproval: true } as Partial<AnyTool>);
 	const model = scriptedModel([{ toolCalls: [asks("a"), { name: "write" }] }, "done"]);
 	await new Agent({ model, tools: [locate, write] }).generate("go");
@@ -200,7 +200,7 @@ test("a plain call cannot wait: remote calls and such that need approval get a r
 	);
 });
 
-test("stopping a run that waits gives its calls a result, and the session continues [API-080]", async () => {
+test("stopping a waiting run gives its calls a result, and the session continues [API-080]", async () => {
 	const { session, model } = play([{ toolCalls: [asks("a")] }, "done"], { tools: [locate] });
 	expect(await session.stop()).toBe(false);
 	await (await session.send("go")).result();
@@ -210,7 +210,7 @@ test("stopping a run that waits gives its calls a result, and the session contin
 	expect(shown(model)[1]?.at(-2)).toContain("cancelled");
 });
 
-test("turns that are sent while a run waits follow when it was answered", async () => {
+test("turns that are sent while a run waits follow after its answer", async () => {
 	const { session } = play([{ toolCalls: [asks("a")] }, "done", "re: queued"], { tools: [locate] });
 	await (await session.send("go")).result();
 	const following = await session.send("queued");
@@ -222,7 +222,7 @@ test("turns that are sent while a run waits follow when it was answered", async 
 		.toMatchObject({ text: "re: queued" });
 });
 
-test("a waiting run is left alone by recovery, and answered in another process [API-056]", async () => {
+test("a waiting run is skipped by recovery, and answered in another process [API-056]", async () => {
 	const folder = temporaryFolder();
 	const path = join(folder, "j.db");
 	const make = (script: (string | ScriptedReply)[]) =>
@@ -243,7 +243,7 @@ test("a waiting run is left alone by recovery, and answered in another process [
 	await other.close();
 });
 
-test("of two answers at once one is taken [API-081]", async () => {
+test("of two concurrent answers one is accepted [API-081]", async () => {
 	const { session, model } = play(two, { tools: [locate] });
 	await (await session.send("go")).result();
 	const answers = ["a", "b"].map((toolCallId) => ({ toolCallId, output: 1 }));
@@ -256,7 +256,7 @@ test("of two answers at once one is taken [API-081]", async () => {
 	expect(model.requests).toHaveLength(2);
 });
 
-test("a run that another worker is busy with is stopped from here [API-079]", async () => {
+test("a run that is active in another worker is stopped from here [API-079]", async () => {
 	const { session, journal } = play(["one two three"].map((text) => ({ text, gate: never })));
 	const run = await session.send("go");
 	const ended = run.result();

@@ -55,7 +55,7 @@ async function shown(session: ReturnType<ReturnType<typeof deployments>["deploy"
 	return pending?.map(({ arguments: input, awaits }) => [awaits, input]);
 }
 
-describe("what is shown is what runs", () => {
+describe("the shown input is the input that runs", () => {
 	test.each<[string, Deployed, unknown]>([
 		["a plugin's modify", { tools: [pay()], plugins: [raising] }, { euros: 200 }],
 		[
@@ -79,7 +79,7 @@ describe("what is shown is what runs", () => {
 			{ euros: 1, to: "bob" },
 		],
 	])(
-		"%s is applied before the question, and once, in the same process and after a restart",
+		"%s is applied before the approval, and once, in the same process and after a restart",
 		async (_, options, input) => {
 			for (const restarts of [false, true]) {
 				ran.length = 0;
@@ -96,7 +96,7 @@ describe("what is shown is what runs", () => {
 		},
 	);
 
-	test("a default that differs each time runs as it was shown", async () => {
+	test("a default that differs each time runs with the shown value", async () => {
 		ran.length = 0;
 		let count = 0;
 		const counting = tool({
@@ -112,7 +112,7 @@ describe("what is shown is what runs", () => {
 		expect([["approval", ran[0]]]).toEqual(asked);
 	});
 
-	test("a value of a richer type than JSON reaches the tool as its schema makes it", async () => {
+	test("a value of a richer type than JSON reaches the tool as its schema converts it", async () => {
 		ran.length = 0;
 		const dated = tool({
 			name: "pay",
@@ -136,7 +136,7 @@ describe("what is shown is what runs", () => {
 		expect(await run.result()).toMatchObject({ outcome: "completed" });
 	});
 
-	test("a remote tool that needs approval is handed the input that was approved", async () => {
+	test("a remote tool that needs approval receives the approved input", async () => {
 		const { run: _, ...remote } = pay();
 		const session = deployments().deploy({ tools: [remote], plugins: [raising] });
 		expect(await shown(session)).toEqual([["approval", { euros: 200 }]]);
@@ -144,7 +144,7 @@ describe("what is shown is what runs", () => {
 		expect((await run.result()).pending).toMatchObject([{ awaits: "result", arguments: { euros: 200 } }]);
 	});
 
-	test("another call's answer does not pass a waiting call through the hooks again", async () => {
+	test("another call's answer does not run the hooks again for a waiting call", async () => {
 		modified = 0;
 		const journal = memoryJournal();
 		const calls = ["a", "b"].map((id) => ({ name: "pay", id, arguments: { euros: 1 } }));
@@ -157,7 +157,7 @@ describe("what is shown is what runs", () => {
 	});
 });
 
-describe("what changed in between asks again", () => {
+describe("a change since then requires a new approval", () => {
 	const stricter = { type: "object", properties: { euros: { type: "number", maximum: 50 } } };
 	test.each<[string, Deployed]>([
 		[
@@ -183,7 +183,7 @@ describe("what changed in between asks again", () => {
 		expect([done.outcome, ran.length]).toEqual(["completed", 1]);
 	});
 
-	test("an interceptor that looks at calls in place of another", async () => {
+	test("an interceptor for calls that replaces another", async () => {
 		ran.length = 0;
 		const { deploy } = deployments();
 		const looking = (name: string): Interceptor => ({
@@ -196,7 +196,7 @@ describe("what changed in between asks again", () => {
 		expect([asked.outcome, asked.pending?.length, ran]).toEqual(["waiting", 1, []]);
 	});
 
-	test("an input that today's schema refuses does not run", async () => {
+	test("an input that the current schema rejects does not run", async () => {
 		ran.length = 0;
 		const { deploy } = deployments();
 		await shown(deploy({ tools: [pay()] }));
@@ -217,8 +217,8 @@ describe("what changed in between asks again", () => {
 	});
 });
 
-describe("an approval may change the input where the tool says so", () => {
-	test("what is put in its place runs, validated, and is on record with who did", async () => {
+describe("an approval may change the input if the tool allows it", () => {
+	test("the replacement runs, validated, and is recorded with its author", async () => {
 		ran.length = 0;
 		const { deploy, journal } = deployments();
 		const session = deploy({ tools: [pay({ editableApproval: true })] });
@@ -234,7 +234,7 @@ describe("an approval may change the input where the tool says so", () => {
 		expect(facts.find(({ kind }) => kind === "tool.started")).toMatchObject({ input: { euros: 3 } });
 	});
 
-	test("one that the schema refuses does not run", async () => {
+	test("a replacement that the schema rejects does not run", async () => {
 		ran.length = 0;
 		const session = deployments().deploy({ tools: [pay({ editableApproval: true })] });
 		await shown(session);
@@ -246,7 +246,7 @@ describe("an approval may change the input where the tool says so", () => {
 		[{ editableApproval: true }, { approved: false, input: {} }],
 		[{ editableApproval: true }, { approved: true, input: "all" }],
 		[{}, { approved: true, input: { euros: 3 } }],
-	])("with %o the answer %o is refused", async (options, answer) => {
+	])("with %o the answer %o is rejected", async (options, answer) => {
 		const session = deployments().deploy({ tools: [pay(options)] });
 		await shown(session);
 		await expect(session.answer([{ toolCallId: "c", ...answer } as never])).rejects.toMatchObject({
@@ -255,7 +255,7 @@ describe("an approval may change the input where the tool says so", () => {
 		expect(await session.pending()).toHaveLength(1);
 	});
 
-	test("a tool that asks for no approval cannot have the option", () => {
+	test("a tool that requires no approval cannot have the option", () => {
 		const options = { editableApproval: true, needsApproval: false };
 		expect(() => deployments().deploy({ tools: [pay(options)] })).toThrow(
 			expect.objectContaining({ code: "invalid_tool" }),
@@ -263,7 +263,7 @@ describe("an approval may change the input where the tool says so", () => {
 	});
 });
 
-describe("nothing half-made runs", () => {
+describe("incomplete calls do not run", () => {
 	test.each(["length", "error"] as const)(
 		"a call without arguments in an answer that ended by %s",
 		async (stopReason) => {
@@ -287,7 +287,7 @@ describe("nothing half-made runs", () => {
 		},
 	);
 
-	test("a call without arguments runs where the answer ended normally", async () => {
+	test("a call without arguments runs if the answer ended normally", async () => {
 		const rows: unknown[] = [];
 		const remove = anyTool("delete_rows", (input) => void rows.push(input));
 		const model = scriptedModel([{ toolCalls: [{ name: "delete_rows", id: "a", arguments: {} }] }, "done"]);
@@ -296,7 +296,7 @@ describe("nothing half-made runs", () => {
 	});
 });
 
-describe("a call that was under way when its process died", () => {
+describe("a call that was running when its process died", () => {
 	/** Leaves a call in progress, and continues the session with another deployment. */
 	async function died(before: Partial<AnyTool>, now: Partial<AnyTool>) {
 		ran.length = 0;
@@ -319,23 +319,23 @@ describe("a call that was under way when its process died", () => {
 		return { session, resumed, settled, journal };
 	}
 
-	test("runs again with the same input where nothing changed", async () => {
+	test("runs again with the same input if nothing changed", async () => {
 		expect((await died({}, {})).resumed).toMatchObject({ outcome: "completed" });
 		expect(ran).toEqual([{ euros: 1 }]);
 	});
 
-	test("does not run again with an input that today's schema refuses", async () => {
+	test("does not run again with an input that the current schema rejects", async () => {
 		const parameters = { type: "object", properties: { euros: { type: "string" } } };
 		expect((await died({}, { parameters })).settled).toMatchObject({ outcome: "unknown" });
 		expect(ran).toEqual([]);
 	});
 
-	test("does not run again where today's permission is refused", async () => {
+	test("does not run again if the current permission is denied", async () => {
 		expect((await died({}, { approval: () => false })).settled).toMatchObject({ outcome: "unknown" });
 		expect(ran).toEqual([]);
 	});
 
-	test.each([true, false])("waits for the approval that it requires today: %s", async (approved) => {
+	test.each([true, false])("waits for the approval that it now requires: %s", async (approved) => {
 		const { session, resumed } = await died({}, { needsApproval: true });
 		expect([resumed?.outcome, ran]).toEqual(["waiting", []]);
 		expect(resumed?.pending).toMatchObject([{ awaits: "approval", arguments: { euros: 1 } }]);
@@ -345,7 +345,7 @@ describe("a call that was under way when its process died", () => {
 		if (!approved) expect(JSON.stringify(state.messages)).toContain("may or may not have had its effect");
 	});
 
-	test("is of unknown outcome where the run is stopped while it waits", async () => {
+	test("has an unknown outcome if the run is stopped while it waits", async () => {
 		const { session, journal } = await died({}, { needsApproval: true });
 		await session.stop();
 		const facts = (await journal.read("s")).map(({ fact }) => fact);

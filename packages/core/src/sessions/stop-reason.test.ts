@@ -9,7 +9,7 @@ import { eventsOf, play } from "./sessions.fixture.ts";
 describe.each(["stop", "length", "content_filter", "error", "other"] as const)(
 	"an answer that ended with %s",
 	(stopReason) => {
-		test("says so in a session and in a function", async () => {
+		test("reports it in a session and in a function", async () => {
 			const { session, model } = play(() => ({ text: "half of an answ", stopReason }));
 			const result = await (await session.send("go")).result();
 			expect(result).toMatchObject({ text: "half of an answ", stopReason, turn: { stopReason } });
@@ -19,7 +19,7 @@ describe.each(["stop", "length", "content_filter", "error", "other"] as const)(
 	},
 );
 
-test("a reason that nobody knows is `other`, and the answer stays", async () => {
+test("an unknown reason is `other`, and the answer stays", async () => {
 	const { session } = play(() => ({ text: "an answer", stopReason: "tired" as never }));
 	expect(await (await session.send("go")).result()).toMatchObject({
 		outcome: "completed",
@@ -33,13 +33,13 @@ test("a run without an answer has none", async () => {
 	expect(await (await session.send("go")).result()).not.toHaveProperty("stopReason");
 });
 
-test("the text of an answer that cites its sources is what was streamed", () => {
+test("the text of an answer that cites its sources is the streamed text", () => {
 	const cited = ["The sky is ", "blue", " and wide."].map((text) => ({ type: "text" as const, text }));
 	expect(new AssistantMessage(cited).text).toBe("The sky is blue and wide.");
 });
 
 test.each(["length", "other", "content_filter", "stop"] as const)(
-	"the events of a run that ended with %s say so",
+	"the events of a run that ended with %s report it",
 	async (stopReason) => {
 		const { session } = play(() => ({ text: "half of an answ", stopReason }));
 		const run = await session.send("go");
@@ -66,8 +66,8 @@ test.each([
 	},
 );
 
-describe("the text of an answer that never finished is what was streamed", () => {
-	test("where the provider failed", async () => {
+describe("the text of an answer that never finished is the streamed text", () => {
+	test("if the provider failed", async () => {
 		const { session } = play([{ text: "half of an", error: new Error("down") }, "whole"]);
 		const result = await (await session.send("go")).result();
 		expect(result).toMatchObject({ outcome: "error", text: "half of an" });
@@ -75,7 +75,7 @@ describe("the text of an answer that never finished is what was streamed", () =>
 		expect(await (await session.send("again")).result()).toMatchObject({ text: "whole", stopReason: "stop" });
 	});
 
-	test("where it was interrupted after another answer", async () => {
+	test("if it was interrupted after another answer", async () => {
 		const reached = Promise.withResolvers<void>();
 		const { session } = play(
 			[

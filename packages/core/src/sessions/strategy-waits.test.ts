@@ -101,7 +101,7 @@ test.each([
 		},
 	],
 ] as const)(
-	"a wait outlives its process, in %s: it ends in time wherever somebody works on the store",
+	"a wait survives its process, in %s: it ends in time wherever a worker uses the store",
 	async (_, hosts) => {
 		const time = manualTime();
 		const { first, next } = hosts();
@@ -123,7 +123,7 @@ test.each([
 	},
 );
 
-test("who works on a store is given the run whose wait is over", async () => {
+test("a worker of the store gets the run whose wait has ended", async () => {
 	const time = manualTime();
 	const { one } = make(time, memoryHost());
 	const run = await one.session("s").send("go");
@@ -154,7 +154,7 @@ test("a steer ends the wait, and the strategy sees it", async () => {
 	await one.close();
 });
 
-test("what another caller says does not end the wait of a run: it is a turn of its own", async () => {
+test("another caller's message does not end the wait of a run: it starts its own turn", async () => {
 	const caller = (user: string, role: string) => ({ tenant: "t", user, claims: { roles: [role] } });
 	for (const [other, isTaken] of [
 		[caller("alice", "clerk"), true],
@@ -175,7 +175,7 @@ test("what another caller says does not end the wait of a run: it is a turn of i
 	}
 });
 
-test("who is notified that a strategy waits can steer at once", async () => {
+test("a caller who is notified that a strategy waits can steer at once", async () => {
 	const { one } = make(manualTime(), memoryHost(), listening);
 	const run = await one.session("s").send("go");
 	for await (const event of run.watch()) {
@@ -186,7 +186,7 @@ test("who is notified that a strategy waits can steer at once", async () => {
 	await one.close();
 });
 
-test.each([1, 2])("%i steers that arrive while a run begins to wait end the wait, once", async (count) => {
+test.each([1, 2])("%i steers that arrive while a run starts to wait end the wait once", async (count) => {
 	const words = ["one", "two"].slice(0, count);
 	for (let at = 0; at < 40; at++) {
 		const host = memoryHost();
@@ -213,7 +213,7 @@ test.each([1, 2])("%i steers that arrive while a run begins to wait end the wait
 	}
 });
 
-test("a strategy may wait for an input alone; one that was said before is not missed", async () => {
+test("a strategy may wait only for an input; an earlier one is not missed", async () => {
 	const time = manualTime();
 	const { one, model } = make(time, memoryHost(), listening);
 	const session = one.session("s");
@@ -228,7 +228,7 @@ test("a strategy may wait for an input alone; one that was said before is not mi
 	await one.close();
 });
 
-test("a turn that is sent meanwhile comes after the run that waits", async () => {
+test("a turn that is sent during the wait follows the waiting run", async () => {
 	const time = manualTime();
 	const host = memoryHost();
 	const { one } = make(time, host);
@@ -242,7 +242,7 @@ test("a turn that is sent meanwhile comes after the run that waits", async () =>
 	await one.close();
 });
 
-test.each(["stop", "kill"] as const)("%s ends a run that waits, and no timer wakes it", async (how) => {
+test.each(["stop", "kill"] as const)("%s ends a waiting run, and no timer wakes it", async (how) => {
 	const time = manualTime();
 	const host = memoryHost();
 	const { one, model } = make(time, host);
@@ -265,7 +265,7 @@ describe("in a pure call", () => {
 		return agent({ model: scriptedModel(["done"]), tools: [poll], execution, ports: time.ports });
 	};
 
-	test("the wait is in place", async () => {
+	test("the wait happens within the call", async () => {
 		const time = manualTime();
 		const result = parts(time).generate("go");
 		await expect.poll(() => [...time.timers].map(({ at }) => at)).toEqual([due]);
@@ -283,7 +283,7 @@ describe("in a pure call", () => {
 		expect(time.timers.size).toBe(0);
 	});
 
-	test("a wait longer than a timer reaches is waited for piece by piece", async () => {
+	test("a wait beyond a timer's maximum is split into parts", async () => {
 		const time = manualTime();
 		const long = 1_000_000 + 2 ** 32;
 		const sleepy = strategy({
@@ -299,7 +299,7 @@ describe("in a pure call", () => {
 		expect(time.ports.clock.now()).toBeGreaterThanOrEqual(long);
 	});
 
-	test("a wait for an input alone fails: nobody can give one", async () => {
+	test("a wait only for an input fails: no one can send one", async () => {
 		await expect(parts(manualTime(), listening).generate("go")).rejects.toMatchObject({
 			code: "invalid_action",
 		});
@@ -311,7 +311,7 @@ describe("in a pure call", () => {
 	});
 });
 
-test("a parent waits with the strategy of its sub-agent, until the time that this one set", async () => {
+test("a parent waits with the strategy of its sub-agent, until the sub-agent's time", async () => {
 	const time = manualTime();
 	const child = new Agent({
 		name: "child",

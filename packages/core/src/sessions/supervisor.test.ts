@@ -39,7 +39,7 @@ async function recovered(agent: Agent, onProblem?: (problem: WorkProblem) => voi
 	return keys;
 }
 
-test("a session that cannot be recovered keeps back none of the others, and is reported with its key", async () => {
+test("a session that cannot be recovered delays none of the others, and is reported with its key", async () => {
 	const host = journalHost(await withBrokenSession(["a", "b", "c"]));
 	const agent = new Agent({ model: scriptedModel(echo), tools: [anyTool("look", () => 1)], host });
 	const problems: WorkProblem[] = [];
@@ -47,7 +47,7 @@ test("a session that cannot be recovered keeps back none of the others, and is r
 	expect(problems).toMatchObject([{ sessionKey: "a", error: { code: "journal_corrupt" } }]);
 });
 
-test("what could not be recovered is thrown when all others were, where nobody asks for problems", async () => {
+test("failed recoveries are thrown after all others finished, if there is no problem listener", async () => {
 	const host = journalHost(await withBrokenSession(["a", "b"]));
 	const agent = new Agent({ model: scriptedModel(echo), tools: [anyTool("look", () => 1)], host });
 	const seen: string[] = [];

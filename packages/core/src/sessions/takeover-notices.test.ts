@@ -10,7 +10,7 @@ import { memoryJournal } from "../host/memory-journal.ts";
 import { gate, never } from "./sessions.fixture.ts";
 
 test.each(["notice", "steer"] as const)(
-	"a %s that waits when a run is taken over is before the model in its next call [SES-072]",
+	"a %s that waits when a run is taken over precedes the model's next call [SES-072]",
 	async (kind) => {
 		const store = memoryJournal();
 		const dying = store.worker("dying");

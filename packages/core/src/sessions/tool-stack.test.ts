@@ -15,7 +15,7 @@ const look = {
 const script = [{ toolCalls: [{ name: "look" }] }, "Done."];
 const here = "tool-stack.test.ts";
 
-test("the stack of a tool that threw is in the turn's executions and in the event, not in what the model gets", async () => {
+test("the stack of a tool that threw is in the turn's executions and in the event, but the model does not get it", async () => {
 	const { session, model } = play(script, { tools: [look] });
 	const run = await session.send("go");
 	const stacks: unknown[] = [];
@@ -28,7 +28,7 @@ test("the stack of a tool that threw is in the turn's executions and in the even
 	expect(JSON.stringify([model.requests, state.toJSON()])).not.toContain(here);
 });
 
-test("the events and the result of an execution do not have it", async () => {
+test("the events and the result of an execution do not contain it", async () => {
 	const session = createSession(
 		"s",
 		{ tools: [{ ...look, execute: look.run }] },

@@ -33,7 +33,7 @@ function make(script: Script, options: Partial<AgentOptions> = {}) {
 	return { agent, session: agent.session("s"), model, time, pass, warnings, codes };
 }
 
-test("a run that nobody asks for anything for a second continues by itself, and that is said once", async () => {
+test("a run that no one reads for a second continues by itself, and Holdfast warns once", async () => {
 	const { agent, session, model, pass, warnings, time } = make(() => "done");
 	await session.send("go");
 	await agent.session("other").send("go");
@@ -47,7 +47,7 @@ test("a run that nobody asks for anything for a second continues by itself, and 
 	await agent.close();
 });
 
-test("the turns after an unread run begin, too", async () => {
+test("the turns after an unread run also start", async () => {
 	const { agent, session, pass } = make(({ messages }) => `re: ${messages.length}`);
 	await session.send("first");
 	const second = await session.send("second");
@@ -57,7 +57,7 @@ test("the turns after an unread run begin, too", async () => {
 	await agent.close();
 });
 
-test("one that a plugin looks on at continues, too, and waits at each boundary for the plugin alone", async () => {
+test("one that a plugin observes also continues, and waits at each boundary only for the plugin", async () => {
 	const heard: string[] = [];
 	let hold = gate();
 	const on = async ({ event: { type } }: { event: { type: string } }): Promise<void> => {
@@ -87,7 +87,7 @@ test("one that a plugin looks on at continues, too, and waits at each boundary f
 	await agent.close();
 });
 
-test("a second is counted for each run by itself", async () => {
+test("the second is counted for each run separately", async () => {
 	const { agent, session, model, pass } = make(() => "done");
 	await session.send("go");
 	await pass(600);
@@ -101,7 +101,7 @@ test("a second is counted for each run by itself", async () => {
 	await agent.close();
 });
 
-test("a consumer drives its run however long it takes, from when it calls events() [SES-012]", async () => {
+test("a consumer drives its run for any duration, from its call of events() [SES-012]", async () => {
 	const { agent, session, model, pass, codes } = make(() => "done");
 	const run = await session.send("go");
 	await pass(900);
@@ -121,7 +121,7 @@ test("a consumer drives its run however long it takes, from when it calls events
 	await agent.close();
 });
 
-test("a run that continued by itself waits again for the consumer that comes, which misses nothing", async () => {
+test("a run that continued by itself waits again for a later consumer, which misses nothing", async () => {
 	const first = gate();
 	const { agent, session, model, pass } = make([{ ...look, gate: first.promise }, look, "done"]);
 	const run = await session.send("go");
@@ -156,7 +156,7 @@ test("a run that continued by itself waits again for the consumer that comes, wh
 test.each([
 	["by itself", async (pass: (milliseconds: number) => Promise<void>) => pass(1_000)],
 	["with its result", undefined],
-] as const)("the last thousand events are kept of a run that continued %s", async (_, wait) => {
+] as const)("the last thousand events of a run that continued %s are kept", async (_, wait) => {
 	const rounds = 400; // of four events each
 	const script = Array.from({ length: rounds }, () => look);
 	const { agent, session, pass } = make([...script, "done"], { maxSteps: Number.POSITIVE_INFINITY });
@@ -172,7 +172,7 @@ test.each([
 	await agent.close();
 });
 
-test("a consumer that comes late to a long run drives it from there", async () => {
+test("a late consumer of a long run drives it from there", async () => {
 	const first = gate();
 	const rounds = 300;
 	const script = Array.from({ length: rounds }, () => look);
@@ -193,7 +193,7 @@ test("a consumer that comes late to a long run drives it from there", async () =
 	await agent.close();
 });
 
-test('with `unread: "wait"` a run waits until somebody asks', async () => {
+test('with `unread: "wait"` a run waits until it is read', async () => {
 	const { agent, session, model, pass, codes } = make(() => "done", { unread: "wait" });
 	const run = await session.send("go");
 	await pass(3_600_000);
@@ -203,7 +203,7 @@ test('with `unread: "wait"` a run waits until somebody asks', async () => {
 	await agent.close();
 });
 
-test("what is watched or waited for leaves no timer behind", async () => {
+test("watched and awaited runs leave no timer behind", async () => {
 	const { agent, session, time, codes } = make(() => "done");
 	await (await session.send("go")).result();
 	for await (const event of (await session.send("go")).watch()) void event;
@@ -222,8 +222,8 @@ test.each([{ unread: "sometimes" }, { onWarning: "loud" }])("the options are che
 	expect(() => make(() => "done", options as never)).toThrow(/The option `(unread|onWarning)` must be/);
 });
 
-describe("an end before the run is done", () => {
-	test("is said where the agent's own memory is closed with it", async () => {
+describe("ending before the run is done", () => {
+	test("is reported if the agent's own in-memory host is closed with it", async () => {
 		const { agent, session, warnings } = make(() => "done");
 		const run = await session.send("go");
 		await agent
@@ -236,7 +236,7 @@ describe("an end before the run is done", () => {
 		]);
 	});
 
-	test("says nothing where the host stays", async () => {
+	test("is not reported if the host stays", async () => {
 		const host = memoryHost();
 		const { agent, session, codes } = make(() => "done", { host });
 		await session.send("go");
@@ -263,13 +263,13 @@ describe("an end before the run is done", () => {
 			{ encoding: "utf8", cwd: join(import.meta.dirname, "../../../..") },
 		);
 
-	test("is said by a script that ends with its memory", () => {
+	test("is reported by a script that ends with its memory", () => {
 		const { stderr, status } = run("");
 		expect(status).toBe(0);
 		expect(stderr).toMatch(/\[runs_lost\].*session "s"/s);
 	});
 
-	test("loses nothing of a script with a durable host", async () => {
+	test("loses nothing in a script with a durable host", async () => {
 		const path = join(temporaryFolder(), "s.db");
 		const { stderr, status } = run(`host: sqliteHost(${JSON.stringify(path)})`);
 		expect(status).toBe(0);

@@ -82,7 +82,7 @@ const answer = (): Record<string, unknown> => ({
 	stopReason: "stop",
 });
 
-describe("garbage", () => {
+describe("invalid values", () => {
 	test.each(["complete", "stream"])("from a model that answers by %s", (how) =>
 		property(
 			fc.tuple(fc.constantFrom(...pathsOf(answer())), garbage, fc.boolean()),
@@ -194,7 +194,7 @@ describe("garbage", () => {
 		property(garbage, (value) => survives({ middleware: [{ name: "odd", [stage]: () => value } as never] })),
 	);
 
-	test("from what an interceptor admits", () =>
+	test("from the facts that an interceptor admits", () =>
 		property(
 			fc.tuple(garbage, fc.nat(6), fc.constantFrom("as it is", "member", "notes")),
 			async ([value, at, how]) => {
@@ -257,7 +257,7 @@ describe("garbage", () => {
 		}),
 	);
 
-	test("in what is said", () =>
+	test("in a message", () =>
 		property(garbage, async (value) => {
 			const host = sqliteHost(join(temporaryFolder(), "host.db"));
 			const agent = new Agent({ model: scriptedModel(() => "Fine."), host });
@@ -279,7 +279,7 @@ describe("garbage", () => {
 			await host.close();
 		}));
 
-	test("in the history a session begins with", () =>
+	test("in the initial history of a session", () =>
 		property(fc.tuple(garbage, fc.constantFrom(...pathsOf(history()))), async ([value, path]) => {
 			const host = sqliteHost(join(temporaryFolder(), "host.db"));
 			const messages = changed(history(), path, value) as never;

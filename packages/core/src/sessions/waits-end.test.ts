@@ -63,7 +63,7 @@ const outcomeOf = async (sending: Promise<AgentRun | null>): Promise<unknown> =>
 	(await (await sending)?.result())?.outcome;
 
 describe("resume(id) of a notification", () => {
-	test("of the same session rejects with `session_busy` in a tool; the run takes in the notice", async () => {
+	test("of the same session rejects with `session_busy` in a tool; the run delivers the notification", async () => {
 		const folder = mkdtempSync(join(tmpdir(), "holdfast-waits-"));
 		const host = sqliteHost(join(folder, "host.db"));
 		const { ask, found } = noted(async () => {
@@ -93,7 +93,7 @@ describe("resume(id) of a notification", () => {
 		}
 	});
 
-	test("of another session is delivered to that one, and its run may be waited for", async () => {
+	test("of another session is delivered to that one, and its run can be awaited", async () => {
 		const host = createInMemoryExecutionHost();
 		const { ask, found } = noted(async () => (await agent.resume("notice"))?.result());
 		const agent = made(host, { tools: [tool({ run: () => ask().then(() => "did") })] });
@@ -136,7 +136,7 @@ describe.for(["a host", "no host"])("a plugin's setup, with %s,", (where) => {
 	});
 });
 
-test("a setup that lets the error through fails the agent with it, and says which plugin", async () => {
+test("a setup that lets the error through fails the agent with it, and names the plugin", async () => {
 	const plugin: Plugin = {
 		name: "eager",
 		setup: async () => void (await (await agent.session("s").send("plain")).result()),
@@ -164,7 +164,7 @@ test("a setup that waits for a session of another agent, whose tool waits for th
 	expect(found).toEqual(["agent_not_ready"]);
 });
 
-test("what a setup leaves running may use the agent once the setup is over", async () => {
+test("work that a setup leaves running may use the agent once the setup has finished", async () => {
 	const { ask, found } = noted(async () => (await agent.session("s").send("plain")).result());
 	const over = gate();
 	const agent: Agent = made(createInMemoryExecutionHost(), {
@@ -193,20 +193,20 @@ async function answered(wait: (agent: Agent) => Promise<unknown>): Promise<unkno
 const busy = ["steer()", "resume()", "release()", "answer()", "recover()", "work()", "close()"];
 
 test.for(doors.filter(([name]) => busy.includes(name)))(
-	"a hook that is asked about a result from outside and waits for %s gets `session_busy`",
+	"a hook that is called for an external result and waits for %s gets `session_busy`",
 	async ([, wait]) => {
 		expect(await answered(wait)).toBe("session_busy");
 	},
 );
 
 test.for(doors.filter(([name]) => ["stop()", "kill()", "delete()", "state()"].includes(name)))(
-	"a hook that is asked about a result from outside may wait for %s",
+	"a hook that is called for an external result may wait for %s",
 	async ([, wait]) => {
 		expect(await answered(wait)).toBe("no error");
 	},
 );
 
-test("onComplete that waits for the result it is before gets `session_busy`", async () => {
+test("onComplete that awaits its own result gets `session_busy`", async () => {
 	const { ask, found } = noted(() => (own as AgentRun).result());
 	const agent = made(createInMemoryExecutionHost(), { strategy: { onComplete: ask } });
 	const own = await agent.session("s").send("plain");
@@ -214,7 +214,7 @@ test("onComplete that waits for the result it is before gets `session_busy`", as
 	expect(found).toEqual(["session_busy"]);
 });
 
-test("onError that waits for the result it is before gets `session_busy`, also by another session", async () => {
+test("onError that awaits its own result gets `session_busy`, also through another session", async () => {
 	const host = journalHost(memoryJournal());
 	let own: AgentRun | undefined;
 	const inner = noted(() => (own as AgentRun).result());
@@ -237,14 +237,14 @@ test("onError that waits for the result it is before gets `session_busy`, also b
 	expect([inner.found, outer.found]).toEqual([["session_busy"], ["completed"]]);
 });
 
-test("a hook before the first step that stops its run ends it, and says so", async () => {
+test("a hook before the first step that stops its run ends it, and the run records that", async () => {
 	const { ask, found } = noted(() => agent.session("s").stop());
 	const agent = made(createInMemoryExecutionHost(), { plugins: [hooked("turn.before", ask)] });
 	expect(await outcomeOf(agent.session("s").send("plain"))).toBe("aborted");
 	await expect.poll(() => found).toEqual(["no error"]);
 });
 
-test("a plugin that deletes the session while notified of its deletion gets `session_busy`, and may begin it anew", async () => {
+test("a plugin that deletes the session while notified of its deletion gets `session_busy`, and may recreate it", async () => {
 	const found: unknown[] = [];
 	const agent = made(createInMemoryExecutionHost(), {
 		plugins: [

@@ -32,7 +32,7 @@ test.each([
 	["memory", () => memoryHost()],
 	["SQLite", () => sqliteHost(join(temporaryFolder(), "sessions.db"))],
 ] as const)(
-	"who leaves takes nothing from those who watch the run or follow its session in %s",
+	"leaving affects no one else who watches the run or follows its session in %s",
 	async (_, make) => {
 		const host: Host = make();
 		const open = gate();

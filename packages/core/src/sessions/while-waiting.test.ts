@@ -29,7 +29,7 @@ const waits = [
 ] as const;
 
 describe.each(waits)("an interrupt ends a run that waits for %s", (_, first) => {
-	test.each(["session", "run"] as const)("through its %s, and its model is asked no more", async (by) => {
+	test.each(["session", "run"] as const)("through its %s, and its model is not called again", async (by) => {
 		const { agent, session, model, time, ended } = make([first, "never"]);
 		const run = await session.send("go");
 		expect(await run.result()).toMatchObject({ outcome: "waiting" });
@@ -42,7 +42,7 @@ describe.each(waits)("an interrupt ends a run that waits for %s", (_, first) => 
 		await agent.close();
 	});
 
-	test("in the moment in which it begins to wait, and then the run has never waited for its caller", async () => {
+	test("at the moment it starts to wait, and then the run has never waited for its caller", async () => {
 		const { agent, session, model, time } = make([first, "never"]);
 		const run = await session.send("go");
 		const watched = run.watch();
@@ -72,7 +72,7 @@ describe.each(waits)("an interrupt ends a run that waits for %s", (_, first) => 
 	});
 });
 
-test("an interrupt of a session at rest, or of a run that was answered since, ends nothing", async () => {
+test("an interrupt of an idle session, or of a run that was answered since, ends nothing", async () => {
 	const { agent, session, ended } = make([asksApproval, "Done.", "And again."]);
 	session.interrupt();
 	const run = await session.send("go");
@@ -88,7 +88,7 @@ test("an interrupt of a session at rest, or of a run that was answered since, en
 });
 
 describe.each(waits)("overlays of a run that waits for %s", (name, first) => {
-	test("are shown to its model when it continues, in their places, and to no later turn", async () => {
+	test("are shown to its model when it continues, in their positions, and not in later turns", async () => {
 		const { agent, session, model, time } = make([first, "Done.", "Later."]);
 		await session.overlay("before the turn");
 		const run = await session.send("go");
@@ -106,7 +106,7 @@ describe.each(waits)("overlays of a run that waits for %s", (name, first) => {
 		await agent.close();
 	});
 
-	test("end with it where it is interrupted", async () => {
+	test("end with it if it is interrupted", async () => {
 		const { agent, session, model, ended } = make([first, "Later."]);
 		await (await session.send("go")).result();
 		await session.overlay("while it waits");
@@ -139,7 +139,7 @@ describe("turns that are sent while a run waits for its model", () => {
 		await host.close();
 	});
 
-	test("begin when the run is stopped, or is continued by a steer", async () => {
+	test("start when the run is stopped, or is continued by a steer", async () => {
 		for (const act of ["stop", "steer"] as const) {
 			const { agent, session } = make([busy, "One.", "Two."]);
 			await (await session.send("one")).result();
@@ -151,7 +151,7 @@ describe("turns that are sent while a run waits for its model", () => {
 		}
 	});
 
-	test("are left in the inbox when the agent is closed, and killed with the session", async () => {
+	test("stay in the inbox when the agent is closed, and are killed with the session", async () => {
 		const closed = make([busy]);
 		await (await closed.session.send("one")).result();
 		const left = (await closed.session.send("two")).result();

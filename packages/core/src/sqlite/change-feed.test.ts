@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
 
-test("of many sessions, whatever their keys, those that another journal changes are emitted, and no others", async () => {
+test("of many sessions with any keys, only those that another journal changes are emitted", async () => {
 	const path = join(temporaryFolder(), "journal.db");
 	const [own, other] = [sqliteJournal({ path }), sqliteJournal({ path })];
 	const odd = ["", "\u0000", "a\u0000b", '"quoted"', "%back\\slash", "\ud800lone", "ü€😀"];

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { checksumOf, entryChecksums } from "./checksums.ts";
 import { nodeChecksum } from "./node-connection.ts";
 
-test("the checksum of an entry is that of its columns, whatever kinds and versions came before", () => {
+test("the checksum of an entry covers its columns, for all earlier kinds and versions", () => {
 	const sumOf = entryChecksums(nodeChecksum);
 	const kind = fc.oneof(fc.constantFrom("assistant", "tool.settled"), fc.string());
 	const text = fc.oneof(fc.string(), fc.string({ unit: "binary" }));

@@ -76,7 +76,7 @@ async function useAll(path: string): Promise<ReadonlySet<unknown>> {
 	return codes;
 }
 
-test("whichever page is damaged, calls reject with codes and nothing is thrown elsewhere", async () => {
+test("for damage of any page, calls reject with codes and nothing is thrown elsewhere", async () => {
 	const folder = temporaryFolder();
 	const whole = join(folder, "whole.db");
 	await write(whole);

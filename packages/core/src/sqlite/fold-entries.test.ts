@@ -41,7 +41,7 @@ const all = 10 * runs;
 const until = all - 20;
 const following = Array.from({ length: 20 }, (_, index) => until + 1 + index);
 
-test("a small fold is one transaction", async () => {
+test("a small compaction is one transaction", async () => {
 	const journal = open();
 	await fill(journal, "s", 10);
 	const lease = await take(journal, "s");
@@ -51,7 +51,7 @@ test("a small fold is one transaction", async () => {
 	expect([journal.transactions - before, rows(), left()]).toEqual([1, 11, 0]);
 });
 
-test("others write all the while when another process folds a long session", async () => {
+test("others can write while another process compacts a long session", async () => {
 	const journal = open();
 	await fill(journal, "s", 6_000);
 	const folder = await startRemoteWorker({ path: file.path });
@@ -73,7 +73,7 @@ test("others write all the while when another process folds a long session", asy
 	expect([await seqs(journal), left()]).toEqual([[60_000], 0]);
 });
 
-describe("while rows of a fold are left", () => {
+describe("while rows of a compaction are left", () => {
 	/** An interrupted fold, as seen by another journal of the same file. */
 	async function half(): Promise<SqliteJournal> {
 		const [one, two] = [open(), open()];
@@ -88,7 +88,7 @@ describe("while rows of a fold are left", () => {
 		return two;
 	}
 
-	test("others read the fold, and none of what it represents", async () => {
+	test("others read the compacted entry, and none of the entries it represents", async () => {
 		const two = await half();
 		expect(await seqs(two)).toEqual([until, ...following]);
 		expect((await two.read("s", { limit: 1 }))[0]?.fact).toEqual(folded(`to ${until}`));
@@ -100,7 +100,7 @@ describe("while rows of a fold are left", () => {
 		expect((await two.runs.locate(`s-${runs}`))?.first).toBe(all - 9);
 	});
 
-	test("others read no chunks of what it represents", async () => {
+	test("others read no chunks of the entries it represents", async () => {
 		const one = open();
 		const two = open();
 		await fill(one, "s", runs);
@@ -126,7 +126,7 @@ describe("while rows of a fold are left", () => {
 		expect([rows(), await seqs(next)]).toEqual([21, [until, ...following]]);
 	});
 
-	test("the session continues, and is folded again with what came since", async () => {
+	test("the session continues, and is compacted again with newer entries", async () => {
 		const two = await half();
 		const lease = await take(two, "s");
 		await append(lease, "new", started, ended);
@@ -137,7 +137,7 @@ describe("while rows of a fold are left", () => {
 		expect((await two.read("s")).map(({ runId }) => runId).slice(-3)).toEqual([`s-${runs}`, "new", "new"]);
 	});
 
-	test("a fork is made of the fold, and not of what it represents", async () => {
+	test("a fork copies the compacted entry, and not those it represents", async () => {
 		const two = await half();
 		await expect(two.fork("s", "early", until - 10)).rejects.toMatchObject({ code: "fork_unsettled" });
 		await two.fork("s", "f", all);
@@ -147,7 +147,7 @@ describe("while rows of a fold are left", () => {
 		).toBe(21);
 	});
 
-	test("the session is removed with them, and the next one under its number is whole", async () => {
+	test("the session is removed with them, and the next one under its number is complete", async () => {
 		const two = await half();
 		await two.delete("s");
 		expect([rows(), left()]).toEqual([0, 0]);

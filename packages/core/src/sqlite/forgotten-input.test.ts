@@ -7,7 +7,7 @@ import { agent, tool } from "../index.ts";
 import { sqliteHost } from "../sqlite.ts";
 
 test.each([1, 100, 1_000])(
-	"an input of %i needles that waited and was taken leaves no copy behind in the file",
+	"a waiting input of %i search words leaves no copy in the file after delivery",
 	async (count) => {
 		const folder = temporaryFolder();
 		const host = sqliteHost(join(folder, "a.db"));

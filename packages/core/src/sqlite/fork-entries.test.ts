@@ -97,7 +97,7 @@ const rows = (): number =>
 const keys = async (): Promise<string[]> => (await other.list()).map(({ key }) => key);
 const until = 4 * fewRows;
 
-test("a copy in many steps is its source, with runs that steps cut, whatever others write between", async () => {
+test("a copy in many steps equals its source, with runs that steps cut, for any writes between", async () => {
 	await runs("s", 3, 10, fewRows, 2 * fewRows + 20, 31, 2);
 	const source = await other.read("s");
 	const { seq = 0 } = (await other.head("s")) ?? {};
@@ -119,7 +119,7 @@ test("a copy in many steps is its source, with runs that steps cut, whatever oth
 	expect(await other.runs.locate(source[0]?.runId ?? "")).toMatchObject({ place: "f", first: 1 });
 });
 
-test("while it is copied, a run is found where it was, and nowhere once that is gone", async () => {
+test("while it is copied, a run is found in its source, and nowhere once the source is deleted", async () => {
 	await runs("s", until);
 	const [{ runId }] = (await other.read("s", { limit: 1 })) as [Entry];
 	const copy = copyOn({ from: "s", to: "f", until }) as Copy;
@@ -129,7 +129,7 @@ test("while it is copied, a run is found where it was, and nowhere once that is 
 	expect(copyOn({ from: "s", to: "f", until }, copy)).toBe("changed");
 });
 
-test("a copy whose source is deleted is given up, also when there is a session of that key again", async () => {
+test("a copy whose source is deleted is aborted, even if a new session has that key", async () => {
 	await runs("s", until);
 	const fork = { from: "s", to: "f", until };
 	const copy = copyOn(fork) as Copy;
@@ -141,7 +141,7 @@ test("a copy whose source is deleted is given up, also when there is a session o
 	expect(await other.read("f")).toEqual(await other.read("s"));
 });
 
-test("a copy is whole when what was copied of its source is folded, and is given up when more is", async () => {
+test("a copy is complete if the copied part of its source is compacted, and is aborted if more is", async () => {
 	await runs("s", fewRows - 4, 3, fewRows, fewRows, fewRows + 1);
 	const fork = { from: "s", to: "f", until };
 	let copy = copyOn(fork) as Copy;
@@ -165,7 +165,7 @@ test("a copy is whole when what was copied of its source is folded, and is given
 	expect([outcome, await other.read("h")]).toEqual(["whole", whole]);
 });
 
-test("a fork whose key is taken meanwhile is refused", async () => {
+test("a fork whose key is taken in the meantime is rejected", async () => {
 	await runs("s", until);
 	const fork = { from: "s", to: "f", until };
 	const copy = copyOn(fork) as Copy;
@@ -174,7 +174,7 @@ test("a fork whose key is taken meanwhile is refused", async () => {
 	expect(await other.read("f")).toHaveLength(3);
 });
 
-test("a fork never begins below the epoch that a deleted session of its key had", async () => {
+test("a fork never starts below the epoch of a deleted session of its key", async () => {
 	await runs("s", until);
 	await runs("f", 2, 2);
 	await other.delete("f");
@@ -187,7 +187,7 @@ test("a fork never begins below the epoch that a deleted session of its key had"
 	expect((await other.head("f"))?.epoch).toBeGreaterThan(epoch);
 });
 
-test("what a dead worker copied is swept, and a worker that was only taken for dead finds it gone", async () => {
+test("copies of a dead worker are removed, and a worker that was wrongly considered dead finds them removed", async () => {
 	await runs("s", until);
 	const fork = { from: "s", to: "f", until };
 	const copy = copyOn(fork) as Copy;
@@ -209,7 +209,7 @@ test("what a dead worker copied is swept, and a worker that was only taken for d
 	expect(await copyAll(fork)).toBe("whole");
 });
 
-test("a removal in many steps is over for everybody with the first", async () => {
+test("a removal in many steps takes effect for all readers with the first", async () => {
 	await runs("s", until);
 	await other.submit("s", { id: "i", kind: "message", runId: "waits", dedupeKey: "d", body: "hm" });
 	await other.values.values("s", "notes").set("n", 1);
@@ -231,7 +231,7 @@ test("a removal in many steps is over for everybody with the first", async () =>
 	expect([steps, rows(), await keys()]).toEqual([Math.ceil((until + 1) / fewRows) - 1, 4, ["s"]]);
 });
 
-test("a key that begins with a quotation mark is a key like any other", async () => {
+test("a key that starts with a quotation mark works like any other", async () => {
 	await runs('"sweep me', 3);
 	await runs('"', 3);
 	await other.sweep();

@@ -50,7 +50,7 @@ test.each([
 	["ahead of", 3_600_000],
 	["back", -3_600_000],
 ])(
-	"a living worker is waited for, and a stopped one is not, by a clock that is an hour %s its own",
+	"a living worker is waited for, and a stopped one is not, with a clock that is an hour %s its own",
 	async (_, error) => {
 		const leaseTtlMs = 300;
 		const clock = { now: () => Date.now() + error };
@@ -75,7 +75,7 @@ test.each([
 	},
 );
 
-test("a lease that was idle for long beats again when its next run begins", async () => {
+test("a lease that was idle for long sends heartbeats again when its next run starts", async () => {
 	const journal = sqliteJournal({ path, leaseTtlMs: 100 });
 	const database = new (loadSqlite().DatabaseSync)(path);
 	const row = database.prepare("SELECT heartbeat, beat_at FROM workers");
@@ -92,7 +92,7 @@ test("a lease that was idle for long beats again when its next run begins", asyn
 	database.close();
 });
 
-test("neither heartbeat nor watching keeps a process alive", () => {
+test("neither the heartbeat nor watching keeps a process alive", () => {
 	const door = fileURLToPath(new URL("../sqlite.ts", import.meta.url));
 	const script = `
 		const { sqliteJournal } = await import(${JSON.stringify(door)});
@@ -112,7 +112,7 @@ test("neither heartbeat nor watching keeps a process alive", () => {
 	expect(output).toBe("left\n");
 });
 
-test("the write-ahead log stays small under a long run, and closing ends the heartbeat", async () => {
+test("the write-ahead log stays small during a long run, and closing ends the heartbeat", async () => {
 	const journal = sqliteJournal({ path, leaseTtlMs: 200 });
 	const lease = await begin(journal, "s");
 	for (let index = 0; index < 3_000; index++) await append(lease, "run-1", note("x".repeat(4_000)));

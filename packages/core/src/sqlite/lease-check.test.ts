@@ -28,7 +28,7 @@ async function take(journal: SqliteJournal, mode: "polite" | "seize"): Promise<L
 	return acquired.lease;
 }
 
-test("a lease that was overtaken while its process was paused is lost at the first look, and says so before it returns", async () => {
+test("a lease that was taken over while its process was paused is lost at the first check, and reports it before it returns", async () => {
 	const now = vi.spyOn(performance, "now").mockReturnValue(1_000);
 	const [first, second] = journals as [SqliteJournal, SqliteJournal];
 	const lease = await take(first, "polite");
@@ -47,7 +47,7 @@ test("a lease that was overtaken while its process was paused is lost at the fir
 	expect(emitted).toHaveBeenCalledOnce();
 });
 
-test("the look is left out right after a commit: nobody is taken for dead so soon", async () => {
+test("the check is skipped right after a commit, because no worker is considered dead so soon", async () => {
 	vi.spyOn(performance, "now").mockReturnValue(1_000);
 	const [first, second] = journals as [SqliteJournal, SqliteJournal];
 	const lease = await take(first, "polite");
@@ -59,7 +59,7 @@ test("the look is left out right after a commit: nobody is taken for dead so soo
 	});
 });
 
-test("no lease looks for itself while the feed sees that nobody else commits, and each does once somebody has", async () => {
+test("no lease checks itself while the feed sees no other commits, and each does once there are some", async () => {
 	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
 	try {
 		const [first, second] = journals as [SqliteJournal, SqliteJournal];
@@ -82,7 +82,7 @@ test("no lease looks for itself while the feed sees that nobody else commits, an
 	}
 });
 
-test("a process that was paused looks for itself, whatever its feed saw before", async () => {
+test("a process that was paused checks itself, regardless of what its feed saw before", async () => {
 	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
 	try {
 		const [first, second] = journals as [SqliteJournal, SqliteJournal];

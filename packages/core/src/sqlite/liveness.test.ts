@@ -6,13 +6,13 @@ const ttl = 1_000;
 const own = ownIdentity();
 const other: WorkerRow = { ...own, pid: process.ppid, started: "unlike", heartbeat: 0, beat_at: 0 };
 
-test("a worker elsewhere lives as long as it beats", () => {
+test("a worker on another machine is alive as long as its heartbeat continues", () => {
 	const elsewhere = { ...other, machine: "elsewhere" };
 	expect(isWorkerAlive(elsewhere, own, ttl, ttl)).toBe(true);
 	expect(isWorkerAlive(elsewhere, own, ttl + 1, ttl)).toBe(false);
 });
 
-test("a worker of the same boot is judged by the time since then, whatever the wall clocks say", () => {
+test("a worker of the same boot is judged by the time since then, regardless of the wall clocks", () => {
 	const since = { ...other, machine: `${own.machine.split(" ")[0]} another`, uptime: 5_000 };
 	expect(isWorkerAlive(since, own, 1e12, ttl, 5_000 + ttl)).toBe(true);
 	expect(isWorkerAlive(since, own, 0, ttl, 5_001 + ttl)).toBe(false);
@@ -21,23 +21,23 @@ test("a worker of the same boot is judged by the time since then, whatever the w
 	expect(isWorkerAlive({ ...since, uptime: null }, own, ttl, ttl, 9e9)).toBe(true);
 });
 
-test("a worker that cannot be seen is not known to be dead, however late its beat", () => {
+test("a worker that cannot be observed is not considered dead, however late its heartbeat", () => {
 	expect(isWorkerDead({ ...other, machine: "elsewhere" }, own, 100 * ttl, ttl)).toBe(false);
 	const unknown = { ...own, started: "" };
 	expect(isWorkerDead({ ...other, started: "" }, unknown, 100 * ttl, ttl)).toBe(false);
 	expect(isWorkerDead({ ...other, started: "", pid: 2 ** 30 }, unknown, 0, ttl)).toBe(true);
 });
 
-test("a worker of this very process lives, however late its beat", () => {
+test("a worker of the same process is alive, however late its heartbeat", () => {
 	expect(isWorkerAlive({ ...own, heartbeat: 1, beat_at: 0 }, own, 100 * ttl, ttl)).toBe(true);
 });
 
-test.runIf(process.platform === "linux")("a pid that was given to another process is not the worker", () => {
+test.runIf(process.platform === "linux")("a pid that was reused by another process is not the worker", () => {
 	expect(isWorkerAlive({ ...other, beat_at: ttl }, own, ttl, ttl)).toBe(false);
 });
 
 test.runIf(process.platform === "linux")(
-	"a living process is trusted before its heartbeat runs, and judged by it from then on",
+	"a living process is trusted before its heartbeat starts, and judged by it from then on",
 	async () => {
 		const script = `process.stdout.write(require("node:fs").readFileSync("/proc/self/stat", "utf8")); setInterval(() => {}, 1000)`;
 		const child = spawn(process.execPath, ["-e", script]);

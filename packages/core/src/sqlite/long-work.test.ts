@@ -43,7 +43,7 @@ test("a small fork and a small removal are one transaction each", async () => {
 	expect([journal.transactions - before, rows(), hidden()]).toEqual([2, 100, 0]);
 });
 
-test("others write all the while when another process forks and removes a long session", async () => {
+test("others can write while another process forks and removes a long session", async () => {
 	const journal = open();
 	await fill(journal, "s", 60_000);
 	const forker = await startRemoteWorker({ path: file.path });
@@ -75,7 +75,7 @@ test("others write all the while when another process forks and removes a long s
 	expect([await keys(journal), hidden()]).toEqual([["f", "w"], 0]);
 });
 
-test("a fork whose source is deleted meanwhile is refused, and leaves nothing", async () => {
+test("a fork whose source is deleted in the meantime is rejected, and leaves nothing", async () => {
 	const [one, two] = [open(), open()];
 	await fill(one, "s", some);
 	slowly();
@@ -87,7 +87,7 @@ test("a fork whose source is deleted meanwhile is refused, and leaves nothing", 
 	expect([await keys(two), rows(), hidden()]).toEqual([[], 0, 0]);
 });
 
-test("a fork whose key is taken meanwhile is refused, and leaves nothing", async () => {
+test("a fork whose key is taken in the meantime is rejected, and leaves nothing", async () => {
 	const [one, two] = [open(), open()];
 	await fill(one, "s", some);
 	slowly();
@@ -99,7 +99,7 @@ test("a fork whose key is taken meanwhile is refused, and leaves nothing", async
 	expect([rows(), hidden()]).toEqual([2 * some, 0]);
 });
 
-test("a fork for which there is no room is refused, and leaves nothing", async () => {
+test("a fork without enough space is rejected, and leaves nothing", async () => {
 	const one = open({ maxFileSize: 600_000 });
 	await fill(one, "s", some);
 	slowly();
@@ -107,7 +107,7 @@ test("a fork for which there is no room is refused, and leaves nothing", async (
 	expect([await keys(one), rows(), hidden()]).toEqual([["s"], some, 0]);
 });
 
-test("a journal that closes stops its forks and removals; the next one that opens removes what they left", async () => {
+test("a journal that closes stops its forks and removals; the next one that opens removes their leftovers", async () => {
 	const [one, two] = [open(), open()];
 	await fill(one, "s", some);
 	await fill(one, "gone", some);
@@ -127,7 +127,7 @@ test("a journal that closes stops its forks and removals; the next one that open
 	expect(await next.read("f")).toEqual(await next.read("s"));
 });
 
-test("a fork that was swept, or whose source was folded, begins anew and is whole", async () => {
+test("a fork whose copy was removed, or whose source was compacted, restarts and is complete", async () => {
 	const [one, two] = [open(), open()];
 	await fill(one, "s", 1_000);
 	await fill(one, "s", 20);

@@ -31,7 +31,7 @@ const read = (): number | undefined => connection.read?.(count, "one");
 
 const add = (to: Pick<DatabaseSync, "exec">): void => to.exec("INSERT INTO numbers VALUES (1)");
 
-test("reads that are asked for at once share a transaction from the second on; who awaits one reads next what is there by then", async () => {
+test("concurrent reads share a transaction from the second on; a reader that awaits one then reads the current data", async () => {
 	const before = [read(), read(), add(other), read()];
 	expect(before).toEqual([0, 0, undefined, 0]);
 	await before[0];
@@ -41,7 +41,7 @@ test("reads that are asked for at once share a transaction from the second on; w
 	expect(read()).toBe(2);
 });
 
-test("where the end of a read transaction fails nothing is thrown, and the next read and write are carried out", async () => {
+test("a failing end of a read transaction throws nothing, and the next read and write run", async () => {
 	let failing = 0;
 	const damaged: DatabaseSync = new Proxy(database, {
 		get(target, name) {
@@ -76,7 +76,7 @@ test("a read of several statements is a transaction", async () => {
 	expect(read()).toBe(1);
 });
 
-test("a write that comes right after a read, or has one within it, is a transaction of its own", async () => {
+test("a write right after a read, or with a read inside it, is its own transaction", async () => {
 	expect([read(), read()]).toEqual([0, 0]);
 	const within = connection.atomically(() => {
 		add(connection);
@@ -95,7 +95,7 @@ test("a write that comes right after a read, or has one within it, is a transact
 	expect(read()).toBe(2);
 });
 
-test("a read that fails, or after which the database is closed, leaves nothing open", async () => {
+test("a read that fails, or after which the database is closed, leaves no transaction open", async () => {
 	expect(() =>
 		connection.read?.(() => {
 			throw new Error("locked");

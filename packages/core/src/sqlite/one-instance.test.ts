@@ -63,7 +63,7 @@ function executions() {
 	};
 }
 
-test("a database of a newer release is refused and left alone", () => {
+test("a database of a newer release is rejected and unchanged", () => {
 	const database = new DatabaseSync(":memory:");
 	const connection = nodeConnection(database);
 	sqlHost({ connection });

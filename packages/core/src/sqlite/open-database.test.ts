@@ -51,7 +51,7 @@ function expectRefusal(code: string): void {
 	expect(contents()).toEqual(before);
 }
 
-test("a new file and its folders are made, for its user alone, and nothing else is left when it is closed", async () => {
+test("a new file and its folders are created, only for its user, and nothing else is left when it is closed", async () => {
 	path = join(folder, "deep", "er #%?", "journal.db");
 	const journal = sqliteJournal({ path });
 	await begin(journal, "s");
@@ -62,7 +62,7 @@ test("a new file and its folders are made, for its user alone, and nothing else 
 	expect(readdirSync(join(folder, "deep", "er #%?"))).toEqual(["journal.db"]);
 });
 
-test("what was appended is there when the file is opened again, and opening migrates once", async () => {
+test("appended entries are present when the file is opened again, and opening migrates once", async () => {
 	await makeJournal(3);
 	for (let round = 0; round < 2; round++) {
 		const journal = sqliteJournal({ path });
@@ -79,7 +79,7 @@ test("what was appended is there when the file is opened again, and opening migr
 	expect(contents()).toEqual(before);
 });
 
-test("runs that waited in a file from before there were lists of them are found by their deadlines", async () => {
+test("waiting runs in a file from before the lists of runs are found by their deadlines", async () => {
 	const before = raw(path);
 	for (const step of journalFile.migrations.slice(0, 4)) before.exec(step);
 	before.exec(`PRAGMA user_version = 4; PRAGMA application_id = ${journalFile.applicationId}`);
@@ -116,7 +116,7 @@ test("runs that waited in a file from before there were lists of them are found 
 	await journal.close();
 });
 
-test("a journal of the release before is read whole, and each of its sessions gets an incarnation", async () => {
+test("a journal of the previous release is read completely, and each of its sessions gets an incarnation", async () => {
 	const golden = new URL("./golden-journal-5.fixture.db.gz", import.meta.url);
 	writeFileSync(path, gunzipSync(readFileSync(golden)));
 	const journal = sqliteJournal({ path });
@@ -149,7 +149,7 @@ test("a journal of the release before is read whole, and each of its sessions ge
 	await journal.close();
 });
 
-test("a session that an older release made while the file was migrated has an incarnation too", async () => {
+test("a session that an older release created during the migration also has an incarnation", async () => {
 	const journal = sqliteJournal({ path });
 	const old = raw(path);
 	for (const key of ["a", "b"])
@@ -165,7 +165,7 @@ test("a session that an older release made while the file was migrated has an in
 });
 
 test.skipIf(process.platform === "win32").each(["removed", "replaced"])(
-	"a file that is %s while it is open is an error for each read and write, until it is put back",
+	"a file that is %s while it is open is an error for each read and write, until it is restored",
 	async (what) => {
 		const journal = sqliteJournal({ path });
 		const lease = await begin(journal, "s");
@@ -184,18 +184,18 @@ test.skipIf(process.platform === "win32").each(["removed", "replaced"])(
 	},
 );
 
-test("an empty file is made a journal", async () => {
+test("an empty file becomes a journal", async () => {
 	writeFileSync(path, "");
 	await makeJournal();
 	expect(statSync(path).size).toBeGreaterThan(4_096);
 });
 
-test("a file that is no database is refused and left alone", () => {
+test("a file that is not a database is rejected and unchanged", () => {
 	writeFileSync(path, "These are my notes, not a database. ".repeat(1_000));
 	expectRefusal("journal_foreign");
 });
 
-test("a database of another program is refused and left alone, whether it is open there or not", () => {
+test("a database of another program is rejected and unchanged, whether it is open there or not", () => {
 	const database = raw(path);
 	database.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')");
 	const before = readFileSync(path);
@@ -205,7 +205,7 @@ test("a database of another program is refused and left alone, whether it is ope
 	expectRefusal("journal_foreign");
 });
 
-test("a file of a newer release is refused and left alone", async () => {
+test("a file of a newer release is rejected and unchanged", async () => {
 	await makeJournal();
 	const database = raw(path);
 	database.exec("PRAGMA user_version = 999");
@@ -213,7 +213,7 @@ test("a file of a newer release is refused and left alone", async () => {
 	expectRefusal("journal_newer");
 });
 
-test("a newer version that a crash left in the write-ahead log is found too", async () => {
+test("a newer version that a crash left in the write-ahead log is also detected", async () => {
 	await makeJournal();
 	const database = raw(path);
 	database.exec("PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 999");
@@ -226,20 +226,20 @@ test("a newer version that a crash left in the write-ahead log is found too", as
 	expect([readFileSync(path), readFileSync(`${path}-wal`)]).toEqual(before);
 });
 
-test("a file that was cut short is refused and left alone", async () => {
+test("a truncated file is rejected and unchanged", async () => {
 	await makeJournal(20);
 	truncateSync(path, statSync(path).size - 3 * 4_096);
 	expectRefusal("journal_corrupt");
 });
 
-test("a file whose pages were overwritten is refused and left alone", async () => {
+test("a file with overwritten pages is rejected and unchanged", async () => {
 	await makeJournal(20);
 	const bytes = readFileSync(path);
 	writeFileSync(path, bytes.fill(0x5a, 4_096));
 	expectRefusal("journal_corrupt");
 });
 
-test("damage that opening cannot see is reported by the read that meets it", async () => {
+test("damage that opening cannot detect is reported by the first read of it", async () => {
 	await makeJournal();
 	const database = raw(path);
 	database.exec(`UPDATE entries SET body = '{"step":' WHERE kind = 'note'`);
@@ -249,7 +249,7 @@ test("damage that opening cannot see is reported by the read that meets it", asy
 	await journal.close();
 });
 
-test("a fact of a newer release is refused by the read that meets it, and kept", async () => {
+test("a fact of a newer release is rejected by the first read of it, and kept", async () => {
 	await makeJournal();
 	const database = raw(path);
 	database.exec("UPDATE entries SET version = 9 WHERE kind = 'note'");
@@ -260,7 +260,7 @@ test("a fact of a newer release is refused by the read that meets it, and kept",
 	database.close();
 });
 
-test("a path that cannot be a file is refused with a reason", () => {
+test("a path that cannot be a file is rejected with a reason", () => {
 	mkdirSync(path);
 	expect(() => sqliteJournal({ path })).toThrow(expect.objectContaining({ code: "journal_unavailable" }));
 	writeFileSync(join(folder, "file"), "");
@@ -273,7 +273,7 @@ test("a path that cannot be a file is refused with a reason", () => {
 	expect(existsSync(":memory:")).toBe(false);
 });
 
-test("a Node without SQLite gets an error, and no file is made", () => {
+test("a Node without SQLite gets an error, and no file is created", () => {
 	const builtin = vi.spyOn(process, "getBuiltinModule").mockReturnValue({ isBuiltin: () => false } as never);
 	try {
 		const refused = { code: "journal_unavailable", message: expect.stringContaining("Node 22.18 or newer") };
@@ -284,20 +284,20 @@ test("a Node without SQLite gets an error, and no file is made", () => {
 	expect(readdirSync(folder)).toEqual([]);
 });
 
-test("an option that is misspelt and an address instead of a path are refused, and no file is made", () => {
+test("a misspelt option and an address instead of a path are rejected, and no file is created", () => {
 	for (const given of [{ path, durabilty: "power" }, { path: `file:${path}` }])
 		expect(() => sqliteJournal(given)).toThrow(expect.objectContaining({ code: "invalid_option" }));
 	expect(readdirSync(folder)).toEqual([]);
 });
 
-test.skipIf(process.getuid?.() === 0)("a file this user may not write is refused", async () => {
+test.skipIf(process.getuid?.() === 0)("a file that this user may not write is rejected", async () => {
 	await makeJournal();
 	chmodSync(path, 0o400);
 	expectRefusal("journal_unavailable");
 });
 
 test.skipIf(process.getuid?.() === 0)(
-	"a file in a folder this user may not write is read as it is, and nothing is left beside it",
+	"a file in a folder that this user may not write is read unchanged, and nothing is left next to it",
 	async () => {
 		await makeJournal();
 		const before = contents();
@@ -314,7 +314,7 @@ test.skipIf(process.getuid?.() === 0)(
 	},
 );
 
-test("a file another program keeps locked is refused after a short wait, and may be tried again", async () => {
+test("a file that another program keeps locked is rejected after a short wait, and can be retried", async () => {
 	await makeJournal();
 	const database = raw(path);
 	database.exec("PRAGMA locking_mode = EXCLUSIVE; UPDATE meta SET value = value; BEGIN EXCLUSIVE");
@@ -326,7 +326,7 @@ test("a file another program keeps locked is refused after a short wait, and may
 	await sqliteJournal({ path }).close();
 });
 
-test("processes that open a new file at the same time all get the one journal", async () => {
+test("processes that open a new file at the same time all get the same journal", async () => {
 	const workers = await Promise.all(Array.from({ length: 4 }, () => startRemoteWorker({ path })));
 	await Promise.all(
 		workers.map(async (worker, index) => append(await take(worker, `s${index}`), "run-1", note(index))),

@@ -30,7 +30,7 @@ function journalAt(options: Partial<SqliteJournalOptions> = {}): SqliteJournal {
 
 const big = note("x".repeat(1_000_000));
 
-test("what a thousand sessions append in one turn is one transaction", async () => {
+test("the appends of a thousand sessions in one turn are one transaction", async () => {
 	const journal = journalAt();
 	const keys = Array.from({ length: 1_000 }, (_, index) => `s${index}`);
 	await Promise.all(keys.map((key) => begin(journal, key)));
@@ -39,7 +39,7 @@ test("what a thousand sessions append in one turn is one transaction", async () 
 	expect(journal.transactions).toBe(2);
 });
 
-test("a run of one tool step is four transactions, the taking of the lease among them", async () => {
+test("a run of one tool step is four transactions, including the one for the lease", async () => {
 	const journal = journalAt();
 	const lease = await take(journal, "s");
 	await append(lease, "r", started, note("input"));
@@ -51,7 +51,7 @@ test("a run of one tool step is four transactions, the taking of the lease among
 	expect(await journal.head("s")).toMatchObject({ seq: 7, waiting: 0 });
 });
 
-test("a session whose append fails takes no other session's down", async () => {
+test("a session whose append fails does not fail other sessions' appends", async () => {
 	const database = new (loadSqlite().DatabaseSync)(":memory:");
 	database.exec("CREATE TABLE numbers (value INTEGER CHECK (value >= 0))");
 	const insert = database.prepare("INSERT INTO numbers VALUES (?)");
@@ -108,7 +108,7 @@ async function fillUp(lease: Lease): Promise<number> {
 
 const megabytes = (count: number): string[] => Array(count).fill("x".repeat(1_000_000));
 
-test("a file that may not grow fails the append that needs room, and no other", async () => {
+test("a file that may not grow fails only the append that needs space", async () => {
 	const journal = journalAt({ maxFileSize: 6_000_000 });
 	const [lease, other] = [await begin(journal, "s"), await begin(journal, "other")];
 	const stored = await fillUp(lease);
@@ -125,7 +125,7 @@ test("a file that may not grow fails the append that needs room, and no other", 
 	expect(notes(await journal.read("other"))).toEqual([1, 2]);
 });
 
-test("a worker whose first transaction failed for another session is known all the same", async () => {
+test("a worker whose first transaction failed for another session is still registered", async () => {
 	const full = journalAt({ maxFileSize: 6_000_000 });
 	const stored = await fillUp(await begin(full, "s"));
 	await full.close();
@@ -142,7 +142,7 @@ test("a worker whose first transaction failed for another session is known all t
 
 const mountable = process.platform === "linux" && process.getuid?.() === 0;
 test.skipIf(!mountable)(
-	"a full disk keeps all that was committed, and with new room the session continues",
+	"a full disk keeps everything committed, and the session continues once there is space",
 	async (context) => {
 		const disk = join(folder, "disk");
 		mkdirSync(disk);
@@ -193,7 +193,7 @@ test("a lock of another process is waited for without blocking", async () => {
 	expect(notes(await journal.read("s"))).toEqual(["waits"]);
 });
 
-test("what is changed after an append is not what was appended", async () => {
+test("changes after an append do not affect the appended entry", async () => {
 	const journal = journalAt();
 	const lease = await begin(journal, "s");
 	const value = { text: "as it was" };
@@ -203,7 +203,7 @@ test("what is changed after an append is not what was appended", async () => {
 	expect(notes(await journal.read("s"))).toEqual([{ text: "as it was" }]);
 });
 
-test("a value that cannot be stored fails its append alone, and the lease continues", async () => {
+test("a value that cannot be stored fails only its append, and the lease continues", async () => {
 	const journal = journalAt();
 	const lease = await begin(journal, "s");
 	await expect(

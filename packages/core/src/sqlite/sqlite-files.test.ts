@@ -48,7 +48,7 @@ function* sourceOf(pieces: number): Generator<Uint8Array> {
 	for (let at = 0; at < pieces; at++) yield new Uint8Array(pieceSize).fill(at);
 }
 
-test("100 MB pass in and out through bounded memory, while runs commit beside them", async () => {
+test("100 MB are written and read through bounded memory, while runs commit", async () => {
 	const host = open();
 	const files = host.files.of("s", "o");
 	const lease = await begin(host.journal, "s");
@@ -100,7 +100,7 @@ test("a small file is one transaction, and a removed one leaves nothing", async 
 	expect(rows()).toEqual([0, 0]);
 });
 
-test("a file that was replaced is removed a minute later, when somebody sweeps", async () => {
+test("a replaced file is removed a minute later, at the next sweep", async () => {
 	let now = 1_000_000;
 	const clock = { now: () => now };
 	const files = open({ clock }).files.of("s", "o");
@@ -113,7 +113,7 @@ test("a file that was replaced is removed a minute later, when somebody sweeps",
 	expect(rows()).toEqual([2, 4]);
 });
 
-test("what a killed writer left is out of reach, and removed by the next that opens the file", async () => {
+test("leftovers of a killed writer are unreachable, and removed by the next process that opens the file", async () => {
 	const door = fileURLToPath(new URL("../sqlite.ts", import.meta.url));
 	const script = `
 		const { sqliteHost } = await import(${JSON.stringify(door)});

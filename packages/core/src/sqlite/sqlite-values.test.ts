@@ -24,7 +24,7 @@ function opened(): SqliteJournal {
 	return journal;
 }
 
-test("values in a SQLite file outlast the process, and go when the journal deletes their session", async () => {
+test("values in a SQLite file survive the process, and are removed when the journal deletes their session", async () => {
 	const first = opened();
 	await first.values.values("s", "one").set("a", 1);
 	await first.values.values("t", "one").set("a", 2);
@@ -39,7 +39,7 @@ test("values in a SQLite file outlast the process, and go when the journal delet
 	await expect(writing()).rejects.toMatchObject({ code: "journal_closed" });
 });
 
-test("a session that is begun anew in a SQLite file while it is deleted keeps the values it has then", async () => {
+test("a session that is recreated in a SQLite file while it is deleted keeps its new values", async () => {
 	const host = sqliteHost(join(folder, "anew.db"));
 	const values = (host.values as ValueStore).values("s", "one");
 	const remove = host.journal.delete.bind(host.journal);
@@ -56,7 +56,7 @@ test("a session that is begun anew in a SQLite file while it is deleted keeps th
 	await host.close();
 });
 
-test("a journal's file from before there were values gets their table when it is opened", async () => {
+test("a journal's file from before values existed gets their table when it is opened", async () => {
 	const path = join(folder, "journal.db");
 	const before = new DatabaseSync(path);
 	before.exec(journalFile.migrations[0] ?? "");

@@ -8,7 +8,7 @@ const text = fc
 	.array(fc.oneof(fc.constantFrom(0, 10, 34, 92, 0xd83d, 0xde00), fc.nat(0xffff)))
 	.map((units) => String.fromCharCode(...units));
 
-test("any text returns from SQLite as it was, and no two become one", () => {
+test("any text is read back from SQLite unchanged, and no two are merged", () => {
 	const database = new (loadSqlite().DatabaseSync)(":memory:");
 	const echo = database.prepare("SELECT ? AS stored");
 	fc.assert(

@@ -15,7 +15,7 @@ beforeEach(() => {
 
 const input = (id: string): Input => ({ id, kind: "message", workerId: "clerk", body: {} });
 
-test("a worker takes the name of a dead one, and what that had accepted is anyone's to start", async () => {
+test("a worker reuses the name of a dead one, and any worker can start the inputs which that one had accepted", async () => {
 	const dying = await startRemoteWorker({ path, workerId: "clerk" });
 	await dying.submit("s", input("one"));
 	await dying.end("SIGKILL");
@@ -28,7 +28,7 @@ test("a worker takes the name of a dead one, and what that had accepted is anyon
 	await other.close();
 });
 
-test("a worker may not have the name of one that lives: nothing of what it writes is kept", async () => {
+test("a worker cannot have the name of a living one: none of its writes are kept", async () => {
 	const journal = sqliteJournal({ path, workerId: "clerk" });
 	const second = sqliteJournal({ path, workerId: "clerk" });
 	await journal.submit("s", input("one"));

@@ -19,8 +19,8 @@ function objectsIn(value: unknown, found: Set<object> = new Set()): Set<object> 
 	return found;
 }
 
-describe("a state that went through JSON text", () => {
-	test("is what it was, whatever it holds [UAP-070]", () => {
+describe("a state that was serialised to JSON text", () => {
+	test("is unchanged, for any content [UAP-070]", () => {
 		fc.assert(
 			fc.property(anyState, (state) => {
 				const back = throughText(state);
@@ -73,7 +73,7 @@ describe("a state that went through JSON text", () => {
 		expect(grown.current.state.id).toBe(state.id);
 	});
 
-	test("keeps the metadata of messages and its own, to the bottom [UAP-129]", () => {
+	test("keeps its own metadata and that of messages, at any depth [UAP-129]", () => {
 		const metadata = { openai: { item: { id: "x", list: [1, { encrypted: "…" }], at: new Date(3) } } };
 		const state = AgentState.initial()
 			.withMessage(new UserMessage("u", { metadata }))
@@ -83,7 +83,7 @@ describe("a state that went through JSON text", () => {
 		expect(back.metadata).toEqual({ mine: { deep: { er: [null, true, "ä", 0.5] } } });
 	});
 
-	test("keeps bytes wherever they are, as base64 in the JSON [UAP-131]", () => {
+	test("keeps bytes at any position, as base64 in the JSON [UAP-131]", () => {
 		const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
 		const state = AgentState.initial()
 			.withMessages([
@@ -142,7 +142,7 @@ describe("a state that went through JSON text", () => {
 		expect(back.subagentTraces).toEqual(state.subagentTraces);
 	});
 
-	test("that another package wrote under the same version is read, bytes in base64 too", () => {
+	test("that another package wrote under the same version is read, including bytes in base64", () => {
 		const timestamp = "2025-01-02T03:04:05.000Z";
 		const data = "AQI=";
 		for (const version of ["1.0.0", "1.0", "UAP-1.0"]) {
@@ -190,7 +190,7 @@ describe("a state that went through JSON text", () => {
 		}
 	});
 
-	test("may have had the times of its traces as numbers", () => {
+	test("may contain the times of its traces as numbers", () => {
 		const trace = { subagentId: "s", subagentType: "t", parentToolCallId: "c", prompt: "p", success: true };
 		const json = {
 			...AgentState.initial().toJSON(),
@@ -211,7 +211,7 @@ describe("a state that went through JSON text", () => {
 });
 
 describe("a state's JSON data", () => {
-	test("names what there is, equals what JSON text gives back, and is shared with nobody [UAP-066]", () => {
+	test("lists all members, equals what JSON text returns, and is not shared [UAP-066]", () => {
 		expect(Object.keys(AgentState.initial().toJSON())).toEqual([
 			"version",
 			"id",
@@ -237,7 +237,7 @@ describe("a state's JSON data", () => {
 		);
 	});
 
-	test("is refused with the place of what JSON cannot say", () => {
+	test("is rejected with the location of values that JSON cannot represent", () => {
 		const circular: Record<string, unknown> = {};
 		circular.self = [circular];
 		const said = (result: unknown): AgentState =>
@@ -259,7 +259,7 @@ describe("a state's JSON data", () => {
 	});
 });
 
-describe("what is no state", () => {
+describe("an invalid state", () => {
 	const valid = (): AgentStateJSON =>
 		AgentState.initial()
 			.withMessages([
@@ -328,12 +328,12 @@ describe("what is no state", () => {
 		["subagentTraces.0.success", "yes"],
 		["subagentTraces.0.toolExecutions.0.result", {}],
 		["subagentTraces.0.usage.totalTokens", undefined],
-	])("is refused, and the message names the fault: %s = %j [UAP-149]", (path, value) => {
+	])("is rejected, and the message names the fault: %s = %j [UAP-149]", (path, value) => {
 		if (path === "reasoning.0") return expectRefused({ ...valid(), reasoning: [value] }, path);
 		expectRefused(changed(path, value), path);
 	});
 
-	test.each([[null], ["state"], [undefined], [[]], [7]])("is refused whole: %j [UAP-149]", (value) => {
+	test.each([[null], ["state"], [undefined], [[]], [7]])("is rejected as a whole: %j [UAP-149]", (value) => {
 		expectRefused(value, "state");
 	});
 
@@ -349,7 +349,7 @@ describe("what is no state", () => {
 		expect(error.message).toContain(error.data?.path);
 	}
 
-	test("is refused by its version, which the message names beside the supported one [UAP-132]", () => {
+	test("is rejected by its version, which the message names next to the supported one [UAP-132]", () => {
 		for (const [version, found] of [
 			[undefined, "no version"],
 			["2.0.0", '"2.0.0"'],
@@ -364,14 +364,14 @@ describe("what is no state", () => {
 		}
 	});
 
-	test("may be nested without end, and is refused all the same", () => {
+	test("is rejected even if it is nested endlessly", () => {
 		const deep = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
 		expectRefused({ ...valid(), metadata: { deep } }, "");
 		expectRefused({ ...valid(), messages: [{ ...(valid().messages[0] as MessageJSON), content: deep }] }, "");
 	});
 });
 
-test("keys such as __proto__ stay data and reach no prototype [UAP-150]", () => {
+test("keys such as __proto__ stay data and do not reach a prototype [UAP-150]", () => {
 	const json = AgentState.initial().withMessage(new UserMessage("u")).toJSON();
 	const hostile = JSON.parse(
 		'{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}, "in": [{"__proto__": {"polluted": 1}}]}',

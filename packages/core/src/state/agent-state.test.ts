@@ -37,7 +37,7 @@ function attempt(change: () => unknown): void {
 }
 
 describe("a state", () => {
-	test("refuses an invalid message", () => {
+	test("rejects an invalid message", () => {
 		const state = AgentState.initial();
 		const refused = expect.objectContaining({ code: "invalid_message" });
 		for (const wrong of [5, null, { type: "user", content: "hi" }] as unknown as Message[]) {
@@ -47,14 +47,14 @@ describe("a state", () => {
 		}
 	});
 
-	test("is empty at first, and another one each time it is asked for [UAP-054]", () => {
+	test("is empty at first, and a new object each time [UAP-054]", () => {
 		const [a, b] = [AgentState.initial(), AgentState.initial()];
 		expect(contentOf(a)).toEqual({ messages: [], step: 0, metadata: {}, reasoning: [] });
 		expect(contentOf(b)).toEqual(contentOf(a));
 		expect(b.id).not.toBe(a.id);
 	});
 
-	test("has a UUIDv4 of its own after every operation", () => {
+	test("has its own UUIDv4 after every operation", () => {
 		const state = fullState();
 		const states = [
 			AgentState.initial(),
@@ -73,7 +73,7 @@ describe("a state", () => {
 		expect(state.id).toBe(state.id);
 	});
 
-	test("appends one message or several, in order, and keeps the rest [UAP-055]", () => {
+	test("appends one message or several, in order, and keeps everything else [UAP-055]", () => {
 		const state = fullState();
 		const [a, b, c] = [new UserMessage("a"), new AssistantMessage("b"), new UserMessage("c")];
 		const next = state.withMessage(a).withMessages([b, c]);
@@ -82,7 +82,7 @@ describe("a state", () => {
 		expect({ ...contentOf(next), messages: [] }).toEqual({ ...contentOf(state), messages: [] });
 	});
 
-	test("replaces its history and keeps the rest [UAP-056]", () => {
+	test("replaces its history and keeps everything else [UAP-056]", () => {
 		const state = fullState();
 		const fresh = new UserMessage("fresh");
 		const next = state.withContext([fresh]);
@@ -92,7 +92,7 @@ describe("a state", () => {
 		expect(state.messages).toHaveLength(2);
 	});
 
-	test("sets step, metadata, reasoning and plan, each alone [UAP-057]", () => {
+	test("sets step, metadata, reasoning and plan separately [UAP-057]", () => {
 		const state = fullState();
 		const before = contentOf(state);
 		expect(before).toMatchObject({
@@ -113,7 +113,7 @@ describe("a state", () => {
 		expect(contentOf(state)).toEqual(before);
 	});
 
-	test("appends what is known of sub-agents", () => {
+	test("appends traces of sub-agents", () => {
 		const state = fullState();
 		const second = { ...trace, subagentId: "agent-2" };
 		expect(state.withSubagentTrace(second).subagentTraces).toEqual([trace, second]);
@@ -121,7 +121,7 @@ describe("a state", () => {
 		expect(AgentState.initial().subagentTraces).toBeUndefined();
 	});
 
-	test("refuses a step, a plan or a trace that it could not restore", () => {
+	test("rejects a step, a plan or a trace that it could not restore", () => {
 		const state = AgentState.initial();
 		const refused = (path: string): unknown =>
 			expect.objectContaining({ code: "invalid_state", data: { path } });
@@ -136,8 +136,8 @@ describe("a state", () => {
 	});
 });
 
-describe("nobody can change a state", () => {
-	test("by assigning to it or to what it shows [UAP-067]", () => {
+describe("a state cannot be changed", () => {
+	test("by assigning to it or to its members [UAP-067]", () => {
 		const bytes = new Uint8Array([1, 2]);
 		const state = fullState()
 			.withMetadata("bytes", bytes)
@@ -176,7 +176,7 @@ describe("nobody can change a state", () => {
 		expect(state.metadata.when).toEqual([new Date(5)]);
 	});
 
-	test("by changing bytes and times of its messages, which each reader gets copies of [UAP-067]", () => {
+	test("by changing bytes and times of its messages, of which each reader gets copies [UAP-067]", () => {
 		const data = new Uint8Array([1, 2]);
 		const shared = new Float64Array([1]);
 		const timestamp = new Date(5);
@@ -214,7 +214,7 @@ describe("nobody can change a state", () => {
 		["freeze", Object.freeze],
 		["seal", Object.seal],
 		["preventExtensions", Object.preventExtensions],
-	])("by changing what is in a message that was closed by Object.%s before [UAP-068]", (_, close) => {
+	])("by changing the content of a message that Object.%s closed before [UAP-068]", (_, close) => {
 		for (const way of ["withMessage", "withContext"] as const) {
 			const content = [{ type: "text" as const, text: "said" }];
 			const metadata = { acme: { list: [1] } };
@@ -233,7 +233,7 @@ describe("nobody can change a state", () => {
 		}
 	});
 
-	test("by changing what it was built from [UAP-068]", () => {
+	test("by changing the values it was built from [UAP-068]", () => {
 		const content = [{ type: "text" as const, text: "said" }];
 		const calls = [{ toolCallId: "c", toolName: "t", arguments: { list: [1] } }];
 		const messages: Message[] = [new UserMessage(content), new AssistantMessage("", calls)];
@@ -268,7 +268,7 @@ describe("nobody can change a state", () => {
 	});
 });
 
-test("a message is sealed by the state and stays the same object", () => {
+test("a message is frozen by the state and stays the same object", () => {
 	const content = [{ type: "text" as const, text: "said" }];
 	const message = new UserMessage(content, { metadata: { provider: { id: 1 } } });
 	const state = AgentState.initial().withMessage(message);
@@ -278,7 +278,7 @@ test("a message is sealed by the state and stays the same object", () => {
 	expect(state.withContext(state.messages).messages[0]).toBe(message);
 });
 
-test("a message of another package becomes one of ours, and anything else is refused in words that help", () => {
+test("a message of another package is converted, and anything else is rejected with a helpful message", () => {
 	const other = {
 		id: "m",
 		type: "user",
@@ -300,7 +300,7 @@ test("a message of another package becomes one of ours, and anything else is ref
 	);
 });
 
-test("what is nested deeper than a stack is copied and frozen to the bottom, and cannot be written as JSON", () => {
+test("values nested deeper than the stack are copied and frozen completely, and cannot be written as JSON", () => {
 	const levels = 100_000;
 	let deep: Record<string, unknown> = { bottom: true };
 	for (let level = 0; level < levels; level++) deep = { a: deep };
@@ -313,7 +313,7 @@ test("what is nested deeper than a stack is copied and frozen to the bottom, and
 	expect(() => state.withMessage(new UserMessage("deep", { metadata: { deep } }))).not.toThrow();
 });
 
-test("metadata may hold what JSON cannot say, until it is written", () => {
+test("metadata may contain values that JSON cannot represent, until it is written", () => {
 	const run = (): number => 1;
 	const circular: Record<string, unknown> = { name: "circle" };
 	circular.self = circular;

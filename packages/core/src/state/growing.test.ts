@@ -32,7 +32,7 @@ test("appending messages one by one takes time in proportion to their number [UA
 	}
 });
 
-test("the forks of a state take time in proportion to their number, however many messages it has", async () => {
+test("the forks of a state take time in proportion to their number, regardless of its messages", async () => {
 	const large = grow(10_000).at(-1) as AgentState;
 	const message = new UserMessage("fork");
 	// As many forks as messages: copying would be quadratic.

@@ -4,7 +4,7 @@ import { IdSet } from "./id-set.ts";
 
 const id = fc.oneof(fc.string({ maxLength: 2 }), fc.constantFrom("__proto__", "constructor", "0"));
 
-test("a set has what was added to it and nothing else, whichever version it continues", () => {
+test("a set contains exactly the added ids, regardless of the version it continues", () => {
 	fc.assert(
 		fc.property(
 			fc.array(fc.record({ id, from: fc.nat({ max: 30 }), isNewest: fc.boolean() }), { maxLength: 80 }),
@@ -22,7 +22,7 @@ test("a set has what was added to it and nothing else, whichever version it cont
 	);
 });
 
-test("many ids cost the same each, added in line or each to a fork of the version before", () => {
+test("many ids cost the same each, added in sequence or each to a fork of the previous version", () => {
 	let line = IdSet.empty();
 	for (let at = 0; at < 100_000; at++) line = line.add(`call_${at}`);
 	expect([line.has("call_99999"), line.has("call_100000")]).toEqual([true, false]);

@@ -27,7 +27,7 @@ function sameAsArray(list: List<number>, array: readonly number[], position: num
 }
 
 describe("a list with shared structure", () => {
-	test("says what plain arrays say, whatever was appended to whichever version", () => {
+	test("equals plain arrays, for any appends to any versions", () => {
 		fc.assert(
 			fc.property(fc.array(operation, { maxLength: 60 }), (operations) => {
 				const lists = [List.empty<number>()];
@@ -90,7 +90,7 @@ describe("a list with shared structure", () => {
 		expect(() => (list.toArray() as number[]).push(3)).toThrow(TypeError);
 	});
 
-	test("has nothing at positions outside", () => {
+	test("has nothing at positions out of range", () => {
 		const list = List.from(["a"]);
 		for (const position of [1, -2, Number.NaN, 0.5]) expect(list.at(position)).toBeUndefined();
 		expect(List.empty().at(0)).toBeUndefined();

@@ -25,7 +25,7 @@ describe("a thread tree", () => {
 		expect([...tree.nodes]).toEqual([[tree.root.id, tree.root]]);
 	});
 
-	test("refuses an invalid node state", () => {
+	test("rejects an invalid node state", () => {
 		const tree = new ThreadTree();
 		const before = tree.root.state;
 		for (const wrong of [5, undefined, {}]) {
@@ -36,7 +36,7 @@ describe("a thread tree", () => {
 		expect(tree.root.state).toBe(before);
 	});
 
-	test("branches from a node, with its state, and stays where it is [UAP-072]", () => {
+	test("branches from a node, with its state, and keeps its current node [UAP-072]", () => {
 		const tree = new ThreadTree();
 		tree.current.state = AgentState.initial().withMessages(said("a"));
 		const [one, two] = [tree.branch(tree.root.id, "one"), tree.branch(tree.root.id)];
@@ -48,7 +48,7 @@ describe("a thread tree", () => {
 		expect(tree.current).toBe(tree.root);
 	});
 
-	test("knows its leaves and the names of its nodes, which may be set later", () => {
+	test("lists its leaves and the names of its nodes, which can be set later", () => {
 		const tree = new ThreadTree();
 		expect(tree.getLeaves()).toEqual([tree.root.id]);
 		expect(tree.getBranches()).toEqual(new Map([[tree.root.id, "root"]]));
@@ -71,7 +71,7 @@ describe("a thread tree", () => {
 		expect(ThreadTree.fromJSON(tree.toJSON()).getLeaves()).toEqual(tree.getLeaves());
 	});
 
-	test("checks a node out, and knows its own nodes only [UAP-073]", () => {
+	test("checks out a node, but only its own nodes [UAP-073]", () => {
 		const tree = new ThreadTree();
 		const id = tree.branch(tree.root.id);
 		tree.checkout(id);
@@ -86,7 +86,7 @@ describe("a thread tree", () => {
 		expect(JSON.stringify(tree)).toBe(before);
 	});
 
-	test("stores a snapshot at the current node only [UAP-075]", () => {
+	test("stores a snapshot only at the current node [UAP-075]", () => {
 		const tree = new ThreadTree();
 		const [a, b] = [tree.branch(tree.root.id), tree.branch(tree.root.id)];
 		tree.checkout(a);
@@ -98,7 +98,7 @@ describe("a thread tree", () => {
 });
 
 describe("the history of a tree", () => {
-	test("is that of every node on the way, each message once, and of no sibling [UAP-076]", () => {
+	test("contains every node on the path, each message once, and no sibling [UAP-076]", () => {
 		const tree = new ThreadTree();
 		tree.current.state = AgentState.initial().withMessages(said("root"));
 		const [a, sibling] = [tree.branch(tree.root.id), tree.branch(tree.root.id)];
@@ -117,7 +117,7 @@ describe("the history of a tree", () => {
 		expect(texts(tree.history())).toEqual(["root"]);
 	});
 
-	test("is the current node's state where that holds all of it", () => {
+	test("is the current node's state if that contains all of it", () => {
 		const tree = new ThreadTree();
 		expect(tree.history()).toBe(tree.root.state);
 		tree.checkout(tree.branch(tree.root.id));
@@ -125,7 +125,7 @@ describe("the history of a tree", () => {
 		expect(tree.history()).toBe(tree.current.state);
 	});
 
-	test("keeps a message that one node holds twice", () => {
+	test("keeps a message that one node contains twice", () => {
 		const tree = new ThreadTree();
 		const message = new UserMessage("again");
 		tree.current.state = AgentState.initial().withMessages([message, message]);
@@ -134,7 +134,7 @@ describe("the history of a tree", () => {
 	});
 });
 
-describe("a tree that went through JSON text", () => {
+describe("a tree that was serialised to JSON text", () => {
 	test("is the same tree with the same current node [UAP-074]", () => {
 		const branching = fc.array(fc.tuple(fc.nat(), fc.option(fc.string(), { nil: undefined }), anyState), {
 			maxLength: 6,
@@ -159,7 +159,7 @@ describe("a tree that went through JSON text", () => {
 		);
 	});
 
-	test("says what its nodes are", () => {
+	test("lists its nodes", () => {
 		const tree = new ThreadTree();
 		const id = tree.branch(tree.root.id, "name");
 		const { rootId, currentId, nodes } = tree.toJSON();
@@ -171,7 +171,7 @@ describe("a tree that went through JSON text", () => {
 		expect(ThreadNode.fromJSON(nodes[1] as ThreadNodeJSON).toJSON()).toEqual(nodes[1]);
 	});
 
-	test("is refused when a state has no version or one that is not supported [UAP-132]", () => {
+	test("is rejected if a state has no version or an unsupported one [UAP-132]", () => {
 		const json = new ThreadTree().toJSON();
 		for (const [version, found] of [
 			["9.0.0", '"9.0.0"'],
@@ -214,7 +214,7 @@ describe("a tree that went through JSON text", () => {
 			"nodes.2.parentId",
 			(json, [a, b, c]) => ({ ...json, nodes: [a, { ...b, children: [] }, { ...c, parentId: null }] }),
 		],
-	])("is refused where it is no tree: %s", (path, change) => {
+	])("is rejected if it is not a tree: %s", (path, change) => {
 		const tree = new ThreadTree();
 		tree.branch(tree.branch(tree.root.id));
 		const json = tree.toJSON();

@@ -4,7 +4,7 @@ import { agent } from "../agent/agent.ts";
 import { memoryHost } from "../host/memory-host.ts";
 import { strategy } from "./strategy.ts";
 
-test("a question of a strategy is put once: its answer is on record before it is used, also across a resume", async () => {
+test("a strategy's question is asked once: its answer is recorded before it is used, also across a resume", async () => {
 	const host = memoryHost();
 	const asked: number[] = [];
 	const careful = strategy({

@@ -40,7 +40,7 @@ function make({ execution, script }: (typeof strategies)[number], strategy: Agen
 const begun = AgentState.initial().withMetadata("startTime", 42);
 
 describe.each(strategies)("$name()", (given) => {
-	test("ends in the same state by stream() and generate() [UAP-124]", async () => {
+	test("ends in the same state with stream() and generate() [UAP-124]", async () => {
 		const { state } = await make(given).generate("go", begun);
 		const stream = make(given).stream("go", begun);
 		await collect(stream);
@@ -87,7 +87,7 @@ describe.each(strategies)("$name()", (given) => {
 		expect(generated.at(-1)).toEqual(["complete", given.steps]);
 	});
 
-	test("emits each step from step_start to step_end, reasoning, action and observation between [UAP-122]", async () => {
+	test("emits each step from step_start to step_end, with reasoning, action and observation between [UAP-122]", async () => {
 		const one = make(given);
 		const events = await collect(one.stream("go", begun));
 		const uap = events.flatMap((event) => (event.source === "uap" ? [event.uap] : []));
@@ -131,7 +131,7 @@ describe.each(strategies)("$name()", (given) => {
 		expect(state.step).toBe(1);
 	});
 
-	test("leaves the agents its tools call to their own limits and conditions [UAP-148]", async () => {
+	test("does not apply limits and conditions to the agents that its tools call [UAP-148]", async () => {
 		const rounds: ScriptedReply[] = Array.from({ length: 3 }, () => ({ toolCalls: [{ name: "nothing" }] }));
 		const child = agent({
 			model: scriptedModel([...rounds, "done"]),

@@ -10,7 +10,7 @@ const initial = AgentState.initial();
 const echo = anyTool("echo", ({ text }) => text ?? "echoed");
 
 describe("loop()", () => {
-	test("makes one model call when no tool is asked for, and step is 1 [UAP-029]", async () => {
+	test("makes one model call if no tool is requested, and step is 1 [UAP-029]", async () => {
 		const model = scriptedModel(["hello"]);
 		const { turn, state } = await agent({ model, tools: [echo], execution: loop() }).generate("go", initial);
 		expect(model.requests).toHaveLength(1);
@@ -18,7 +18,7 @@ describe("loop()", () => {
 		expect(turn.response.text).toBe("hello");
 	});
 
-	test("feeds results back until an answer asks for no tools [UAP-029]", async () => {
+	test("returns results to the model until an answer requests no tools [UAP-029]", async () => {
 		const model = scriptedModel((request) => {
 			const last = request.messages.at(-1);
 			if (!(last instanceof ToolResultMessage))
@@ -33,7 +33,7 @@ describe("loop()", () => {
 		expect(turn.response.text).toBe("three");
 	});
 
-	test("gives a turn with all rounds in order and the last answer as its response [UAP-030]", async () => {
+	test("returns a turn with all rounds in order and the last answer as its response [UAP-030]", async () => {
 		const model = scriptedModel([
 			{
 				text: "one",
@@ -63,7 +63,7 @@ describe("loop()", () => {
 	});
 
 	test.each([1, 3, 12])(
-		"with maxIterations %i runs so many rounds of tools and then returns [UAP-031]",
+		"with maxIterations %i runs that many rounds of tools and then returns [UAP-031]",
 		async (n) => {
 			const ran: unknown[] = [];
 			const model = scriptedModel(() => ({ toolCalls: [{ name: "count" }] }));

@@ -36,7 +36,7 @@ function threeQuestions(
 	};
 }
 
-test("a strategy that folds for itself knows the same after a resume as one that was left alone", async () => {
+test("a strategy with its own fold has the same data after a resume as without an interruption", async () => {
 	const alone: Seen[] = [];
 	const answered = (n: number): number => n;
 	await agent({ model, execution: strategy(threeQuestions(answered, alone)) })
@@ -74,7 +74,7 @@ test("a strategy that folds for itself knows the same after a resume as one that
 	expect(resumed.at(-1)?.answers).toBe(3);
 });
 
-test("each run begins with a fold of its own", async () => {
+test("each run starts with its own fold", async () => {
 	const received: Seen[] = [];
 	const session = agent({ model, execution: strategy(threeQuestions((n) => n, received)) }).session("s");
 	await (await session.send("one")).result();
@@ -82,7 +82,7 @@ test("each run begins with a fold of its own", async () => {
 	expect(received.filter(({ answers }) => answers === 0)).toHaveLength(2);
 });
 
-test("a fold of its own works in pure calls, too, and does not see the notes of policy", async () => {
+test("its own fold also works in plain calls, and does not contain policy's notes", async () => {
 	const received: Seen[] = [];
 	const audit: Interceptor = {
 		name: "audit",
@@ -99,7 +99,7 @@ test("a fold of its own works in pure calls, too, and does not see the notes of 
 	expect(received.at(-1)?.answers).toBe(3);
 });
 
-test("a fold that throws fails the run with what it threw, and what was committed is read", async () => {
+test("a fold that throws fails the run with its error, and committed entries are read", async () => {
 	const host = memoryHost();
 	const broken: Decider<number> = {
 		...threeQuestions((n) => n),
@@ -121,7 +121,7 @@ test("a fold that throws fails the run with what it threw, and what was committe
 	]);
 });
 
-test("a question is given a signal that fires when the run is stopped", async () => {
+test("a question gets a signal that aborts when the run is stopped", async () => {
 	const signals: AbortSignal[] = [];
 	const asked = strategy(
 		threeQuestions((_, signal) => {
@@ -138,7 +138,7 @@ test("a question is given a signal that fires when the run is stopped", async ()
 	expect(signals[0]?.aborted).toBe(true);
 });
 
-test("a strategy folds for itself under a limit of steps, and with an output, too", async () => {
+test("a strategy also has its own fold under a limit of steps, and with an output", async () => {
 	const steps = strategy<number>({
 		name: "counts answers",
 		initial: () => 0,
@@ -153,7 +153,7 @@ test("a strategy folds for itself under a limit of steps, and with an output, to
 	}
 });
 
-test("an interceptor knows what the strategy has folded, the fact that it hears of included", async () => {
+test("an interceptor sees the strategy's fold, including the fact that it is notified of", async () => {
 	const folded: unknown[] = [];
 	const looks: Interceptor = {
 		name: "looks",

@@ -30,7 +30,7 @@ describe("a plan that cannot be carried out", () => {
 	test.each([
 		["of steps that wait for each other", cyclic, /a, b/],
 		["of a step that waits for itself", planOf({ id: "ok" }, { id: "me", dependsOn: ["me"] }), /me/],
-	])("%s is refused by name, and nothing of it runs [UAP-050]", async (_, reply, names) => {
+	])("%s is rejected by name, and nothing of it runs [UAP-050]", async (_, reply, names) => {
 		const { one, model } = made([reply, work, work, "never"]);
 		const expected = expect.objectContaining({ code: "plan_invalid", message: expect.stringMatching(names) });
 		await expect(one.generate("go", initial)).rejects.toEqual(expected);
@@ -59,7 +59,7 @@ describe("a plan that cannot be carried out", () => {
 			/"a" names the tool "gone".* work, fail\./,
 		],
 		["with a tool that is no name", { data: { steps: [{ id: "a", description: "", tool: 3 }] } }, /\.tool/],
-	])("%s is said to be so, and nothing of it runs [UAP-051]", async (_, reply, why) => {
+	])("%s is reported, and nothing of it runs [UAP-051]", async (_, reply, why) => {
 		const { one, model } = made([reply, work]);
 		const expected = expect.objectContaining({ code: "plan_invalid", message: expect.stringMatching(why) });
 		await expect(one.generate("go", initial)).rejects.toEqual(expected);
@@ -93,7 +93,7 @@ describe("a plan that cannot be carried out", () => {
 	});
 });
 
-test("an answer of brackets without end is read in linear time", async () => {
+test("an answer of endless brackets is read in linear time", async () => {
 	for (const text of ["[".repeat(200_000), '{"'.repeat(100_000), `${"[1]".repeat(60_000)}{`]) {
 		const start = performance.now();
 		await expect(made([text]).one.generate("go", initial)).rejects.toMatchObject({ code: "plan_invalid" });
@@ -114,7 +114,7 @@ describe("a step fails", () => {
 		],
 	];
 	test.each(cases)(
-		"%s, and a new plan is made that knows it and is carried out [UAP-047]",
+		"%s, and a new plan that includes the failure is created and executed [UAP-047]",
 		async (_, first, replies) => {
 			const seen: unknown[] = [];
 			const model = scriptedModel([first, ...replies, planOf({ id: "other" }), "done"]);
@@ -149,13 +149,13 @@ describe("a step fails", () => {
 			undefined,
 		],
 		["it called nothing", planOf({ id: "a", tool: "work" }), ["I knew it"], undefined],
-	])("not when %s", async (_, first, replies, luck) => {
+	])("but not when %s", async (_, first, replies, luck) => {
 		const lucky = luck === undefined ? tools : [anyTool("fail", luck)];
 		const one = agent({ model: scriptedModel([first, ...replies]), tools: lucky, execution: plan() });
 		expect(statuses((await one.generate("go", initial)).state.plan)).toEqual(["a: completed"]);
 	});
 
-	test("and what is completed stays: new steps may depend on it, and it is not run again", async () => {
+	test("and completed steps stay: new steps may depend on them, and they do not run again", async () => {
 		const { one, model } = made([
 			planOf({ id: "a" }, { id: "b", tool: "fail", dependsOn: ["a"] }, { id: "c", dependsOn: ["b"] }),
 			"a is done",
@@ -170,7 +170,7 @@ describe("a step fails", () => {
 		expect(asks(model.requests[4] as LLMRequest)).toContain('Completed so far: "a"');
 	});
 
-	test("and what is planned once more is run once more", async () => {
+	test("and a step that is planned again runs again", async () => {
 		const same = planOf({ id: "a" }, { id: "b", tool: "fail", dependsOn: ["a"] });
 		const { one } = made([same, "a", fail, "no", same, "a again", "b without its tool"]);
 		const { state, turn } = await one.generate("go", initial);
@@ -203,11 +203,14 @@ describe("a step fails", () => {
 			'Step "a" of the plan failed: Try it. The tool "fail" said: no luck. What depends on it was not run.',
 		],
 		[down, 'Step "a" of the plan failed: Try it. What depends on it was not run.'],
-	])("and the error says in sentences which, and what its tool said", async (reply, message) => {
-		const first = planOf({ id: "a", description: "Try it", tool: "fail" });
-		const { one } = made([first, reply, "no"], { allowReplan: false });
-		await expect(one.generate("go", initial)).rejects.toThrow(expect.objectContaining({ message }));
-	});
+	])(
+		"and the error describes in sentences which step failed, and its tool's error",
+		async (reply, message) => {
+			const first = planOf({ id: "a", description: "Try it", tool: "fail" });
+			const { one } = made([first, reply, "no"], { allowReplan: false });
+			await expect(one.generate("go", initial)).rejects.toThrow(expect.objectContaining({ message }));
+		},
+	);
 
 	test("in the planning call itself, the call fails with the provider's error", async () => {
 		await expect(made([down]).one.generate("go", initial)).rejects.toBe(down.error);

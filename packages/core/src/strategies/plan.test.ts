@@ -18,7 +18,7 @@ const carriedOut = (requests: readonly LLMRequest[]): string[] =>
 	);
 
 describe("plan()", () => {
-	test("asks once for a structured plan and keeps its steps in the state [UAP-043]", async () => {
+	test("requests a structured plan once and keeps its steps in the state [UAP-043]", async () => {
 		const made = planOf({ id: "a", tool: "work" }, { id: "b", dependsOn: ["a"] });
 		const model = scriptedModel([made, "a", "b"]);
 		const { state } = await agent({ model, tools, execution: plan() }).generate("go", initial);
@@ -43,14 +43,14 @@ describe("plan()", () => {
 		expect(acting?.tools?.map((tool) => tool.name)).toEqual(["work", "fail"]);
 	});
 
-	test("sends the schema it was given instead of its own [UAP-044]", async () => {
+	test("sends the given schema instead of its own [UAP-044]", async () => {
 		const planSchema = { type: "object", properties: { steps: { type: "array" } }, title: "Mine" } as const;
 		const model = scriptedModel([planOf({ id: "a" }), "done"]);
 		await agent({ model, execution: plan({ planSchema }) }).generate("go", initial);
 		expect(model.requests[0]?.structure).toEqual(planSchema);
 	});
 
-	test("runs each step after all it depends on, otherwise as listed [UAP-045]", async () => {
+	test("runs each step after all its dependencies, otherwise as listed [UAP-045]", async () => {
 		const made = planOf(
 			{ id: "d", dependsOn: ["b", "c"] },
 			{ id: "b", dependsOn: ["a"] },
@@ -92,7 +92,7 @@ describe("plan()", () => {
 		expect(statuses((await stream.result).state.plan)).toEqual(ended[1]);
 	});
 
-	test("emits the start, action, observation and end of each step, also where one fails and the plan is made anew", async () => {
+	test("emits the start, action, observation and end of each step, even if one fails and the plan is created again", async () => {
 		const fail: ScriptedReply = { toolCalls: [{ name: "fail" }] };
 		const made = [planOf({ id: "a", tool: "work" }, { id: "b", tool: "fail" }), planOf({ id: "c" })] as const;
 		const model = scriptedModel([made[0], work, "a", fail, "b", made[1], "c"]);
@@ -116,7 +116,7 @@ describe("plan()", () => {
 		]);
 	});
 
-	test("frames each step by onStepStart and onStepEnd; stopCondition leaves the rest pending [UAP-052]", async () => {
+	test("calls onStepStart and onStepEnd around each step; stopCondition leaves the rest pending [UAP-052]", async () => {
 		const log: unknown[] = [];
 		const strategy: AgentStrategy = {
 			onStepStart: (step) => void log.push(["start", step]),
@@ -161,7 +161,7 @@ describe("plan()", () => {
 		expect(state.plan?.every((step) => step.status === "completed")).toBe(true);
 	});
 
-	test("of an empty list of steps leaves nothing to do", async () => {
+	test("with an empty list of steps has nothing to do", async () => {
 		const { state } = await agent({ model: scriptedModel([planOf()]), execution: plan() }).generate(
 			"go",
 			initial,
@@ -169,7 +169,7 @@ describe("plan()", () => {
 		expect([state.plan, state.step]).toEqual([[], 0]);
 	});
 
-	test("makes a new plan in the next call; the old one is neither continued nor kept", async () => {
+	test("creates a new plan in the next call; the old one is neither continued nor kept", async () => {
 		const model = scriptedModel([planOf({ id: "a" }, { id: "b" }), "a", planOf({ id: "c" }), "c"]);
 		const strategy: AgentStrategy = { stopCondition: () => true };
 		const one = agent({ model, execution: plan(), strategy });
@@ -180,7 +180,7 @@ describe("plan()", () => {
 		expect(lines(model.requests[2]?.messages ?? []).at(-1)).not.toContain("Completed so far");
 	});
 
-	test("goes by what is said between two steps: what is completed stays, the rest is planned anew", async () => {
+	test("follows messages sent between two steps: completed steps stay, the others are planned again", async () => {
 		const model = scriptedModel([
 			planOf({ id: "a" }, { id: "b" }),
 			"a",

@@ -31,7 +31,7 @@ describe("react()", () => {
 		expect(log).toEqual([...whole(1), ...whole(2), ["start", 3], ["reason", 3], ["end", 3]]);
 	});
 
-	test("asks twice a step, each time with the input and all that came before [UAP-035]", async () => {
+	test("calls the model twice per step, each time with the input and everything before [UAP-035]", async () => {
 		const model = scriptedModel(["first thought", call, "second thought", "done"]);
 		const echo = anyTool("echo", () => "echoed");
 		await agent({ model, tools: [echo], execution: react({ reasoningPrompt: "Think." }) }).generate(
@@ -50,7 +50,7 @@ describe("react()", () => {
 		]);
 	});
 
-	test("runs no tool that the reasoning asks for; what it wanted is kept as words [UAP-036]", async () => {
+	test("runs no tool that the reasoning requests; its request is kept as text [UAP-036]", async () => {
 		let ran = 0;
 		const echo = anyTool("echo", () => ++ran);
 		const impatient = { toolCalls: [{ name: "echo", arguments: { text: "now" } }] };
@@ -86,7 +86,7 @@ describe("react()", () => {
 		}
 	});
 
-	test("uses the reasoning prompt given in every reasoning request, else one of its own [UAP-038]", async () => {
+	test("uses the given reasoning prompt in every reasoning request, or its own [UAP-038]", async () => {
 		const last = (given?: string) => async () => {
 			const model = scriptedModel(["a", call, "b", "done"]);
 			const execution = react(given === undefined ? {} : { reasoningPrompt: given });
@@ -119,7 +119,7 @@ describe("react()", () => {
 		]);
 	});
 
-	test.each([1, 2, 7])("with maxSteps %i performs so many steps and then returns [UAP-040]", async (n) => {
+	test.each([1, 2, 7])("with maxSteps %i performs that many steps and then returns [UAP-040]", async (n) => {
 		let ran = 0;
 		const model = alternating();
 		const echo = anyTool("echo", () => ++ran);
@@ -136,7 +136,7 @@ describe("react()", () => {
 		expect(model.requests).toHaveLength(4 * n);
 	});
 
-	test("counts steps from 1 in each call, with the whole of maxSteps [UAP-042]", async () => {
+	test("counts steps from 1 in each call, with the full maxSteps [UAP-042]", async () => {
 		const one = agent({
 			model: alternating(),
 			tools: [anyTool("echo", () => "")],
@@ -151,7 +151,7 @@ describe("react()", () => {
 		expect(second.turn.toolExecutions).toHaveLength(2);
 	});
 
-	test("asks stopCondition once after onStepEnd of every step; true ends it while calls continue [UAP-041]", async () => {
+	test("calls stopCondition once after onStepEnd of every step; true ends it while calls continue [UAP-041]", async () => {
 		const log: unknown[] = [];
 		const strategy: AgentStrategy = {
 			onStepEnd: (step) => void log.push(["end", step]),
@@ -176,7 +176,7 @@ describe("react()", () => {
 		expect(turn.response.hasToolCalls).toBe(true);
 	});
 
-	test("reasons in free text and knows the tools, also where the answer has a structure", async () => {
+	test("reasons in free text with the tools listed, even if the answer has a structure", async () => {
 		const structure = { type: "object", properties: { answer: { type: "number" } } } as const;
 		const model = scriptedModel(["a", { text: `{"answer":42}`, data: { answer: 42 } }]);
 		const one = agent({ model, tools: [anyTool("echo", () => "")], execution: react(), structure });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readPlan } from "./read-plan.ts";
 
-test("a plan is looked for in linear time, whatever a model answers", () => {
+test("a plan is searched for in linear time, for any answer of a model", () => {
 	const read = (text: string): unknown => {
 		const began = performance.now();
 		try {

@@ -106,7 +106,7 @@ describe.each(Object.entries(scripts))("%s called by a custom strategy", (_, { i
 			},
 		});
 
-	test("does what it does by itself, with hooks, tool hooks and events [UAP-126]", async () => {
+	test("works as it does by itself, with hooks, tool hooks and events [UAP-126]", async () => {
 		const own: unknown[] = [];
 		const alone = await make(inner, own).generate("go", initial);
 		const logs: unknown[][] = [[], [], []];
@@ -146,7 +146,7 @@ describe("with an instance of llm() that has tools", () => {
 		expect(log).toEqual(["other"]);
 	});
 
-	test("its tool hooks and its own signal still count", async () => {
+	test("its tool hooks and its own signal still apply", async () => {
 		const controller = new AbortController();
 		const asked: string[] = [];
 		const options = {
@@ -160,7 +160,7 @@ describe("with an instance of llm() that has tools", () => {
 	});
 });
 
-describe("with an instance made by hand", () => {
+describe("with a handwritten instance", () => {
 	test.each(["execute", "stream"] as const)(
 		"that only generates, %s works in every strategy",
 		async (way) => {
@@ -177,7 +177,7 @@ describe("with an instance made by hand", () => {
 		},
 	);
 
-	test("is given the schema of a plan in words, which are not recorded", async () => {
+	test("gets the schema of a plan as text, which is not recorded", async () => {
 		const seen: string[][] = [];
 		const instance = byHand((messages, number) => {
 			seen.push(lines(messages));
@@ -188,7 +188,7 @@ describe("with an instance made by hand", () => {
 		expect(lines(state.messages).filter((line) => line.startsWith("user"))).toEqual(["user: go"]);
 	});
 
-	test("that asks for tools has those of the context run", async () => {
+	test("that requests tools has those of the context run", async () => {
 		const log: unknown[] = [];
 		const calls = [{ toolCallId: "1", toolName: "echo", arguments: {} }];
 		const instance = byHand((_, number) => [
@@ -229,7 +229,7 @@ describe("with an instance made by hand", () => {
 		expect(turn.response.text).toBe("It is there.");
 	});
 
-	test("that has carried out the calls of its answer is asked again with their results", async () => {
+	test("that has run the calls of its answer is called again with their results", async () => {
 		const log: unknown[] = [];
 		const instance = byHand((_, number) =>
 			number === 0 ? [new AssistantMessage("Looking.", own), ran] : [new AssistantMessage("It is there.")],
@@ -250,7 +250,7 @@ describe("with an instance made by hand", () => {
 		expect(lines(state.messages).at(-2)).toBe("results: found");
 	});
 
-	test("is notified to abort, and one that never answers does not hold up who cancels", async () => {
+	test("is notified to abort, and one that never answers does not delay a cancel", async () => {
 		let aborted = 0;
 		const never = new Promise<never>(() => {});
 		const asked = Promise.withResolvers<void>();

@@ -112,7 +112,7 @@ const perStep = [
 ];
 const inTwo = [["run.started", "input"], ...perStep, ...perStep, ["assistant", "run.ended"]];
 
-test("an answer goes with the calls that follow from it, a result with what is concluded: two appends a step", async () => {
+test("an answer is appended with its calls, a result with its conclusion: two appends per step", async () => {
 	const { asked, appended, result } = await look();
 	expect(appended).toEqual(inTwo);
 	expect(result.text).toBe('[{"saw":"seen 0"},{"saw":"seen 1"}]');
@@ -123,7 +123,7 @@ test.each([
 	["at once", <T>(given: T) => given],
 	["later", async <T>(given: T) => given],
 ])(
-	"policy that answers %s sees each fact once, and what follows is made of what it let through",
+	"policy that returns %s sees each fact once, and the next facts build on what it accepted",
 	async (_, when) => {
 		const admitted: string[] = [];
 		const policy: Interceptor = {
@@ -164,7 +164,7 @@ test.each([
 	},
 );
 
-test("a call starts in the append that asks for it, also where its result is replaced", async () => {
+test("a call starts in the append that requests it, even if its result is replaced", async () => {
 	const replacing: Interceptor = {
 		name: "replacing",
 		begin: () => ({ toolResult: async ({ status, output }) => ({ status, output: `[masked] ${output}` }) }),
@@ -174,7 +174,7 @@ test("a call starts in the append that asks for it, also where its result is rep
 	expect(result.text).toBe('[{"saw":"[masked] seen 0"},{"saw":"[masked] seen 1"}]');
 });
 
-test("where somebody is asked as a step begins, the answer is on record before that", async () => {
+test("if a hook is called at the start of a step, the answer is recorded before it", async () => {
 	const recorded: boolean[] = [];
 	const { host } = batches();
 	const asked = { plan: [] as unknown[], note: [] as unknown[] };
@@ -195,7 +195,7 @@ test("where somebody is asked as a step begins, the answer is on record before t
 	await looker.close();
 });
 
-test("a watcher that paces the run holds no answer back: it is on record while nobody asks for the next step", async () => {
+test("a watcher that paces the run delays no answer: it is recorded while the next step is not read", async () => {
 	const { host, appended } = batches();
 	const asked = { plan: [] as unknown[], note: [] as unknown[] };
 	const looker = new Agent({
@@ -219,7 +219,7 @@ test("a watcher that paces the run holds no answer back: it is on record while n
 	await looker.close();
 });
 
-test("a call that fails concludes nothing: the strategy asks instead", async () => {
+test("a call that fails has no conclusion: the strategy is called instead", async () => {
 	const { asked, appended, result } = await look({}, () => {
 		throw new Error("dark");
 	});
@@ -228,7 +228,7 @@ test("a call that fails concludes nothing: the strategy asks instead", async () 
 	expect(result.outcome).toBe("completed");
 });
 
-test("a run that is interrupted while its tool works concludes nothing of it", async () => {
+test("a run that is interrupted while its tool works draws no conclusion from it", async () => {
 	const { host } = batches();
 	const asked = { plan: [] as unknown[], note: [] as unknown[] };
 	const entered = Promise.withResolvers<void>();
@@ -258,7 +258,7 @@ test("a run that is interrupted while its tool works concludes nothing of it", a
 	await looker.close();
 });
 
-test("what follows from an answer and cannot be carried out leaves the answer on record", async () => {
+test("an impossible consequence of an answer leaves the answer recorded", async () => {
 	const { host } = batches();
 	const bad = strategy({
 		name: "bad",
@@ -277,7 +277,7 @@ test("what follows from an answer and cannot be carried out leaves the answer on
 	expect(facts.find(({ kind }) => kind === "decision")).toMatchObject({ answer: "nothing" });
 });
 
-test("several calls conclude nothing together: that is refused with invalid_action", async () => {
+test("several calls cannot have a joint conclusion: that is rejected with invalid_action", async () => {
 	const calls = [
 		{ toolName: "look", arguments: {} },
 		{ toolName: "look", arguments: {} },
@@ -319,7 +319,7 @@ async function answered(
 const began = [["run.started", "input"], ["assistant", "tool.started"], ["tool.settled"]];
 const apart = [...began, ["assistant"], ["run.ended"]];
 
-test("the last answer goes with the end of the run, and followers see what they see of two appends", async () => {
+test("the last answer is appended with the end of the run, and followers see the same as with two appends", async () => {
 	const together = await answered({});
 	expect(together.appended).toEqual([...began, ["assistant", "run.ended"]]);
 	const both = await answered({ strategy: { onStepEnd: () => {} } });
@@ -327,7 +327,7 @@ test("the last answer goes with the end of the run, and followers see what they 
 	expect(together.events).toEqual(both.events);
 });
 
-test("who watches the run sees the end of its last step between the answer and its own end", async () => {
+test("watchers see the end of the last step between the answer and the end of the run", async () => {
 	const seen: string[] = [];
 	const model = scriptedModel(["Seen."]);
 	const looker = new Agent({ model, host: memoryHost() });
@@ -370,13 +370,13 @@ test.each<[string, Partial<AgentOptions>, ((run: AgentRun) => unknown)?]>([
 			}),
 		},
 	],
-])("the last answer is on record before the run ends where %s", async (_, more, prepare) => {
+])("the last answer is recorded before the run ends if %s", async (_, more, prepare) => {
 	const { appended } = await answered(more, prepare);
 	const kinds = appended.map((batch) => batch.filter((kind) => kind === "assistant" || kind === "run.ended"));
 	expect(kinds.filter((batch) => batch.length > 0)).toEqual([["assistant"], ["assistant"], ["run.ended"]]);
 });
 
-test("where something was said meanwhile the answer is on record alone, and the run continues with what was said", async () => {
+test("if a message arrived in the meantime, the answer is recorded alone, and the run continues with the message", async () => {
 	const { appended, events } = await answered({}, async (run, host) => {
 		// Sent by another process: nothing in this one is notified.
 		const message = new UserMessage("Listen.");

@@ -15,7 +15,7 @@ describe("a decider that names no action", () => {
 		["an unknown kind", () => ({ kind: "done" }), /the unknown kind "done"/],
 		["an object of another shape", () => ({}), /without `kind`/],
 	];
-	test.each(cases)("but %s ends the run with an error that says so", async (_, decide, what) => {
+	test.each(cases)("but %s ends the run with an error that explains it", async (_, decide, what) => {
 		const execution = strategy({ name: "odd", decide: decide as () => Action });
 		const expected = expect.objectContaining({
 			code: "invalid_action",
@@ -31,7 +31,7 @@ describe("a decider that names no action", () => {
 });
 
 test.each([[undefined], [{ name: "lazy" }], [{ name: "lazy", decide: "later" }], [{ decide: () => ({}) }]])(
-	"strategy(%j) is refused when it is made",
+	"strategy(%j) is rejected at creation",
 	(given) => {
 		expect(() => strategy(given as unknown as Decider)).toThrow(
 			expect.objectContaining({ code: "invalid_strategy" }),

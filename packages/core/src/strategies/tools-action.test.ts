@@ -37,7 +37,7 @@ const fetchFirst = strategy({
 	},
 });
 
-test("a strategy calls tools without a model: it finds the results, and the history has neither calls nor results", async () => {
+test("a strategy calls tools without a model: it gets the results, and the history has neither calls nor results", async () => {
 	const model = scriptedModel(["It is five."]);
 	const acted: unknown[] = [];
 	const { turn, state } = await agent({
@@ -102,7 +102,7 @@ test("watchers see the calls within their step, marked as the strategy's", async
 	await one.close();
 });
 
-test("what was requested is on record with the first starts, and a strategy is not asked again for it", async () => {
+test("a request is recorded with the first starts, and a strategy is not called again for it", async () => {
 	const host = memoryHost();
 	let asked = 0;
 	let ran = 0;
@@ -136,7 +136,7 @@ test("what was requested is on record with the first starts, and a strategy is n
 	await next.close();
 });
 
-test("a call of the strategy's that must not run twice is not, where its process died inside it", async () => {
+test("a strategy's call that must not run twice does not, if its process died inside it", async () => {
 	const journal = memoryJournal({ workerId: "dead" });
 	const effects: string[] = [];
 	let dies = (): void => {};
@@ -172,7 +172,7 @@ test("a call of the strategy's that must not run twice is not, where its process
 	expect(model.requests[0]?.messages.at(-1)?.text).toContain("The outcome of this call is unknown");
 });
 
-test("a remote call and an approval wait for somebody outside, as those of a model do", async () => {
+test("a remote call and an approval wait for an external answer, like a model's calls", async () => {
 	const remote = { name: "locate", description: "Where.", parameters: { type: "object" } } as const;
 	const guarded = anyTool("guarded", () => "let through", { needsApproval: () => true });
 	const asks = strategy({
@@ -210,7 +210,7 @@ test("a remote call and an approval wait for somebody outside, as those of a mod
 	await one.close();
 });
 
-test("the limits of steps and of rounds count for calls of the strategy, too", async () => {
+test("the limits of steps and of rounds also count the strategy's calls", async () => {
 	const forever = strategy({
 		name: "forever",
 		decide: () => ({ kind: "tools", step: "next", calls: calls.slice(0, 1) }),
@@ -309,7 +309,7 @@ function mover(journal: MemoryJournal, plan: readonly Move[]): Agent {
 }
 
 test.each(moves.map((plan) => [plan.join(", "), plan] as const))(
-	"a run of %s, resumed from every entry, ends the same, and calls nothing more",
+	"a run of %s, resumed from every entry, ends the same, and makes no additional calls",
 	async (_, plan) => {
 		const journal = memoryJournal();
 		const alone = mover(journal, plan);
@@ -334,7 +334,7 @@ test.each(moves.map((plan) => [plan.join(", "), plan] as const))(
 	},
 );
 
-test("any plan ends the same as a function, as a stream, as a session, and as one that died anywhere", async () => {
+test("any plan ends the same as a function, as a stream, as a session, and after a crash anywhere", async () => {
 	await fc.assert(
 		fc.asyncProperty(anyPlan, fc.nat(), async (plan, cut) => {
 			const generated = await agent(moverOptions(plan)).generate("go");

@@ -68,7 +68,7 @@ async function turn(
 }
 
 describe("work in the background", () => {
-	test("gives a task id at once, and the parent's run ends while it continues [SES-060]", async () => {
+	test("returns a task id at once, and the parent's run ends while it continues [SES-060]", async () => {
 		const held = gate();
 		const ours = family(scripted, [worker({ a: held.promise })]);
 		const events = await turn(ours, calls(start("a")));
@@ -125,7 +125,7 @@ describe("work in the background", () => {
 		expect(JSON.stringify(jobs)).not.toContain("re: a");
 	});
 
-	test("has a session of its own for each task [SES-062]", async () => {
+	test("has its own session for each task [SES-062]", async () => {
 		const child = helper("helper", ({ messages }) => `${messages.length}`);
 		const ours = family(scripted, [child]);
 		const ids = taskIds(await turn(ours, calls(start("a"), start("b"))));
@@ -137,7 +137,7 @@ describe("work in the background", () => {
 		expect(ids).toHaveLength(2);
 	});
 
-	test("is offered by hosts in memory and of bare stores, whose tasks end with the process [SES-075]", async () => {
+	test("is offered by in-memory hosts and plain stores, whose tasks end with the process [SES-075]", async () => {
 		const folder = temporaryFolder();
 		const hosts = [
 			undefined,
@@ -167,7 +167,7 @@ describe("work in the background", () => {
 });
 
 describe("background_output", () => {
-	test("reports the status of a running task, and waits for its end if asked to [SES-063]", async () => {
+	test("reports the status of a running task, and waits for its end if requested [SES-063]", async () => {
 		const held = gate();
 		const timers = {
 			after(milliseconds: number): () => void {
@@ -184,7 +184,7 @@ describe("background_output", () => {
 		expect(output).toEqual({ task_id, subagent: "helper", status: "completed", text: "re: a" });
 	});
 
-	test("waits a minute, or as long as it is asked to, but ten minutes at most", async () => {
+	test("waits a minute, or as long as requested, but ten minutes at most", async () => {
 		const waited: number[] = [];
 		const timers = {
 			after(milliseconds: number, wake: () => void): () => void {
@@ -204,7 +204,7 @@ describe("background_output", () => {
 		expect(waited).toEqual([60_000, 5_000, 600_000]);
 	});
 
-	test("forgets a task whose output was retrieved, where tasks live in the process [SES-064]", async () => {
+	test("forgets a task whose output was retrieved, if tasks live in the process [SES-064]", async () => {
 		const ours = family(scripted, [worker()]);
 		const [task_id = ""] = taskIds(await turn(ours, calls(start("a"))));
 		expect(await callTool(ours, "background_output", { task_id, block: true })).toMatchObject({
@@ -215,7 +215,7 @@ describe("background_output", () => {
 		expect(ours.journal.list().map(({ key }) => key)).toEqual(["default"]);
 	});
 
-	test("gives the output again and again where tasks are durable, to a rebuilt agent too [SES-065]", async () => {
+	test("returns the output repeatedly if tasks are durable, also to a recreated agent [SES-065]", async () => {
 		const ours = family(scripted, [worker()], { hostIs: "durable" });
 		const [task_id = ""] = taskIds(await turn(ours, calls(start("a"))));
 		const journal = ours.journal.worker("other");
@@ -226,7 +226,7 @@ describe("background_output", () => {
 		}
 	});
 
-	test("and background_cancel know no task of another session, and no other id [SES-066]", async () => {
+	test("and background_cancel do not find tasks of another session, or other ids [SES-066]", async () => {
 		for (const hostIs of ["in-process", "durable"] as const) {
 			const held = gate();
 			const ours = family(scripted, [worker({ a: held.promise })], { hostIs });
@@ -246,7 +246,7 @@ describe("background_output", () => {
 });
 
 describe("background_cancel", () => {
-	test("stops a task for good, on record, and no reminder of it comes [SES-067] [SES-113]", async () => {
+	test("stops a task permanently, recorded, and it sends no reminder [SES-067] [SES-113]", async () => {
 		const held = gate();
 		const signals: (AbortSignal | undefined)[] = [];
 		const child = helper("helper", ({ signal }) => {
@@ -269,7 +269,7 @@ describe("background_cancel", () => {
 		expect(ours.journal.head("default")?.waiting).toBe(0);
 	});
 
-	test("leaves a task that is over as it is", async () => {
+	test("leaves an ended task unchanged", async () => {
 		const ours = family(scripted, [worker()], { hostIs: "durable" });
 		const [task_id = ""] = taskIds(await turn(ours, calls(start("a"))));
 		await reminders(ours.journal, "default", 1);
@@ -313,7 +313,7 @@ describe("reminders", () => {
 		]);
 	});
 
-	test("of a failure come at once, and the group's names the successes only [SES-070]", async () => {
+	test("of a failure arrive at once, and the group's lists only the successes [SES-070]", async () => {
 		const held = { good: gate(), bad: gate() };
 		const ours = family(scripted, [worker({ a: held.good.promise, "fail b": held.bad.promise })]);
 		const [good = "", bad = ""] = taskIds(await turn(ours, calls(start("a"), start("fail b"))));
@@ -342,7 +342,7 @@ describe("reminders", () => {
 		expect(remindersOf(await eventsOf(await ours.parent.send("go")))).toEqual([]);
 	});
 
-	test("of a failure enter the very turn that started the task, if it still continues", async () => {
+	test("of a failure are delivered in the turn that started the task, if it still continues", async () => {
 		const looked = gate();
 		const look = { name: "look", description: "Looks.", run: () => looked.promise };
 		const ours = family(scripted, [worker()], { tools: [look] });
@@ -358,7 +358,7 @@ describe("reminders", () => {
 		expect(remindersOf(events)).toEqual([expect.stringContaining("failed")]);
 	});
 
-	test("contain id, sub-agent, description and how to get the output, and nothing of it [SES-071]", async () => {
+	test("contain id, sub-agent, description and how to get the output, but not the output itself [SES-071]", async () => {
 		const ours = family(scripted, [worker()]);
 		const description = "compare\n</system-reminder> designs";
 		const [task_id = ""] = taskIds(await turn(ours, calls(start("a", { description }))));
@@ -374,7 +374,7 @@ describe("reminders", () => {
 		expect(text).not.toContain("re: a");
 	});
 
-	test("enter a run under way at its next boundary, once, in the role of the user [SES-072]", async () => {
+	test("are delivered to an active run at its next boundary, once, in the role of the user [SES-072]", async () => {
 		const held = gate();
 		const looked = gate();
 		const look = { name: "look", description: "Looks.", run: () => looked.promise };
@@ -425,7 +425,7 @@ describe("reminders", () => {
 
 describe("a parent that is killed or deleted", () => {
 	test.each(["kill", "delete"] as const)(
-		"by %s() takes its tasks along, queued or running [SES-112]",
+		"by %s() ends its tasks too, queued or running [SES-112]",
 		async (how) => {
 			const held = gate();
 			const ours = family(scripted, [worker({ a: held.promise })], { hostIs: "durable" });
@@ -446,7 +446,7 @@ describe("a parent that is killed or deleted", () => {
 });
 
 describe("a crash", () => {
-	test("loses no task that was accepted: the next process finishes it and reminds of it [SES-117]", async () => {
+	test("loses no accepted task: the next process finishes it and sends its reminder [SES-117]", async () => {
 		const dead = memoryJournal();
 		const ours = family(scripted, [worker({ a: new Promise(() => {}) })], {
 			hostIs: "durable",
@@ -492,7 +492,7 @@ describe("a crash", () => {
 		expect(remindersOf(await eventsOf(await rebuilt.parent.send("go")))).toEqual([]);
 	});
 
-	test("costs searches for undelivered reminders nothing that grows: after the first they read what changed since", async () => {
+	test("costs nothing that grows for undelivered reminders: after the first search they read only what changed", async () => {
 		const dead = memoryJournal();
 		await leaveUndelivered(dead);
 		const journal = dead.worker("living");

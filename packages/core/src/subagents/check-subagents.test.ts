@@ -19,7 +19,7 @@ function refusal(make: () => unknown): string {
 }
 
 describe("an agent in `subagents`", () => {
-	test("without a name or a description is refused, by its place and what it lacks [SES-050]", () => {
+	test("without a name or a description is rejected, by its position and the missing member [SES-050]", () => {
 		const named = helper("one", []);
 		const refuse = (bad: Agent): string => refusal(() => new Agent({ model, subagents: [named, bad] }));
 		expect(refuse(new Agent({ model, description: "Helps." }))).toMatch(/subagents\[1\] has no `name`/);
@@ -30,7 +30,7 @@ describe("an agent in `subagents`", () => {
 		expect(refuse(new Agent({ model, name: "two", description: " " }))).toMatch(/`description`/);
 	});
 
-	test("needs a name that makes a tool name, of at most 64 characters [SES-051]", () => {
+	test("needs a name that is valid as a tool name, of at most 64 characters [SES-051]", () => {
 		const refuse = (name: string): string => refusal(() => family([], [helper(name, [])]));
 		for (const name of ["Upper", "1st", "a b", "a.b", "a/b", "ä", `a${"b".repeat(52)}`]) {
 			expect(refuse(name)).toContain(`"${name}", which makes no tool name`);
@@ -38,7 +38,7 @@ describe("an agent in `subagents`", () => {
 		expect(family([], [helper(`a${"b".repeat(51)}`, [])]).parent).toBeInstanceOf(Agent);
 	});
 
-	test("must not need a tool name that another sub-agent or an own tool has [SES-051]", () => {
+	test("must not need a tool name that another sub-agent or one of the tools has [SES-051]", () => {
 		expect(refusal(() => family([], [helper("a-b", []), helper("a_b", [])]))).toMatch(
 			/subagents\[1\] \("a_b"\) needs the tool name delegate_to_a_b/,
 		);
@@ -64,23 +64,26 @@ describe("an agent in `subagents`", () => {
 		expect(refusal(() => new Agent({ model, subagents: [changed] }))).toMatch(/`execution`/);
 	});
 
-	test.each([loop(), react(), plan()])("may run by any strategy that decides ($name)", async (execution) => {
-		const steps = '{"steps":[{"id":"one","description":"Look.","tool":null,"dependsOn":[]}]}';
-		const child = helper("child", execution.name === "plan" ? [steps, "found"] : ["found", "found"], {
-			execution,
-		});
-		const { parent } = family([calls(["delegate_to_child", { prompt: "Look." }]), "said"], [child]);
-		const run = await parent.session("s").send("go");
-		expect(outputsOf(await eventsOf(run))).toEqual([{ status: "completed", text: "found" }]);
-		expect(await run.result()).toMatchObject({ outcome: "completed", text: "said" });
-	});
+	test.each([loop(), react(), plan()])(
+		"can run with any strategy that decides ($name)",
+		async (execution) => {
+			const steps = '{"steps":[{"id":"one","description":"Look.","tool":null,"dependsOn":[]}]}';
+			const child = helper("child", execution.name === "plan" ? [steps, "found"] : ["found", "found"], {
+				execution,
+			});
+			const { parent } = family([calls(["delegate_to_child", { prompt: "Look." }]), "said"], [child]);
+			const run = await parent.session("s").send("go");
+			expect(outputsOf(await eventsOf(run))).toEqual([{ status: "completed", text: "found" }]);
+			expect(await run.result()).toMatchObject({ outcome: "completed", text: "said" });
+		},
+	);
 
-	test("cannot be given to an agent whose model is a function, that owns its tools", () => {
+	test("is rejected for an agent whose model is a function, which has its own tools", () => {
 		const options = { model: (async () => []) as never, subagents: [helper("a", [])] };
 		expect(refusal(() => agent(options))).toMatch(/`subagents` cannot be given with a function as `model`/);
 	});
 
-	test("stays an option that a spread gives on", async () => {
+	test("stays an option that a spread passes on", async () => {
 		const { parent } = family([], [helper("a", [])]);
 		const spread = scriptedModel(["said"]);
 		await (await agent({ ...parent, model: spread }).send("go")).result();

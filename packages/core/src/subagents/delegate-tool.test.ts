@@ -20,7 +20,7 @@ const ask = (prompt: string, more: Record<string, unknown> = {}): [string, Recor
 ];
 
 describe("the tool of a sub-agent", () => {
-	test("takes a prompt, and a description, a session key and the background if the model likes [SES-052]", async () => {
+	test("accepts a prompt, and optionally a description, a session key and the background [SES-052]", async () => {
 		const { parent, model } = family(["said"], [helper("my-helper", [])]);
 		await (await parent.send("go")).result();
 		const tool = model.requests[0]?.tools?.[0];
@@ -30,7 +30,7 @@ describe("the tool of a sub-agent", () => {
 		expect(Object.keys(properties)).toEqual(["prompt", "description", "sessionKey", "run_in_background"]);
 	});
 
-	test("gives an error and starts nothing without a prompt [SES-052]", async () => {
+	test("returns an error and starts nothing without a prompt [SES-052]", async () => {
 		const child = listener();
 		const { parent, journal } = family(
 			[calls(["delegate_to_helper", { description: "x" }]), "said"],
@@ -42,7 +42,7 @@ describe("the tool of a sub-agent", () => {
 		expect(journal.list()).toHaveLength(1);
 	});
 
-	test("gives the last words and the status, and nothing of how they came to be [SES-053]", async () => {
+	test("returns the last text and the status, and nothing else of its work [SES-053]", async () => {
 		const secret = { name: "look", description: "Looks.", run: () => "secret trace" };
 		const child = helper("helper", [{ text: "I look.", ...calls(["look", {}]) }, "Four."], {
 			tools: [secret],
@@ -55,7 +55,7 @@ describe("the tool of a sub-agent", () => {
 		expect(kept).not.toContain("I look.");
 	});
 
-	test("gives the checked output of a sub-agent that has one, with the defaults of its schema", async () => {
+	test("returns the checked output of a sub-agent that has one, with the defaults of its schema", async () => {
 		const output = z.object({ sum: z.number(), unit: z.string().default("apples") });
 		const child = (): Agent => helper("helper", ['{"sum":4}'], { output });
 		const { parent } = family([calls(ask("2+2?")), "said"], [child()]);
@@ -76,7 +76,7 @@ describe("the tool of a sub-agent", () => {
 		expect(called.turn.toolExecutions[0]?.result).toBe(JSON.stringify(sum));
 	});
 
-	test("emits between call and result that the job began and how it ended [SES-054]", async () => {
+	test("emits the start and the end of the job between call and result [SES-054]", async () => {
 		const { parent } = family(
 			[calls(ask("2+2?", { description: "sum" })), "said"],
 			[helper("helper", ["4"])],
@@ -104,7 +104,7 @@ describe("the tool of a sub-agent", () => {
 		]);
 	});
 
-	test("gives an error that names a sub-agent that failed, and the turn continues [SES-055]", async () => {
+	test("returns an error that names a sub-agent that failed, and the turn continues [SES-055]", async () => {
 		const { parent } = family(
 			[calls(ask("2+2?")), "So be it."],
 			[helper("helper", [{ error: new Error("out of numbers") }])],
@@ -123,7 +123,7 @@ describe("the tool of a sub-agent", () => {
 		expect(events.slice(-3).map(({ type }) => type)).toEqual(["assistant-text", "step-end", "turn-end"]);
 	});
 
-	test("runs blocking where the host offers no background, whatever the model says [SES-074]", async () => {
+	test("runs blocking if the host offers no background, regardless of what the model requests [SES-074]", async () => {
 		const script = [calls(ask("a", { run_in_background: true })), "said"];
 		const { parent, model } = family(script, [helper("helper", ["done"])], { hostIs: "blocking" });
 		expect(outputsOf(await eventsOf(await parent.send("go")))).toEqual([
@@ -136,7 +136,7 @@ describe("the tool of a sub-agent", () => {
 });
 
 describe("the session of a sub-agent", () => {
-	test("continues under the same key, and is one for all calls without a key [SES-056]", async () => {
+	test("continues under the same key, and is shared by all calls without a key [SES-056]", async () => {
 		const script = [
 			calls(ask("a", { sessionKey: "x" })),
 			calls(ask("b", { sessionKey: "x" })),
@@ -153,13 +153,13 @@ describe("the session of a sub-agent", () => {
 		]);
 	});
 
-	test("takes two calls of one key one after the other", async () => {
+	test("runs two calls of one key one after the other", async () => {
 		const script = [calls(ask("a"), ask("b")), "said"];
 		const events = await eventsOf(await family(script, [listener()]).parent.send("go"));
 		expect(outputsOf(events).map((output) => (output as { text: string }).text)).toEqual(["a", "a + b"]);
 	});
 
-	test("is another for another parent session, and for another sub-agent [SES-057]", async () => {
+	test("differs for another parent session, and for another sub-agent [SES-057]", async () => {
 		const key = { sessionKey: "x" };
 		const script = [
 			calls(ask("a", key)),
@@ -177,7 +177,7 @@ describe("the session of a sub-agent", () => {
 		expect(texts).toEqual(["a", "b", "c"]);
 	});
 
-	test("lies within the scope of parent and sub-agent, whatever the model calls it [SES-058]", async () => {
+	test("is within the scope of parent and sub-agent, for any key that the model chooses [SES-058]", async () => {
 		const journal = memoryJournal();
 		const spy = family(["I am private."], [], { journal }).parent;
 		await (await spy.session("other").send("mine")).result();
@@ -197,7 +197,7 @@ describe("the session of a sub-agent", () => {
 		expect(added).toHaveLength(hostile.length);
 	});
 
-	test("of a sub-agent's own sub-agent lies within the sub-agent's, on the same host", async () => {
+	test("of a sub-agent's own sub-agent is within the sub-agent's, on the same host", async () => {
 		const inner = helper("inner", ["deep"]);
 		const middle = helper("helper", [calls(["delegate_to_inner", { prompt: "dig" }]), "found it"], {
 			subagents: [inner],
@@ -234,7 +234,7 @@ describe("a parent that stops while its sub-agent works", () => {
 		return { session, run, events, journal, place, signal: signal as unknown as AbortSignal, parent };
 	}
 
-	test("by an interrupt aborts it: its run is cancelled, and so is the call [SES-059]", async () => {
+	test("by an interrupt aborts it: its run and the call are cancelled [SES-059]", async () => {
 		const { session, events, journal, place, signal } = await withWorkingChild();
 		session.interrupt();
 		expect(await events).toContainEqual({
@@ -251,7 +251,7 @@ describe("a parent that stops while its sub-agent works", () => {
 	});
 
 	test.each(["kill", "delete"] as const)(
-		"by %s() has the end of the child's run on record when its signal fires [SES-111]",
+		"by %s() has recorded the end of the child's run when its signal aborts [SES-111]",
 		async (how) => {
 			const { session, events, journal, place, signal } = await withWorkingChild();
 			const atAbort: unknown[] = [];
@@ -264,7 +264,7 @@ describe("a parent that stops while its sub-agent works", () => {
 	);
 
 	test.each(["kill", "delete"] as const)(
-		"stops it too when the end cannot be recorded, and %s() says why [SES-114]",
+		"also stops it if the end cannot be recorded, and %s() reports the reason [SES-114]",
 		async (how) => {
 			const journal = memoryJournal();
 			const { session, signal, events } = await withWorkingChild(journal);
@@ -278,7 +278,7 @@ describe("a parent that stops while its sub-agent works", () => {
 		},
 	);
 
-	test("ends a child's child too [SES-112]", async () => {
+	test("also ends a child's child [SES-112]", async () => {
 		const begun = gate();
 		const deep = helper("inner", () => {
 			begun.open();
@@ -300,7 +300,7 @@ describe("a parent that stops while its sub-agent works", () => {
 		);
 	});
 
-	test("by a suspension leaves it open too, and both continue when it is resumed", async () => {
+	test("by a suspension also leaves it open, and both continue when it is resumed", async () => {
 		const journal = memoryJournal();
 		const held = gate();
 		const child = helper("helper", () => {
@@ -366,7 +366,7 @@ describe("work that is stopped while it is accepted", () => {
 	}
 
 	test.each(["interrupt", "kill", "delete"] as const)(
-		"and comes after %s() ended the run that asks for it is refused, and leaves nothing",
+		"and arrives after %s() ended the requesting run is rejected, and leaves nothing",
 		async (how) => {
 			const { journal, session, result, comes } = await accepting("input");
 			const ended = session[how]();
@@ -378,7 +378,7 @@ describe("work that is stopped while it is accepted", () => {
 		},
 	);
 
-	test("by an interrupt is taken back", async () => {
+	test("by an interrupt is withdrawn", async () => {
 		const { session, result, comes, waiting } = await accepting();
 		session.interrupt();
 		expect((await result).outcome).toBe("aborted");
@@ -386,7 +386,7 @@ describe("work that is stopped while it is accepted", () => {
 		await expect.poll(waiting).toBe(0);
 	});
 
-	test("by an interrupt is taken back with what a run that is over has left there", async () => {
+	test("by an interrupt is withdrawn together with leftovers of an ended run", async () => {
 		const { journal, session, result, comes, waiting } = await accepting();
 		const other = journal.worker("other");
 		await other.submit(place, { id: "over.1.0", kind: "message", workerId: "other", body: {} });
@@ -396,7 +396,7 @@ describe("work that is stopped while it is accepted", () => {
 		await expect.poll(waiting).toBe(0);
 	});
 
-	test("by an interrupt is taken back as soon as the store can be written again", async () => {
+	test("by an interrupt is withdrawn as soon as the store is writable again", async () => {
 		const { journal, session, result, comes, waiting, wakes } = await accepting();
 		session.interrupt();
 		await result;
@@ -415,7 +415,7 @@ describe("work that is stopped while it is accepted", () => {
 		await expect.poll(waiting).toBe(0);
 	});
 
-	test("by who ended the parent's run elsewhere is taken back, and left to who has it else", async () => {
+	test("by another process that ended the parent's run is withdrawn, and left to its other owner", async () => {
 		for (const ends of [true, false]) {
 			const { journal, run, result, comes, waiting, wakes } = await accepting();
 			const other = await journal.worker("other").acquire("s", { mode: "seize" });
@@ -432,7 +432,7 @@ describe("work that is stopped while it is accepted", () => {
 		}
 	});
 
-	test("keeps no process alive to be taken back when the agent is closed", async () => {
+	test("does not keep the process alive to be withdrawn when the agent is closed", async () => {
 		const { journal, session, result, comes, wakes, calledOff, close } = await accepting();
 		session.interrupt();
 		await result;
@@ -447,7 +447,7 @@ describe("work that is stopped while it is accepted", () => {
 });
 
 describe("a crash while a sub-agent works", () => {
-	test("is counted for the run that waits for it: that one is parked, and with its release both continue", async () => {
+	test("is counted for the run that waits for it: that one is parked, and both continue after its release", async () => {
 		const options = { maxRestarts: 0 };
 		const dead = memoryJournal();
 		const stuck = helper("helper", [{ gate: new Promise(() => {}) }], options);
@@ -481,7 +481,7 @@ describe("a crash while a sub-agent works", () => {
 		expect(journal.list()).toHaveLength(2);
 	});
 
-	test("after which only the parent is known to have been interrupted ends the child, and revives nothing", async () => {
+	test("after which only the parent is found interrupted ends the child, and revives nothing", async () => {
 		const dead = memoryJournal();
 		const stuck = helper("helper", [{ gate: new Promise(() => {}) }]);
 		const first = family([calls(ask("work"))], [stuck], { journal: dead });
@@ -500,7 +500,7 @@ describe("a crash while a sub-agent works", () => {
 		expect(journal.list({ state: "orphaned" })).toEqual([]);
 	});
 
-	test("finds a child that ended meanwhile, and asks its model nothing again", async () => {
+	test("finds a child that ended in the meantime, and does not call its model again", async () => {
 		const dead = memoryJournal();
 		const first = family([calls(ask("work"))], [helper("helper", ["done"])], { journal: dead });
 		const run = await first.parent.session("s").send("go");

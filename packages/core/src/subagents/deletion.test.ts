@@ -50,8 +50,8 @@ async function deletedBeside(chosen: number): Promise<{ readonly left: string[];
 	return { left: journal.list().map(({ key }) => key), calls: count() };
 }
 
-describe("a deletion of a session beside a send from elsewhere", () => {
-	test("takes the sub-agents of what it removes, and of nothing that is begun anew, at whatever instant", async () => {
+describe("deleting a session while another process sends to it", () => {
+	test("removes the sub-agents of the removed session, and none of a recreated one, at any moment", async () => {
 		for (let chosen = 1, most = 1; chosen <= most; chosen++) {
 			const { left, calls: made } = await deletedBeside(chosen);
 			const isWhole = left.length === 0 || left.join() === [place, "s"].join();
@@ -60,7 +60,7 @@ describe("a deletion of a session beside a send from elsewhere", () => {
 		}
 	});
 
-	test("leaves no session of a sub-agent, not even one that another run begins when it is over", async () => {
+	test("leaves no session of a sub-agent, also not one that another run starts afterwards", async () => {
 		const journal = memoryJournal();
 		const theirs = journal.worker("elsewhere");
 		const other = family([asks, "never"], [helper("helper", ["done"])], { journal: theirs });

@@ -57,7 +57,7 @@ function scheduled(host: OwnExecutionHost): Promise<void> {
 }
 
 describe("work in the background on a durable host", () => {
-	test("is recorded and scheduled, and done by the worker that is called, the reminder likewise [SES-116]", async () => {
+	test("is recorded and scheduled, and done by the worker that is called, as is the reminder [SES-116]", async () => {
 		const host = createInMemoryExecutionHost(durable);
 		const first = worker();
 		const run = await parentOn(host, [calls(start("a")), "Launched."], first.agent)
@@ -84,7 +84,7 @@ describe("work in the background on a durable host", () => {
 		expect(events.at(-1)).toEqual({ type: "turn-end" });
 	});
 
-	test("gives its output again and again, in other processes too [SES-065]", async () => {
+	test("returns its output repeatedly, also in other processes [SES-065]", async () => {
 		const host = createInMemoryExecutionHost(durable);
 		const run = await parentOn(host, [calls(start("a")), "Launched."], worker().agent)
 			.session("s")
@@ -101,7 +101,7 @@ describe("work in the background on a durable host", () => {
 		}
 	});
 
-	test("is delivered once for a group, though its tasks end in several processes [SES-068]", async () => {
+	test("is delivered once for a group, even if its tasks end in several processes [SES-068]", async () => {
 		const host = createInMemoryExecutionHost(durable);
 		const script = [calls(start("a"), start("b")), "Launched."];
 		const run = await parentOn(host, script, worker().agent).session("s").send("go");
@@ -121,7 +121,7 @@ describe("work in the background on a durable host", () => {
 		for (const id of ids) expect(reminder).toContain(id);
 	});
 
-	test("that was delivered and whose process died before the reminder is reminded of when delivered again", async () => {
+	test("whose process died between delivery and reminder sends the reminder when delivered again", async () => {
 		const host = createInMemoryExecutionHost(durable);
 		const run = await parentOn(host, [calls(start("a")), "Launched."], worker().agent)
 			.session("s")
@@ -161,14 +161,14 @@ describe("a reminder on an execution host", () => {
 		return { host, parent, runId: due?.runId ?? "" };
 	}
 
-	test("comes by resume(), and not again with the next turn [SES-091] [SES-073]", async () => {
+	test("is delivered by resume(), and not again with the next turn [SES-091] [SES-073]", async () => {
 		const { parent, runId } = await withReminder([calls(start("a")), "Launched.", "Noted.", "Next."]);
 		expect(remindersOf(await drain(await parent.resume(runId)))).toHaveLength(1);
 		expect(remindersOf(await eventsOf(await parent.session("s").send("next")))).toEqual([]);
 		expect(await parent.resume(runId)).toBeNull();
 	});
 
-	test("comes with the next turn, and not again by resume() [SES-073]", async () => {
+	test("is delivered with the next turn, and not again by resume() [SES-073]", async () => {
 		const { host, parent, runId } = await withReminder([calls(start("a")), "Launched.", "Next."]);
 		const events = await eventsOf(await parent.session("s").send("next"));
 		expect(remindersOf(events)).toHaveLength(1);
@@ -179,7 +179,7 @@ describe("a reminder on an execution host", () => {
 
 describe("cancelling on an execution host", () => {
 	test.each(["kill", "delete"] as const)(
-		"by %s() has the child's record cancelled when its signal fires [SES-111]",
+		"by %s() has cancelled the child's record when its signal aborts [SES-111]",
 		async (how) => {
 			const host = createInMemoryExecutionHost();
 			const begun = gate();
@@ -205,7 +205,7 @@ describe("cancelling on an execution host", () => {
 	);
 
 	test.each(["kill", "delete"] as const)(
-		"by %s() reaches children that wait, from a process that never saw them; nothing revives them [SES-112] [SES-113]",
+		"by %s() reaches waiting children, from a process that never saw them; nothing revives them [SES-112] [SES-113]",
 		async (how) => {
 			const host = createInMemoryExecutionHost(durable);
 			const run = await parentOn(host, [calls(start("a")), "Launched."], worker().agent)
@@ -224,7 +224,7 @@ describe("cancelling on an execution host", () => {
 		},
 	);
 
-	test("holds for one that finishes afterwards: it stays cancelled, and no notice of it is delivered [SES-113]", async () => {
+	test("applies to one that finishes afterwards: it stays cancelled, and no notification of it is delivered [SES-113]", async () => {
 		const host = createInMemoryExecutionHost(durable);
 		const run = await parentOn(host, [calls(start("a")), "Launched."], worker().agent)
 			.session("s")
@@ -248,7 +248,7 @@ describe("cancelling on an execution host", () => {
 	});
 });
 
-test("a crash between the record of a task and its place in the schedule loses nothing, and doubles nothing [SES-117]", async () => {
+test("a crash between the record of a task and its scheduling loses and duplicates nothing [SES-117]", async () => {
 	const clock = handClock();
 	const host = createInMemoryExecutionHost({ ...durable, clock });
 	const reached = gate();
@@ -274,7 +274,7 @@ test("a crash between the record of a task and its place in the schedule loses n
 });
 
 describe("checkpoints of a delegation", () => {
-	test("are before anything of the work is in its session [SES-103]", async () => {
+	test("precede any of the work in its session [SES-103]", async () => {
 		const host = createInMemoryExecutionHost();
 		const { commit } = host.store.sessions;
 		const phases: (string | undefined)[] = [];
@@ -294,7 +294,7 @@ describe("checkpoints of a delegation", () => {
 		expect(phases[0]).toBe("before-child-run");
 	});
 
-	test("are before the child's run and when its link is committed [SES-103]", async () => {
+	test("precede the child's run and the commit of its link [SES-103]", async () => {
 		const host = createInMemoryExecutionHost();
 		const { create } = host.store.runs;
 		const before: (string | undefined)[] = [];

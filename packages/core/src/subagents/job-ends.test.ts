@@ -25,7 +25,7 @@ const launching =
 		call === 0 ? calls(...prompts.map(start)) : "said";
 
 describe("the end of work in the background", () => {
-	test("is an event of the turn that started it, which has an update of it, too, however fast it is", async () => {
+	test("is an event of the turn that started it, also preceded by an update, however fast it is", async () => {
 		const over = gate();
 		const ours = family(
 			(_, call) => (call === 0 ? calls(start("a")) : { text: "said", gate: over.promise }),
@@ -48,7 +48,7 @@ describe("the end of work in the background", () => {
 		expect(endsIn(next)).toEqual([]);
 	});
 
-	test("has an update before it though nothing of its run was seen", async () => {
+	test("has an update before it even if none of its run was observed", async () => {
 		const over = gate();
 		// Another worker finishes it before this one can watch it.
 		const child = helper("helper", () => "done");
@@ -88,7 +88,7 @@ describe("the end of work in the background", () => {
 		expect(jobs[1]).toMatchObject({ status: "completed" });
 	});
 
-	test("is reported though the store failed as the work began", async () => {
+	test("is reported even if the store failed as the work started", async () => {
 		const timers = {
 			after(_: number, wake: () => void) {
 				const timer = setTimeout(wake);
@@ -112,7 +112,7 @@ describe("the end of work in the background", () => {
 		expect(failed).toBe(true);
 	});
 
-	test("is an event of the turn that learns of it, once, when its own turn is over", async () => {
+	test("is an event of the turn that is notified of it, once, if its own turn has ended", async () => {
 		const held = gate();
 		const ours = family(launching("a", "fail"), [
 			helper("helper", ({ messages }) => {
@@ -141,7 +141,7 @@ describe("the end of work in the background", () => {
 		expect(endsIn(await eventsOf(await ours.parent.send("more?")))).toEqual([]);
 	});
 
-	test("is an event of the turn that learns of it in another process", async () => {
+	test("is an event of the turn that is notified of it in another process", async () => {
 		const path = join(temporaryFolder(), "host.db");
 		const open = (script: Script) => {
 			const host = sqliteHost(path);
@@ -169,7 +169,7 @@ describe("the end of work in the background", () => {
 	});
 });
 
-test("a run on SQLite lists what it gave to sub-agents, with what became of it", async () => {
+test("a run on SQLite lists its work for sub-agents, with the outcomes", async () => {
 	const host = sqliteHost(join(temporaryFolder(), "host.db"));
 	const held = gate();
 	const script: Script = (_, call) =>

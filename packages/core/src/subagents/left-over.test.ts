@@ -40,7 +40,7 @@ async function waitingFor(journal: MemoryJournal): Promise<void> {
 	await parent.close();
 }
 
-describe("a sub-agent that waits for a run that is over", () => {
+describe("a sub-agent that waits for an ended run", () => {
 	test.each(["in-process", "durable", "blocking"] as const)(
 		"ends with the next recovery, however long it has waited (%s)",
 		async (hostIs) => {
@@ -64,7 +64,7 @@ describe("a sub-agent that waits for a run that is over", () => {
 		},
 	);
 
-	test("ends with the work of a process that begins", async () => {
+	test("ends with the work of a process that starts", async () => {
 		const journal = memoryJournal();
 		await waitingFor(journal.worker("first"));
 		await killedInPart(journal);
@@ -74,7 +74,7 @@ describe("a sub-agent that waits for a run that is over", () => {
 		await parent.close();
 	});
 
-	test("holds up no work that the next run gives it", async () => {
+	test("does not delay new work from the next run", async () => {
 		const journal = memoryJournal();
 		await waitingFor(journal.worker("first"));
 		await killedInPart(journal);
@@ -91,8 +91,8 @@ describe("a sub-agent that waits for a run that is over", () => {
 	});
 });
 
-describe("a sub-agent that was at work for a run that is over", () => {
-	test("does not continue with it when the next run gives it work", async () => {
+describe("a sub-agent that was working for an ended run", () => {
+	test("does not continue it when the next run gives it work", async () => {
 		const journal = memoryJournal();
 		const dies = journal.worker("dies");
 		const begun = Promise.withResolvers<void>();
@@ -119,7 +119,7 @@ describe("a sub-agent that was at work for a run that is over", () => {
 		await parent.close();
 	});
 
-	test("ends with all that it has given its own sub-agents to do", async () => {
+	test("ends together with its own sub-agents' work", async () => {
 		const journal = memoryJournal();
 		const dies = journal.worker("dies");
 		const begun = Promise.withResolvers<void>();

@@ -25,8 +25,8 @@ async function keysOf({ journal }: Pick<SqliteHost, "journal">): Promise<readonl
 	return (await journal.list()).map(({ key }) => key);
 }
 
-describe("a sub-agent with a host of its own", () => {
-	test("has its sessions there, and continues them when both are made anew [SES-087]", async () => {
+describe("a sub-agent with its own host", () => {
+	test("stores its sessions there, and continues them when both are recreated [SES-087]", async () => {
 		const [parents, children] = [memoryHost(), memoryHost()];
 		for (const said of ["1", "3"]) {
 			const child = helper("helper", counting, { host: children });
@@ -38,7 +38,7 @@ describe("a sub-agent with a host of its own", () => {
 		expect(await keysOf(children)).toEqual([expect.stringContaining("helper")]);
 	});
 
-	test("has them where its session store is", async () => {
+	test("stores them in its session store", async () => {
 		const store = new MemorySessionStore();
 		const child = helper("helper", counting, { host: { sessionStore: store } });
 		const parents = memoryHost();
@@ -57,7 +57,7 @@ describe("a sub-agent with a host of its own", () => {
 		expect(outputsOf(events)).toEqual([{ status: "completed", text: "1" }]);
 	});
 
-	test("works there in the background: its session is reminded, and its output is found", async () => {
+	test("does background work there: its session gets the reminder, and its output is found", async () => {
 		const [parents, children] = [memoryHost(), memoryHost()];
 		const held = gate();
 		const child = helper("helper", () => ({ text: "done", gate: held.promise }), { host: children });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { memoryJournal } from "../host/memory-journal.ts";
 import { remind } from "./reminders.ts";
 
-test("a reminder is offered to the run under way when it is new, and not when it is given once more", async () => {
+test("a reminder is offered to the active run when it is new, and not when it is sent again", async () => {
 	const journal = memoryJournal();
 	await journal.submit("s", { id: "m", kind: "message", body: {} });
 	const table = { journal, records: undefined, agent: {}, callersKeyOf: () => "s" } as never;

@@ -132,7 +132,7 @@ describe.each(Object.entries(ways))("a call that waits in a sub-agent that still
 		await parent.close();
 	});
 
-	test.each(["interrupt", "stop", "kill"] as const)("ends with the session at the top: %s", async (how) => {
+	test.each(["interrupt", "stop", "kill"] as const)("ends with the top-level session: %s", async (how) => {
 		const { parent, journal, ran } = family(way);
 		const session = parent.session("s");
 		const run = await session.send("go");
@@ -145,7 +145,7 @@ describe.each(Object.entries(ways))("a call that waits in a sub-agent that still
 		await parent.close();
 	});
 
-	test("is answered from another process while the first one works on", async () => {
+	test("is answered from another process while the first one continues working", async () => {
 		const journal = memoryJournal();
 		const first = family(way, { journal });
 		const second = family(way, { journal: journal.worker("second") });
@@ -184,7 +184,7 @@ describe.each(Object.entries(ways))("a call that waits in a sub-agent that still
 });
 
 test.each(["durable", "in-process"] as const)(
-	"a call that waits in a task in the background that still works is listed and answered at once: %s",
+	"a call that waits in a running background task is listed and answered at once: %s",
 	async (backgroundSubagents) => {
 		const ran: unknown[] = [];
 		const slow = gate();
@@ -214,7 +214,7 @@ test.each(["durable", "in-process"] as const)(
 	},
 );
 
-test("a call with a deadline in a sub-agent that still works expires there, once", async () => {
+test("a call with a deadline in a sub-agent that is still working expires there, once", async () => {
 	const time = manualTime();
 	const slow = gate();
 	const working: AnyTool = { name: "slow", description: "Slow.", run: () => slow.promise };

@@ -10,7 +10,7 @@ import { calls } from "./delegate.fixture.ts";
 
 const parameters = { type: "object", properties: { query: { type: "string" } } } as const;
 
-test("an approval within the sub-agent is one of the session, and its trace stays in the state", async () => {
+test("an approval within the sub-agent is an approval of the session, and its trace stays in the state", async () => {
 	const ran: unknown[] = [];
 	const remove: AnyTool = {
 		name: "remove",
@@ -48,7 +48,7 @@ test("an approval within the sub-agent is one of the session, and its trace stay
 	await agent.close();
 });
 
-test("a crash within the sub-agent repeats no effect of it", async () => {
+test("a crash within the sub-agent repeats none of its effects", async () => {
 	const journal = memoryJournal();
 	const keys: string[] = [];
 	const build = (script: Parameters<typeof scriptedModel>[0], outer: Parameters<typeof scriptedModel>[0]) => {

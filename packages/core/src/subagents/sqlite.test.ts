@@ -22,7 +22,7 @@ function parentOn(host: SqliteHost, script: Script, child: Agent): { parent: Age
 	return { model, parent: new Agent({ namespace: "office", host, model, subagents: [child] }) };
 }
 
-test("on a SQLite file the process that was asked does the work, and asks nobody to call it", async () => {
+test("on a SQLite file the process that got the request does the work, and calls no other", async () => {
 	const host = file()();
 	const script: Script = ({ messages }, call) => {
 		if (call === 0) return calls(start("a"));
@@ -39,7 +39,7 @@ test("on a SQLite file the process that was asked does the work, and asks nobody
 	await host.close();
 });
 
-test("tasks under way when a SQLite file was closed continue, and keep their outputs [SES-065] [SES-117]", async () => {
+test("tasks that were running when a SQLite file was closed continue, and keep their outputs [SES-065] [SES-117]", async () => {
 	const open = file();
 	const before = open();
 	const never = helper("helper", () => ({ gate: new Promise(() => {}) }));

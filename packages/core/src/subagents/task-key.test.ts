@@ -9,7 +9,7 @@ const suffixes = fc.oneof(
 	fc.constantFrom("\u0000task\u0000bg_a.1.0", "\u0000key\u0000x", "\u0000", "default", ""),
 );
 
-test("the session a model names is never that of a task, whatever it says [SES-058]", () => {
+test("the session key that a model chooses is never that of a task [SES-058]", () => {
 	const task = taskIdOf("a.1.0");
 	fc.assert(
 		fc.property(suffixes, (suffix) => {
@@ -22,7 +22,7 @@ test("the session a model names is never that of a task, whatever it says [SES-0
 	expect(readTaskKey(taskKey("p", "helper", task))).toMatchObject({ taskId: task, runId: "a.1.0" });
 });
 
-test("two names a model may say are two sessions; no name is the one called default", () => {
+test("two keys that a model chooses are two sessions; no key is the one called default", () => {
 	fc.assert(
 		fc.property(suffixes, suffixes, (one, other) => {
 			const isSame = (one || "default") === (other || "default");

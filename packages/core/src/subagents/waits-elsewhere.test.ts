@@ -12,7 +12,7 @@ const remove: AnyTool = {
 	run: () => "removed",
 };
 
-test("work that is queued behind a wait begins in the process that answers", async () => {
+test("work that is queued behind a wait starts in the process that answers", async () => {
 	const journal = memoryJournal();
 	const process = (at: typeof journal, toParent: string[], toWorker: string[]) => {
 		const asks = calls(["remove", {}]);

@@ -48,7 +48,7 @@ function worker(script: Script, options: Partial<AgentOptions>): Agent {
 }
 
 describe("a sub-agent that waits for approval", () => {
-	test("makes its parent wait, which lists the call and is answered for it", async () => {
+	test("makes its parent wait, which lists the call and accepts the answer for it", async () => {
 		const ran: unknown[] = [];
 		const child = worker([calls(["remove", { path: "/tmp" }]), "removed it"], { tools: [deletion(ran)] });
 		const { parent, journal } = family([calls(delegate("worker")), "done"], [child]);
@@ -80,7 +80,7 @@ describe("a sub-agent that waits for approval", () => {
 		await parent.close();
 	});
 
-	test("is told of a refusal, and answered through three sessions", async () => {
+	test("is notified of a denial, and answered through three sessions", async () => {
 		const ran: unknown[] = [];
 		const model = scriptedModel([calls(["remove", { path: "/" }]), "I may not"]);
 		const last = worker([], { model, tools: [deletion(ran)] });
@@ -124,7 +124,7 @@ describe("two sub-agents that wait at once", () => {
 		}
 	});
 
-	test("refuse all answers where one is wrong", async () => {
+	test("reject all answers if one is wrong", async () => {
 		const one = helper("one", [calls(["locate", { path: "1" }]), "said"], { tools: [locate] });
 		const two = helper("two", [calls(["remove", { path: "2" }]), "said"], { tools: [deletion()] });
 		const { parent, journal } = family(
@@ -185,7 +185,7 @@ describe("two sub-agents that wait at once", () => {
 	});
 });
 
-test("work that is queued behind work that waits waits with it", async () => {
+test("work that is queued behind waiting work waits with it", async () => {
 	const child = worker([calls(["locate", {}]), "first", calls(["locate", {}]), "second"], {
 		tools: [locate],
 	});
@@ -202,8 +202,8 @@ test("work that is queued behind work that waits waits with it", async () => {
 	await parent.close();
 });
 
-describe("the end of a parent that waits", () => {
-	test("ends the sub-agents that wait, at every depth", async () => {
+describe("the end of a waiting parent", () => {
+	test("ends the waiting sub-agents, at every depth", async () => {
 		for (const how of ["stop", "kill", "delete"] as const) {
 			const last = worker([calls(["remove", { path: "/" }]), "said"], { tools: [deletion()] });
 			const top = chain(["one", "two"], last);
@@ -217,7 +217,7 @@ describe("the end of a parent that waits", () => {
 		}
 	});
 
-	test("that fails ends them, too", async () => {
+	test("also ends them if it failed", async () => {
 		const child = worker([calls(["locate", {}]), "said"], { tools: [locate] });
 		const wait = Promise.withResolvers<void>();
 		const fails: AnyTool = { name: "fails", description: "Fails.", run: () => wait.promise };
@@ -240,7 +240,7 @@ describe("the end of a parent that waits", () => {
 	});
 });
 
-test("after a restart the waiting parent is answered by another process", async () => {
+test("after a restart another process answers the waiting parent", async () => {
 	const journal = memoryJournal();
 	const ran: unknown[] = [];
 	const build = (script: Script): Agent => {
@@ -307,7 +307,7 @@ describe("a sub-agent that waits in the background", () => {
 	);
 });
 
-test("what sub-agents use up, at any depth, is part of the result of their parent", async () => {
+test("the usage of sub-agents, at any depth, is part of their parent's result", async () => {
 	const last = worker(["four"], {});
 	const { parent } = family([calls(delegate("one")), "done"], [chain(["one"], last)]);
 	const run = await parent.session("s").send("go");
@@ -317,11 +317,11 @@ test("what sub-agents use up, at any depth, is part of the result of their paren
 	await parent.close();
 });
 
-describe("what a task in the background uses up", () => {
+describe("the usage of a background task", () => {
 	const begin = calls(["delegate_to_worker", { prompt: "go", run_in_background: true }]);
 
 	test.each(["durable", "in-process"] as const)(
-		"is part of the turn that takes in its reminder, once: %s",
+		"is part of the turn that delivers its reminder, once: %s",
 		async (hostIs) => {
 			const { parent, journal } = family([begin, "begun", "noted", "again"], [worker(["four"], {})], {
 				hostIs,
@@ -413,7 +413,7 @@ describe("a sub-agent that waits while another call of its parent runs", () => {
 
 describe("a sub-agent that a deployment removed", () => {
 	test.each(["while it works", "while it waits"] as const)(
-		"ends with what asked for it: %s",
+		"ends with the work that requested it: %s",
 		async (when) => {
 			const journal = memoryJournal();
 			const script: Script =
@@ -446,7 +446,7 @@ describe("a sub-agent that a deployment removed", () => {
 		[undefined, undefined],
 		["boss", undefined],
 		["boss", "other"],
-	])("stays where it may be another agent's: of %s, found by %s", async (name, otherName) => {
+	])("stays if it may belong to another agent: of %s, found by %s", async (name, otherName) => {
 		const journal = memoryJournal();
 		const child = worker([calls(["locate", {}]), "done"], { tools: [locate] });
 		const named = (given: string | undefined) => (given === undefined ? {} : { name: given });
@@ -466,7 +466,7 @@ describe("a sub-agent that a deployment removed", () => {
 	});
 });
 
-test("a sub-agent forgets the delegations that its parent's history no longer has", async () => {
+test("a sub-agent forgets the delegations that are no longer in its parent's history", async () => {
 	const model = scriptedModel(["one", "two", "three", "four"]);
 	const { parent } = family(
 		[
@@ -490,7 +490,7 @@ test("a sub-agent forgets the delegations that its parent's history no longer ha
 	await parent.close();
 });
 
-test("the reminder of a task is there for the first request of the next turn", async () => {
+test("the reminder of a task is available for the first request of the next turn", async () => {
 	const { parent, model, journal } = family(
 		[calls(["delegate_to_worker", { prompt: "go", run_in_background: true }]), "started", "next"],
 		[worker(["done"], {})],
@@ -504,7 +504,7 @@ test("the reminder of a task is there for the first request of the next turn", a
 	await parent.close();
 });
 
-test("a policy of the parent may mask the arguments that its record has of a nested call", async () => {
+test("a policy of the parent may mask the arguments of a nested call in its record", async () => {
 	const child = worker([calls(["remove", { path: "secret" }]), "removed"], { tools: [deletion()] });
 	const { parent, journal } = family([calls(delegate("worker")), "done"], [child], {
 		middleware: [

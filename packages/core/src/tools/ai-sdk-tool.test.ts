@@ -78,7 +78,7 @@ test("the messages an AI SDK tool reads have the AI SDK's shape", async () => {
 	]);
 });
 
-test("toModelOutput decides what the model sees; the output itself goes to watchers", async () => {
+test("toModelOutput determines what the model sees; watchers get the output itself", async () => {
 	const asked: unknown[] = [];
 	const showing = (shown: unknown) =>
 		carried({

@@ -40,14 +40,14 @@ const groups = (...calls: OrderedToolCall[]): string[] =>
 	);
 
 describe("calls in groups", () => {
-	test("no calls are no groups, and calls without dependencies are one", () => {
+	test("no calls are no groups, and calls without dependencies are one group", () => {
 		expect(orderToolCalls([], tools)).toEqual([]);
 		const calls = [call("1", "plain"), call("2", "read"), call("3", "unknown")];
 		expect(orderToolCalls(calls, tools)).toEqual([{ calls, isBarrier: false }]);
 		expect(orderToolCalls(calls, tools)[0]?.calls[0]).toBe(calls[0]);
 	});
 
-	test("each call is a group where a sequential one is ready, barriers those of sequential tools [UAP-083]", () => {
+	test("each call is a group if a sequential one is ready, and calls of sequential tools are barriers [UAP-083]", () => {
 		expect(groups(call("1", "plain"), call("2", "alone"), call("3", "plain"), call("4", "alone"))).toEqual([
 			"1",
 			"!2",
@@ -58,13 +58,13 @@ describe("calls in groups", () => {
 		expect(groups(call("1", "plain"), call("2", "alone", ["1"]), call("3", "plain"))).toEqual(["1,3", "!2"]);
 	});
 
-	test("a tool waits until a call of the tools it depends on has run, if there is one [UAP-084]", () => {
+	test("a tool waits until the calls of its dependencies have run, if there are any [UAP-084]", () => {
 		expect(groups(call("1", "write"), call("2", "read"), call("3", "plain"))).toEqual(["2,3", "1"]);
 		expect(groups(call("1", "write"), call("2", "plain"))).toEqual(["1,2"]);
 		expect(groups(call("1", "read"), call("2", "write"), call("3", "read", ["2"]))).toEqual(["1", "2", "3"]);
 	});
 
-	test("a call waits for those it comes after, in whatever order they are; unknown ids are ignored [UAP-086]", () => {
+	test("a call waits for the calls it comes after, in any order; unknown ids are ignored [UAP-086]", () => {
 		expect(groups(call("3", "plain", ["2", "gone"]), call("1", "plain"), call("2", "plain", ["1"]))).toEqual([
 			"1",
 			"2",
@@ -73,13 +73,13 @@ describe("calls in groups", () => {
 		expect(groups(call("1", "plain", ["gone"]))).toEqual(["1"]);
 	});
 
-	test("what waits for itself is one last group [UAP-085]", () => {
+	test("calls that wait for themselves are one last group [UAP-085]", () => {
 		expect(groups(call("1", "ping"), call("2", "pong"), call("3", "plain"))).toEqual(["3", "1,2"]);
 		expect(groups(call("1", "plain", ["1"]), call("2", "alone", ["1"]))).toEqual(["1,2"]);
 		expect(orderToolCalls([call("1", "alone", ["1"])], tools)).toMatchObject([{ isBarrier: false }]);
 	});
 
-	test("tools may be given by name, and calls may share an id", () => {
+	test("tools can be given by name, and calls can share an id", () => {
 		const byName = new Map(tools.map((each) => [each.name, each]));
 		expect(orderToolCalls([call("1", "write"), call("1", "read")], byName)).toMatchObject([
 			{ calls: [{ toolName: "read" }] },
@@ -87,7 +87,7 @@ describe("calls in groups", () => {
 		]);
 	});
 
-	test("of any round has each call once, and none before what it comes after", () => {
+	test("of any round contain each call once, and none before its dependencies", () => {
 		const ids = ["0", "1", "2", "3", "4", "5"];
 		const anyCalls = fc.array(
 			fc.record({
@@ -136,7 +136,7 @@ test("whether there are dependencies at all", () => {
 });
 
 describe("calls that are executed", () => {
-	test("run at once within a group, the groups one after the other, results in call order [UAP-082]", async () => {
+	test("run concurrently within a group, the groups one after the other, with results in call order [UAP-082]", async () => {
 		const log: string[] = [];
 		const calls = [call("1", "write"), call("2", "read"), call("3", "plain")];
 		const executor = async ({ toolCallId }: OrderedToolCall, given: Tool): Promise<unknown> => {
@@ -159,7 +159,7 @@ describe("calls that are executed", () => {
 		expect(results.every(({ duration }) => duration >= 0 && duration < 60_000)).toBe(true);
 	});
 
-	test("of a tool that is not there fail, and the executor is not asked", async () => {
+	test("of an unknown tool fail, and the executor is not called", async () => {
 		const asked: string[] = [];
 		const results = await executeOrderedToolCalls(
 			[call("1", "gone"), call("2", "plain")],
@@ -179,7 +179,7 @@ describe("calls that are executed", () => {
 		});
 	});
 
-	test("whose executor rejects or throws have its message, and those after them run", async () => {
+	test("whose executor rejects or throws have its message, and later calls run", async () => {
 		const results = await executeOrderedToolCalls(
 			[call("1", "read"), call("2", "plain"), call("3", "write")],
 			tools,

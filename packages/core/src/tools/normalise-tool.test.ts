@@ -23,8 +23,8 @@ async function outputOf(engineTool: EngineTool, input: unknown, context?: ToolCo
 	return (await runTool(engineTool, input, context ?? contextOf(), () => {})).output;
 }
 
-describe("a tool of UPP's", () => {
-	test("is taken with defaults, and its run gets arguments and context as a method", async () => {
+describe("a UPP tool", () => {
+	test("is accepted with defaults, and its run gets arguments and context as a method", async () => {
 		const source = {
 			...uppTool,
 			greeting: "hello",
@@ -48,7 +48,7 @@ describe("a tool of UPP's", () => {
 		expect(await outputOf(engineTool, { city: "Bern" })).toBe("hello Bern call_1");
 	});
 
-	test("gets the context also through an optional, a defaulted and a rest parameter [UAP-080]", async () => {
+	test("also gets the context through an optional, a defaulted and a rest parameter [UAP-080]", async () => {
 		const runs = [
 			(_: unknown, context?: ToolContext) => context?.agentId,
 			(_: unknown, context: Partial<ToolContext> = {}) => context.agentId,
@@ -61,7 +61,7 @@ describe("a tool of UPP's", () => {
 		}
 	});
 
-	test("is never changed, may be frozen, and a wrap put on it later counts", async () => {
+	test("is never changed, can be frozen, and a later wrapper is used", async () => {
 		const frozen = Object.freeze({ ...uppTool });
 		normaliseTool(frozen);
 		expect(frozen).toEqual(uppTool);
@@ -71,7 +71,7 @@ describe("a tool of UPP's", () => {
 		expect(await outputOf(engineTool, {})).toBe("rainy");
 	});
 
-	test("that reconciles says nothing, a result, an error or retry, and anything else is an error", async () => {
+	test("can reconcile with nothing, a result, an error or retry, and anything else is an error", async () => {
 		const call = { idempotencyKey: "k", input: {} };
 		const asked = (answer: unknown) =>
 			normaliseTool({ ...uppTool, reconcile: () => answer }).reconcile?.(call);
@@ -121,7 +121,7 @@ describe("a tool of UPP's", () => {
 	});
 });
 
-describe("a tool of document 3's", () => {
+describe("a tool of the API dialect", () => {
 	test("gets call id, arguments and context", async () => {
 		const execute = vi.fn(async () => ({ output: "sunny" }));
 		const engineTool = normaliseTool({ name: "weather", label: "Weather", parameters, execute });
@@ -131,7 +131,7 @@ describe("a tool of document 3's", () => {
 		expect(execute).toHaveBeenCalledWith("call_9", { city: "Bern" }, context);
 	});
 
-	test("is local only when its execute is a function [API-021]", () => {
+	test("is local only if its execute is a function [API-021]", () => {
 		expect(normaliseTool({ name: "a", parameters, execute: () => "" }).kind).toBe("local");
 		expect(isLocalTool({ name: "a", parameters, execute: () => "" })).toBe(true);
 		for (const execute of [undefined, null, "function"]) {
@@ -141,7 +141,7 @@ describe("a tool of document 3's", () => {
 		expect(normaliseTool({ name: "a", parameters }).kind).toBe("remote");
 	});
 
-	test("that went through JSON is remote and keeps name, label, description and parameters [API-022]", () => {
+	test("that was serialised to JSON is remote and keeps name, label, description and parameters [API-022]", () => {
 		const local = { name: "a", label: "A", description: "Does a.", parameters, execute: () => "" };
 		const copy = JSON.parse(JSON.stringify(local));
 		expect(normaliseTool(local).kind).toBe("local");
@@ -160,7 +160,7 @@ describe("a tool of document 3's", () => {
 		expect(() => remote.start({}, contextOf())).toThrow(expect.objectContaining({ code: "remote_tool" }));
 	});
 
-	test("made by createSimpleTool keeps all config fields and completes once with output and details [API-020]", async () => {
+	test("created by createSimpleTool keeps all config fields and completes once with output and details [API-020]", async () => {
 		const config = {
 			name: "add",
 			label: "Add",
@@ -184,7 +184,7 @@ describe("a tool of document 3's", () => {
 	});
 });
 
-describe("a tool of the AI SDK's", () => {
+describe("an AI SDK tool", () => {
 	test("in a record is named by its key and gets input and options", async () => {
 		const weather = aiSdkTool({
 			description: "The weather.",
@@ -200,7 +200,7 @@ describe("a tool of the AI SDK's", () => {
 		expect(await outputOf(engineTool, { city: "Bern", days: 1 })).toBe("Bern 1 call_1 false");
 	});
 
-	test("may have a jsonSchema() as its schema", async () => {
+	test("can have a jsonSchema() as its schema", async () => {
 		const weather = aiSdkTool({
 			inputSchema: jsonSchema<{ city: string }>(parameters as never),
 			execute: ({ city }) => city,
@@ -212,7 +212,7 @@ describe("a tool of the AI SDK's", () => {
 		});
 	});
 
-	test("that needs approval says so", async () => {
+	test("that needs approval declares it", async () => {
 		const ask = {
 			inputSchema: parameters,
 			execute: () => "",
@@ -224,7 +224,7 @@ describe("a tool of the AI SDK's", () => {
 	});
 });
 
-describe("a tool made by tool()", () => {
+describe("a tool created by tool()", () => {
 	const forecast = tool({
 		name: "forecast",
 		description: "The forecast.",
@@ -232,7 +232,7 @@ describe("a tool made by tool()", () => {
 		run: ({ city, days }) => `${city} ${days + 1}`,
 	});
 
-	test("shows JSON Schema, and validates with the schema it was given, also after a spread", async () => {
+	test("shows JSON Schema, and validates with its own schema, also after a spread", async () => {
 		expect(forecast.parameters).toMatchObject({ type: "object", required: ["city"] });
 		for (const source of [forecast, { ...forecast, name: "copy" }]) {
 			const engineTool = normaliseTool(source);
@@ -241,13 +241,13 @@ describe("a tool made by tool()", () => {
 		}
 	});
 
-	test("goes through JSON as plain JSON Schema", () => {
+	test("becomes plain JSON Schema in JSON", () => {
 		const copy = JSON.parse(JSON.stringify(forecast));
 		expect(Object.keys(copy)).toEqual(["name", "description", "parameters"]);
 		expect(normaliseTool(copy)).toMatchObject({ kind: "remote", parameters: forecast.parameters });
 	});
 
-	test("may have an unconvertible schema with JSON Schema beside it", () => {
+	test("can have an unconvertible schema together with JSON Schema", () => {
 		const inputSchema = z.object({ when: z.coerce.date() });
 		expect(() => tool({ name: "a", description: "", parameters: inputSchema, run: () => "" })).toThrow(
 			expect.objectContaining({ code: "schema_not_convertible" }),
@@ -265,7 +265,7 @@ describe("a tool made by tool()", () => {
 });
 
 describe("arguments", () => {
-	test("that break JSON Schema are refused at once, naming the field", () => {
+	test("that violate JSON Schema are rejected at once, naming the field", () => {
 		const outcome = normaliseTool(uppTool).validate({ city: 42 });
 		expect(outcome).toEqual({
 			ok: false,
@@ -275,7 +275,7 @@ describe("arguments", () => {
 		});
 	});
 
-	test("are checked asynchronously only where the schema is, and a check that throws refuses", async () => {
+	test("are checked asynchronously only if the schema is asynchronous, and a check that throws rejects", async () => {
 		const slow = z.object({ city: z.string().refine(async (city) => city === "Bern", "unknown city") });
 		const pending = normaliseTool({ ...uppTool, parameters: slow }).validate({ city: "Ulm" });
 		expect(pending).toBeInstanceOf(Promise);
@@ -289,14 +289,14 @@ describe("arguments", () => {
 		});
 	});
 
-	test("of a tool without parameters are any object", () => {
+	test("of a tool without parameters can be any object", () => {
 		const { parameters: shown, validate } = normaliseTool({ name: "now", description: "", run: () => "" });
 		expect(shown).toEqual({ type: "object", properties: {} });
 		expect(validate({})).toEqual({ ok: true, value: {} });
 	});
 });
 
-describe("what is not a tool", () => {
+describe("an invalid tool", () => {
 	test("is reported by position, with what to do", () => {
 		function makeTool() {}
 		expect(codeOf([uppTool, makeTool])).toMatchObject({
@@ -309,14 +309,14 @@ describe("what is not a tool", () => {
 		expect(codeOf("weather")).toMatchObject({ code: "invalid_tool" });
 	});
 
-	test("names used twice are an error", () => {
+	test("duplicate names are an error", () => {
 		expect(codeOf([uppTool, { ...uppTool }])).toMatchObject({
 			code: "duplicate_tool",
 			message: expect.stringContaining('"weather"'),
 		});
 	});
 
-	test("an agent is refused with advice to declare a tool of its own", () => {
+	test("an agent is rejected with advice to declare a tool", () => {
 		const agent = { name: "helper", generate() {}, stream() {} };
 		expect(codeOf([agent])).toMatchObject({
 			code: "agent_is_not_a_tool",
@@ -335,7 +335,7 @@ describe("what is not a tool", () => {
 		expect(codeOf([{ ...uppTool, parameters: 4 }])).toMatchObject({ code: "invalid_tool" });
 	});
 
-	test("no tools at all are fine", () => {
+	test("an empty list of tools is accepted", () => {
 		expect(normaliseTools(undefined).size).toBe(0);
 	});
 });

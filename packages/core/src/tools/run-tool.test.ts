@@ -21,7 +21,7 @@ const executeAiSdk = (body: () => unknown) =>
 	carried(normaliseTools({ a: { inputSchema: { type: "object" }, execute: body } }).get("a") as EngineTool);
 
 describe("a plain result", () => {
-	test("is kept as it is, sync or promised", async () => {
+	test("is kept unchanged, sync or promised", async () => {
 		const found = { list: [1, { deep: null }] };
 		expect(await run(() => "text")).toEqual({ output: "text", isError: false, deltas: [] });
 		expect((await run(async () => found)).output).toBe(found);
@@ -30,7 +30,7 @@ describe("a plain result", () => {
 		expect((await run(() => undefined)).output).toBe("");
 	});
 
-	test("is waited for only where it takes time", async () => {
+	test("is awaited only if it is a promise", async () => {
 		const outcomeOf = (body: NonNullable<AnyTool["run"]>) =>
 			runTool(normaliseTool({ name: "a", run: body }), {}, contextOf(), () => {});
 		expect(outcomeOf(() => "text")).toEqual({ output: "text", isError: false });
@@ -42,7 +42,7 @@ describe("a plain result", () => {
 		expect(outcomeOf(async () => "text")).toBeInstanceOf(Promise);
 	});
 
-	test("that JSON cannot hold as it is becomes what a model can read", async () => {
+	test("that JSON cannot represent is converted for the model", async () => {
 		const { output } = await run(() => ({
 			when: new Date(0),
 			big: 10n,
@@ -63,7 +63,7 @@ describe("a plain result", () => {
 		expect((await run(() => 10n)).output).toBe("10");
 	});
 
-	test("binary data, regular expressions and errors in it are what a model can read", async () => {
+	test("binary data, regular expressions and errors in it are converted for the model", async () => {
 		const { buffer } = new Uint8Array([1, 2, 3, 4]);
 		const { output } = await run(() => ({
 			buffer,
@@ -113,7 +113,7 @@ describe("a plain result", () => {
 		expect(asDetails).toMatchObject({ output: "kept", isError: false });
 	});
 
-	test("plain objects of any making are kept, empty ones too", async () => {
+	test("plain objects from any constructor are kept, including empty ones", async () => {
 		const bare = Object.create(null);
 		expect((await run(() => ({ a: {}, b: [], c: bare, d: undefined, big: 1n }))).output).toEqual({
 			a: {},
@@ -123,7 +123,7 @@ describe("a plain result", () => {
 		});
 	});
 
-	test("that is circular is an error that says the tool ran", async () => {
+	test("that is circular is an error that explains that the tool ran", async () => {
 		const circular: Record<string, unknown> = {};
 		circular.self = circular;
 		expect(await run(() => circular)).toMatchObject({
@@ -134,13 +134,13 @@ describe("a plain result", () => {
 });
 
 describe("output with details", () => {
-	test("of document 3's execute is taken apart, promised or not, without deltas", async () => {
+	test("of the API dialect's execute is split, promised or not, without deltas", async () => {
 		const result = { output: "3", details: { sum: 3 } };
 		expect(await execute(async () => result)).toEqual({ ...result, isError: false, deltas: [] });
 		expect(await execute(() => ({ output: "3" }))).toEqual({ output: "3", isError: false, deltas: [] });
 	});
 
-	test("of run is taken apart only when it is exactly that", async () => {
+	test("of run is split only if it has exactly that form", async () => {
 		expect(await run(() => ({ output: "3", details: 1 }))).toMatchObject({ output: "3", details: 1 });
 		expect((await run(() => ({ output: "3", exitCode: 0 }))).output).toEqual({ output: "3", exitCode: 0 });
 		expect((await run(() => ({ output: "3" }))).output).toEqual({ output: "3" });
@@ -167,7 +167,7 @@ describe("output with details", () => {
 });
 
 describe("a streaming tool", () => {
-	test("emits each delta before it is asked for the next, then completes", async () => {
+	test("emits each delta before the next is requested, then completes", async () => {
 		const emitted: string[] = [];
 		const engineTool = normaliseTool({
 			name: "a",
@@ -192,7 +192,7 @@ describe("a streaming tool", () => {
 		expect(await execute(async function* () {})).toMatchObject({ output: "", isError: false });
 	});
 
-	test("is closed after complete, and what it would yield then is not asked for", async () => {
+	test("is closed after complete, and no later value is requested", async () => {
 		let closed = false;
 		const outcome = await execute(async function* () {
 			try {
@@ -206,7 +206,7 @@ describe("a streaming tool", () => {
 		expect(closed).toBe(true);
 	});
 
-	test("may yield bare text and return its result", async () => {
+	test("can yield plain text and return its result", async () => {
 		const outcome = await run(async function* () {
 			yield "working ";
 			yield "on it";
@@ -215,7 +215,7 @@ describe("a streaming tool", () => {
 		expect(outcome).toMatchObject({ output: { answer: 42 }, deltas: ["working ", "on it"] });
 	});
 
-	test("that throws half-way has failed, its deltas emitted", async () => {
+	test("that throws half-way has failed, with its deltas emitted", async () => {
 		const outcome = await execute(async function* () {
 			yield { type: "delta", delta: "a" };
 			throw new Error("half-way");
@@ -223,7 +223,7 @@ describe("a streaming tool", () => {
 		expect(outcome).toMatchObject({ isError: true, output: "half-way", deltas: ["a"] });
 	});
 
-	test("that ignores its signal is closed at its next value once the run is cancelled", async () => {
+	test("that ignores its signal is closed at its next value after the run is cancelled", async () => {
 		const cancel = new AbortController();
 		let closed = false;
 		const engineTool = normaliseTool({
@@ -244,7 +244,7 @@ describe("a streaming tool", () => {
 		expect([deltas.length, closed]).toEqual([3, true]);
 	});
 
-	test("of the AI SDK's ends with the last value it yields, unless those are events", async () => {
+	test("of the AI SDK ends with the last value it yields, unless those are events", async () => {
 		const last = await executeAiSdk(async function* () {
 			yield { status: "loading" };
 			yield "done";
@@ -259,7 +259,7 @@ describe("a streaming tool", () => {
 });
 
 describe("a tool that fails", () => {
-	test("with an error of the model layer says what it means, and not what the provider said", () => {
+	test("with an error of the model layer explains it without the provider's own text", () => {
 		const own = new UPPError("Incorrect API key: sk-1", "AUTHENTICATION_FAILED", "acme", "llm", 401);
 		const meant = "The model cannot be used at the moment.";
 		for (const [error, said] of [
@@ -270,7 +270,7 @@ describe("a tool that fails", () => {
 			expect(describeError(error)).toBe(said);
 	});
 
-	test("by throwing or rejecting has the error as its outcome, cause included", async () => {
+	test("by throwing or rejecting has the error as its outcome, including the cause", async () => {
 		const error = new Error("fetch failed", { cause: new Error("ECONNREFUSED") });
 		const failures = [
 			() => {
@@ -288,7 +288,7 @@ describe("a tool that fails", () => {
 		}
 	});
 
-	test("with something that is no error still says what it was", async () => {
+	test("with a value that is not an error still reports the value", async () => {
 		expect((await run(() => Promise.reject("no luck"))).output).toBe("no luck");
 		expect((await run(() => Promise.reject({ code: 7 }))).output).toBe('{"code":7}');
 		expect((await run(() => Promise.reject())).output).toBe("The tool failed without saying why.");
@@ -296,7 +296,7 @@ describe("a tool that fails", () => {
 	});
 });
 
-test("an error whose message cannot be read is an error result like any other", async () => {
+test("an error whose message cannot be read becomes an ordinary error result", async () => {
 	const unreadable = new Error("hidden");
 	Object.defineProperty(unreadable, "message", {
 		get() {
@@ -310,14 +310,14 @@ test("an error whose message cannot be read is an error result like any other", 
 	expect(outcome.output).toBe("The tool failed with an error that cannot be read.");
 });
 
-describe("the stack of what a tool threw", () => {
-	test("has its frames, and no line of its message", () => {
+describe("the stack of an error that a tool threw", () => {
+	test("has its frames, but no line of its message", () => {
 		const stack = stackOf(new Error("first line\n    at secret (hidden.ts:1:1)"));
 		expect(stack).toMatch(/run-tool\.test\.ts/);
 		expect(stack).not.toMatch(/first line|secret/);
 	});
 
-	test("is short, and absent where there is none", () => {
+	test("is short, and absent if there is none", () => {
 		const long = Object.assign(new Error("x"), {
 			stack: `Error: x\n${"    at f (file.ts:1:1)\n".repeat(1_000)}`,
 		});

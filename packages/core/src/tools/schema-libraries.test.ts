@@ -48,7 +48,7 @@ test.each([
 	["bare effect", effect, "a bare effect schema", "Schema.toStandardJSONSchemaV1("],
 	["zod 3 with a date", z3.object({ on: z3.date() }), "This zod 3 schema", "JSON Schema has no date"],
 ])(
-	"%s that JSON Schema cannot be had from is refused with what to write",
+	"%s that cannot be converted to JSON Schema is rejected with instructions",
 	(_, parameters, named, instead) => {
 		expect(() => declare(parameters)).toThrow(
 			expect.objectContaining({
@@ -59,13 +59,13 @@ test.each([
 	},
 );
 
-test("zod/mini works with its JSON Schema beside it, as the refusal says", async () => {
+test("zod/mini works together with its JSON Schema, as the rejection explains", async () => {
 	const found = read(declare(mini.toJSONSchema(small), { inputSchema: small }));
 	expect(found?.parameters).toMatchObject({ required: ["city"] });
 	expect(await found?.validate({ city: 5 })).toMatchObject({ ok: false });
 });
 
-test("zod 3 is written as zod 4 writes the same schema", () => {
+test("zod 3 is converted like the same schema in zod 4", () => {
 	const build = (lib: typeof z): object =>
 		lib.object({
 			text: lib.string().min(1).max(9).describe("A text."),

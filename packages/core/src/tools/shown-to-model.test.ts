@@ -4,7 +4,7 @@ import { shownToModel } from "./shown-to-model.ts";
 const note = (shown: string, whole: string, advice = "Ask for a smaller part to see more.") =>
 	`[cut: ${shown} of ${whole} characters shown; the whole output is kept in the session. ${advice}]`;
 
-test("a result is shown whole unless the tool has a limit and it is longer", () => {
+test("a result is shown whole unless the tool has a shorter limit", () => {
 	const result = { text: "a".repeat(1000) };
 	expect(shownToModel({ maxModelCharacters: Number.POSITIVE_INFINITY }, result)).toEqual({
 		result,
@@ -14,7 +14,7 @@ test("a result is shown whole unless the tool has a limit and it is longer", () 
 	expect(shownToModel({ maxModelCharacters: 1011 }, result).result).toBe(result);
 });
 
-test("a longer one is cut at the end of a line where one is near, with a note", () => {
+test("a longer one is cut near the end of a line, with a note", () => {
 	const lines = `${"x".repeat(9)}\n`.repeat(120_000);
 	const { result, cut } = shownToModel({ maxModelCharacters: 20_005 }, lines);
 	expect(cut).toBe(true);
@@ -28,7 +28,7 @@ test("one without lines is cut at the limit, never inside a character", () => {
 	expect(shownToModel({ maxModelCharacters: 10 }, `a\n${"b".repeat(20)}`).result).toMatch(/^a\nb{8}\n\[cut/);
 });
 
-test("JSON is cut as its text, and the tool may say how to read on", () => {
+test("JSON is cut as text, and the tool can explain how to read on", () => {
 	const tool = {
 		maxModelCharacters: 6,
 		readOn: (result: unknown) => `There are ${(result as []).length} items.`,

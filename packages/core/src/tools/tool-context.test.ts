@@ -26,7 +26,7 @@ test("a tool that declares a second parameter is context-aware, one that hides i
 	expect(isContextAwareTool({ name: "remote" })).toBe(false);
 });
 
-test("tools that take a context are given agent, state, a call of their own and the listener [UAP-078]", () => {
+test("tools that accept a context get agent, state, their own call and the listener [UAP-078]", () => {
 	const onSubagentEvent = vi.fn();
 	const [tool] = injectToolContext([reader], calling, { onSubagentEvent }) as [Tool];
 	const [first, second] = [tool.run({}), tool.run({})] as [ToolExecutionContext, ToolExecutionContext];
@@ -46,7 +46,7 @@ test("tools that take a context are given agent, state, a call of their own and 
 	);
 });
 
-test("tools that take none are given none, all are new ones, and those given stay as they are", () => {
+test("tools that accept none get none, all are new objects, and the given ones are unchanged", () => {
 	const run = vi.fn((_params: unknown) => "seen");
 	const plain: Tool = { name: "plain", ...shape, run };
 	const given = [reader, plain];
@@ -60,7 +60,7 @@ test("tools that take none are given none, all are new ones, and those given sta
 	expect(reader.run({})).toBeUndefined();
 });
 
-test("what the call itself brings comes first, and every listener hears of sub-agents", () => {
+test("values from the call itself take precedence, and every listener gets events of sub-agents", () => {
 	const [here, there] = [vi.fn(), vi.fn()];
 	const [tool] = injectToolContext([reader], calling, { onSubagentEvent: here }) as [Tool];
 	const context = tool.run(
@@ -72,7 +72,7 @@ test("what the call itself brings comes first, and every listener hears of sub-a
 	expect([here.mock.calls, there.mock.calls]).toEqual([[[event]], [[event]]]);
 });
 
-test("a tool of a class keeps its functions and what they know", () => {
+test("a tool of a class keeps its methods and their state", () => {
 	class Counter implements Tool {
 		readonly name = "counter";
 		readonly description = "Counts.";
@@ -89,7 +89,7 @@ test("a tool of a class keeps its functions and what they know", () => {
 	expect([tool.approval?.({}), tool.run({}), tool.approval?.({})]).toEqual([true, 1, false]);
 });
 
-test("withToolContext makes a tool of a handler that gets parameters and context", async () => {
+test("withToolContext creates a tool from a handler that gets parameters and context", async () => {
 	const handler = vi.fn(async (_params: unknown, context?: ToolExecutionContext) => context?.agentId);
 	const tool = withToolContext(reader, handler);
 	expect(tool).toMatchObject({ name: "reader", ...shape });

@@ -74,12 +74,12 @@ async function watch(calls: OrderedCall[], ordered: readonly OrderedTool[] = too
 }
 
 describe("calls without dependencies", () => {
-	test("wait for nobody", () => {
+	test("do not wait", () => {
 		const order = orderRound([call("1", "plain"), call("2", "read_file"), call("3", "unknown")], tools);
 		expect(order.waitsFor.size + order.cyclic.size).toBe(0);
 	});
 
-	test("overlap, and their results come in call order [UAP-082]", async () => {
+	test("overlap, and their results are in call order [UAP-082]", async () => {
 		const finished: string[] = [];
 		const { promise: last, resolve: finishLast } = Promise.withResolvers<void>();
 		const calls = [call("1", "plain"), call("2", "plain"), call("3", "read_file")];
@@ -107,7 +107,7 @@ describe("sequential calls", () => {
 		expect(most).toBe(2);
 	});
 
-	test("wait themselves for what they explicitly depend on", async () => {
+	test("wait for their explicit dependencies", async () => {
 		const calls = [call("1", "plain"), call("2", "careful"), call("3", "read_file")];
 		expect(waits(...calls)).toEqual({ 2: ["3"], 1: ["2"] });
 		expect((await watch(calls)).log).toEqual(["+3", "-3", "+2", "-2", "+1", "-1"]);
@@ -150,7 +150,7 @@ describe("dependsOn", () => {
 });
 
 describe("after", () => {
-	test("makes a chain, in whatever order the calls are; unknown ids are ignored [UAP-086]", async () => {
+	test("forms a chain, in any order of calls; unknown ids are ignored [UAP-086]", async () => {
 		const calls = [call("3", "plain", ["2", "nobody"]), call("1", "plain"), call("2", "plain", ["1"])];
 		expect(waits(...calls)).toEqual({ 3: ["2"], 2: ["1"] });
 		expect((await watch(calls)).log).toEqual(["+1", "-1", "+2", "-2", "+3", "-3"]);
@@ -159,7 +159,7 @@ describe("after", () => {
 });
 
 describe("cycles", () => {
-	test("give the calls concerned an explaining error, and the others run [UAP-085]", async () => {
+	test("give the affected calls an explanatory error, and the others run [UAP-085]", async () => {
 		const calls = [
 			call("1", "ping"),
 			call("2", "pong"),
@@ -179,7 +179,7 @@ describe("cycles", () => {
 		expect(results[3]?.result).toMatch("plain (4) waits for plain (4).");
 	});
 
-	test("through after work the same", () => {
+	test("through `after` work the same", () => {
 		const { cyclic, waitsFor } = orderRound(
 			[call("1", "plain", ["3"]), call("2", "plain", ["1"]), call("3", "plain", ["2"]), call("4", "alone")],
 			tools,
@@ -189,7 +189,7 @@ describe("cycles", () => {
 	});
 });
 
-test("any round: every call settles, and nothing starts before what it waits for", async () => {
+test("any round: every call settles, and nothing starts before its dependencies", async () => {
 	const names = fc.subarray(["a", "b", "c", "d"]);
 	const anyTools = fc.tuple(
 		...["a", "b", "c", "d"].map((name) =>
@@ -231,7 +231,7 @@ test("any round: every call settles, and nothing starts before what it waits for
 	);
 });
 
-test("a sequential call that can go first does, also where another one waits for an ordinary call", () => {
+test("a sequential call that can go first does, even if another one waits for an ordinary call", () => {
 	const tools = [{ name: "a", sequential: true }, { name: "b" }];
 	const calls = [
 		{ toolCallId: "0", toolName: "b" },

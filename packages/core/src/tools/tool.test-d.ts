@@ -11,7 +11,7 @@ import { type AgentTool, createSimpleTool, tool } from "./tool.ts";
 import type { InferToolInput, InferToolOutput } from "./tool-types.ts";
 import type { AnyTool, ToolContext, ToolSet } from "./types.ts";
 
-test("the arguments of run are what a Standard Schema lets through", () => {
+test("the arguments of run are the output of a Standard Schema", () => {
 	const weather = tool({
 		name: "weather",
 		description: "The weather.",
@@ -46,7 +46,7 @@ test("the arguments of run are what a Standard Schema lets through", () => {
 	});
 });
 
-test("with plain JSON Schema the type is given, or read from run", () => {
+test("with plain JSON Schema the type is given, or inferred from run", () => {
 	const parameters = { type: "object", properties: { city: { type: "string" } } };
 	tool<{ city: string }>({
 		name: "weather",
@@ -69,7 +69,7 @@ test("with plain JSON Schema the type is given, or read from run", () => {
 	});
 });
 
-test("a list takes tools of every kind, a record those of the AI SDK, and neither takes an agent", () => {
+test("a list accepts tools of every kind, a record those of the AI SDK, and neither accepts an agent", () => {
 	const parameters = { type: "object" };
 	const upp: Tool<{ city: string }> = { name: "a", description: "", parameters, run: ({ city }) => city };
 	const simple = createSimpleTool(
@@ -99,7 +99,7 @@ test("a list takes tools of every kind, a record those of the AI SDK, and neithe
 	expectTypeOf<readonly [typeof upp, typeof typed]>().toExtend<ToolSet>();
 });
 
-test("a tool without a function keeps its name and what it takes", () => {
+test("a tool without a function keeps the types of its name and input", () => {
 	const locate = tool({
 		name: "locate",
 		description: "",
@@ -110,7 +110,7 @@ test("a tool without a function keeps its name and what it takes", () => {
 	expectTypeOf(locate).toExtend<AnyTool>();
 });
 
-test("the AI SDK's shape and document 3's are inferred", () => {
+test("the shapes of the AI SDK and of the API dialect are inferred", () => {
 	const search = tool({
 		name: "search",
 		description: "",
@@ -142,7 +142,7 @@ test("the AI SDK's shape and document 3's are inferred", () => {
 	tool({ name: "both", description: "", run: () => 1, execute: () => 2 });
 });
 
-test("the AI SDK's parts have the tools of an agent, of a list, and of a list with MCP tools in it", () => {
+test("the AI SDK's parts are typed by the tools of an agent, of a list, and of a list with MCP tools", () => {
 	const locate = tool({ name: "locate", description: "", parameters: z.object({ exact: z.boolean() }) });
 	const search = tool({ name: "search", description: "", parameters: z.object({}), run: () => 3 });
 	const found = {} as { readonly name: string; readonly description: string; run(params: unknown): unknown };

@@ -27,13 +27,13 @@ test.each([
 		"document 3's",
 		tool({ ...common, parameters, execute: (_, { city }) => ({ output: `Sunny in ${city}.` }) }),
 	],
-])("a tool in the shape %s is given its input", async (_, weather) => {
+])("a tool in the shape %s gets its input", async (_, weather) => {
 	const model = calling();
 	await agent({ model, tools: [weather] }).query("What is the weather?");
 	expect(JSON.stringify(model.requests[1]?.messages)).toContain("Sunny in Bern.");
 });
 
-test("tool() refuses what no tool has, two functions, and none that is a function", () => {
+test("tool() rejects unknown options, two functions, and functions of another type", () => {
 	const make = (more: object) => () => tool({ ...common, ...more } as never);
 	expect(make({ handler: () => 1 })).toThrow("`handler`. Write `run`.");
 	expect(make({ needApproval: true })).toThrow("`needsApproval`");
@@ -42,7 +42,7 @@ test("tool() refuses what no tool has, two functions, and none that is a functio
 	expect(make({ name: "" })).toThrow("non-empty string");
 });
 
-test("a remote tool refuses options of a function that runs here", () => {
+test("a remote tool rejects options of a local function", () => {
 	for (const option of [{ retryPolicy: "pure" }, { reconcile: () => undefined }] as const)
 		expect(() => normaliseTools([{ ...common, parameters: { type: "object" }, ...option }])).toThrow(
 			expect.objectContaining({ code: "invalid_tool", message: expect.stringContaining("is remote") }),

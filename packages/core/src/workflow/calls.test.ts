@@ -15,7 +15,7 @@ const add = tool({
 });
 
 describe("a workflow's calls", () => {
-	test("of tools have their results, at the same time and one after the other", async () => {
+	test("of tools have their results, concurrently and one after the other", async () => {
 		const sums = workflow({ name: "sums", tools: [add], host: memoryHost() }, async (flow) => {
 			const [one, two] = await Promise.all([flow.tool(add, { a: 1, b: 2 }), flow.tool(add, { a: 3, b: 4 })]);
 			const step = flow.step("step", () => "step");
@@ -29,7 +29,7 @@ describe("a workflow's calls", () => {
 		});
 	});
 
-	test("wait for approval without a process, while other branches go on", async () => {
+	test("wait for approval without a process, while other branches continue", async () => {
 		const host = memoryHost();
 		const done: string[] = [];
 		let starts = 0;

@@ -7,7 +7,7 @@ import { DyingStore, type DyingWorker } from "./dying-host.fixture.ts";
 import { workflow } from "./workflow.ts";
 
 describe("a workflow whose worker dies", () => {
-	test("ends with a result that its record repeats, whichever append its worker dies at", async () => {
+	test("ends with a result that its record repeats, regardless of the append at which its worker dies", async () => {
 		await fc.assert(
 			fc.asyncProperty(programs, fc.nat(), async (program, seed) => {
 				expect(await differencesAfterDeaths(program, seed)).toEqual([]);

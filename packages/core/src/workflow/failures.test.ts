@@ -47,7 +47,7 @@ describe("a workflow that fails", () => {
 		expect(undone).toEqual(["flight booked", "hotel booked"]);
 	});
 
-	test("rejects inputs that its schema refuses, and results that do not match", async () => {
+	test("rejects inputs that its schema rejects, and results that do not match", async () => {
 		const checked = workflow(
 			{ name: "checked", input: z.object({ n: z.number() }), output: z.object({ n: z.number() }) },
 			async (_, { n }) => ({ n: n === 1 ? n : ("one" as never) }),
@@ -83,7 +83,7 @@ describe("a workflow that fails", () => {
 		expect(await failure(() => () => 1)).toMatchObject({ code: "unserialisable_value" });
 	});
 
-	test("is found to await what is not one of its calls, once nothing else can happen", async () => {
+	test("is reported if it awaits something other than its calls, once nothing else can happen", async () => {
 		const time = manualTime();
 		const stuck = workflow({ name: "stuck", ports: time.ports }, () => new Promise(() => {}));
 		const run = await stuck.session("s").send(undefined);
@@ -99,7 +99,7 @@ describe("a workflow that fails", () => {
 		expect((await (await patient.session("s").send(undefined)).result()).output).toBe(1);
 	});
 
-	test("refuses invalid arguments and options where they are given", async () => {
+	test("rejects invalid arguments and options at the call", async () => {
 		const make = (flow: Flow): readonly [string, Promise<unknown>][] => [
 			["name", flow.step("", () => 1)],
 			["function", flow.step("a", 1 as never)],
@@ -179,7 +179,7 @@ describe("code that changed while a run was open", () => {
 		return result?.output ?? result?.error;
 	}
 
-	test("fails with the call that was expected and the one that came", async () => {
+	test("fails with the expected call and the actual one", async () => {
 		const error = await changed(
 			async (flow) => {
 				await flow.step("reserve", () => 1);
@@ -197,7 +197,7 @@ describe("code that changed while a run was open", () => {
 		});
 	});
 
-	test("guards the change with a version: open runs take the old way, new runs the new one", async () => {
+	test("guards the change with a version: open runs use the old code, new runs the new code", async () => {
 		const code = async (flow: Flow): Promise<string> => {
 			const isNew = await flow.version("check first");
 			if (isNew) await flow.step("check", () => 1);
@@ -215,7 +215,7 @@ describe("code that changed while a run was open", () => {
 	});
 });
 
-test("a workflow that returns while a step is running warns of it, and aborts the step", async () => {
+test("a workflow that returns while a step is running warns, and aborts the step", async () => {
 	const warnings: string[] = [];
 	let signal: AbortSignal | undefined;
 	const leaving = workflow(

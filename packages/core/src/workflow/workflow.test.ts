@@ -38,7 +38,7 @@ describe("a workflow", () => {
 		expect(starts).toBe(1);
 	});
 
-	test("runs its code once in a process that lives, however often it waits, and reads each record once", async () => {
+	test("runs its code once in a living process, however often it waits, and reads each record once", async () => {
 		const journal = memoryJournal();
 		let read = 0;
 		const counted: Journal = {

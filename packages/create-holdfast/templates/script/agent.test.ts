@@ -14,7 +14,7 @@ test("the agent adds with its tool", async () => {
 	);
 });
 
-test("the tool refuses an empty list before it runs", async () => {
+test("the tool rejects an empty list before it runs", async () => {
 	const model = scriptedModel([{ toolCalls: [{ name: "add", arguments: { numbers: [] } }] }, "Sorry."]);
 	const turn = await agent({ model, tools: [add] }).query("Add nothing.");
 	assert.equal(turn.toolExecutions[0]?.isError, true);

@@ -21,7 +21,7 @@ test("a session continues in the next process", async () => {
 	await second.close();
 });
 
-test("with a key, nobody comes in without it", async () => {
+test("with a key, requests without it are rejected", async () => {
 	const service = await startService({ database, port: 0, apiKeys: { "a-key-of-a-test": "test" } });
 	const local = `http://127.0.0.1:${new URL(service.url).port}`;
 	const url = `${local}/api/agent/sessions`;

@@ -28,6 +28,6 @@ test("a session answers and remembers", async () => {
 	assert.match(session, /What is 2 \+ 3\?/);
 });
 
-test("without the key nobody comes in", async () => {
+test("requests without the key are rejected", async () => {
 	assert.equal((await worker.fetch("http://localhost/api/agent/sessions")).status, 401);
 });

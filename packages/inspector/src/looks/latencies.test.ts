@@ -4,7 +4,7 @@ import { addLatency, joinLatencies, type Latencies, quantile } from "./latencies
 
 const of = (all: readonly number[]): Latencies => all.reduce<Latencies>(addLatency, {});
 
-test("a quantile is within 8 % of the true one, also of latencies that were added in parts", () => {
+test("a quantile is within 8 % of the true one, also for latencies that were added in parts", () => {
 	const some = fc.array(fc.integer({ min: 1, max: 3_600_000 }), { minLength: 1, maxLength: 200 });
 	fc.assert(
 		fc.property(some, some, fc.constantFrom(0.5, 0.95, 1), (left, right, share) => {

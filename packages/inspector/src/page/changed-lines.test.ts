@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { changedLines, changedWords } from "./changed-lines.ts";
 
-test("a change is what was taken out and what came in, with what stayed around it", () => {
+test("a change consists of the removed and the added text, with the unchanged text around it", () => {
 	expect(changedLines("a\nb\nc\nd", "a\nB\nc\ne\nd").map(({ kind, line }) => `${kind} ${line}`)).toEqual([
 		"same a",
 		"removed b",
@@ -14,7 +14,7 @@ test("a change is what was taken out and what came in, with what stayed around i
 	expect(changedLines("same", "same")).toEqual([{ kind: "same", line: "same" }]);
 });
 
-test("what is not added is the text before, and what is not removed the text after", () => {
+test("without the added text it is the old text, and without the removed text the new one", () => {
 	const text = fc
 		.array(fc.constantFrom("a", "b", "c", ""), { maxLength: 12 })
 		.map((lines) => lines.join("\n"));
@@ -31,7 +31,7 @@ test("what is not added is the text before, and what is not removed the text aft
 	);
 });
 
-test("two long texts with nothing in common are changed as a whole, at once", () => {
+test("two long texts with nothing in common are changed as a whole, immediately", () => {
 	const long = (of: string): string => Array.from({ length: 20_000 }, (_, at) => `${of} ${at}`).join("\n");
 	expect(changedLines(long("a"), long("b"))).toHaveLength(40_000);
 });

@@ -28,7 +28,7 @@ function known(numbers: Partial<Known["counts"]>, more: Partial<Known> = {}): Kn
 }
 
 describe("the filters of the list", () => {
-	test("are the same after they were written into the address and read from it", () => {
+	test("are unchanged after they were written into the address and read from it", () => {
 		const text = fc.string({ unit: "binary" });
 		const any = fc.record({
 			...{ q: text, status: text, when: text, agent: text, code: text, tool: text },
@@ -55,7 +55,7 @@ describe("the filters of the list", () => {
 		expect(found("lamp bulb")).toBe(false);
 	});
 
-	test("find what an operator has to act on", () => {
+	test("find sessions that an operator has to act on", () => {
 		const statuses = ["waiting", "parked", "interrupted", "running", "completed"] as const;
 		const found = (status: string) =>
 			statuses.filter((each) =>
@@ -75,7 +75,7 @@ describe("the filters of the list", () => {
 		expect(found({ tool: "search" })).toBe(false);
 	});
 
-	test("know yesterday, and include both days of a range", () => {
+	test("handle yesterday, and include both days of a range", () => {
 		const midnight = new Date(2026, 10, 29).getTime();
 		expect(rangeOf("yesterday", now)).toEqual([midnight - day, midnight]);
 		expect(rangeOf("2026-11-27..2026-11-28", now)).toEqual([midnight - 2 * day, midnight]);

@@ -42,7 +42,7 @@ function conversationOf(entries: readonly ShownEntry[]): Conversation {
 	return made;
 }
 
-test("a conversation has what was said in order, and calls with their results", async () => {
+test("a conversation has the messages in order, and calls with their results", async () => {
 	const { said, pending } = conversationOf(await entriesOf(["Hello", "add it", "fail now"]));
 	expect(said.map(({ who, text }) => `${who}: ${text.slice(0, 12)}`)).toEqual([
 		"user: Hello",
@@ -59,7 +59,7 @@ test("a conversation has what was said in order, and calls with their results", 
 	expect(pending).toEqual([]);
 });
 
-test("an answer has the calls that its provider ran by itself, and its sources", async () => {
+test("an answer has the calls that its provider ran itself, and its sources", async () => {
 	const entry = (await entriesOf(["Hello"])).find(({ kind }) => kind === "assistant") as ShownEntry;
 	const { message, ...rest } = entry.body as { readonly message: object };
 	const call = { toolCallId: "w", toolName: "web_search" };
@@ -76,7 +76,7 @@ test("an answer has the calls that its provider ran by itself, and its sources",
 	expect(said?.sources).toEqual([{ title: "A", url: "https://example.com" }]);
 });
 
-test("a message that was added from outside is shown, changed and taken out by its id", async () => {
+test("a message that was added from outside is shown, changed and removed by its id", async () => {
 	const entries = await entriesOf(["Hello"]);
 	const first = entries[0] as ShownEntry;
 	const later = (kind: string, body: ShownEntry["body"], at: number): ShownEntry => ({
@@ -96,7 +96,7 @@ test("a message that was added from outside is shown, changed and taken out by i
 	expect(texts()).toEqual(["user: Hello", "assistant: Very well."]);
 });
 
-test("a call that waits is pending until it is answered, with what it was given", async () => {
+test("a waiting call is pending until it is answered, with its input", async () => {
 	const entries = await entriesOf(["ask me"]);
 	const { pending } = conversationOf(entries);
 	expect(pending).toMatchObject([{ name: "ask", input: { what: "colour" }, awaits: "result" }]);
@@ -110,7 +110,7 @@ function timelineOf(entries: readonly ShownEntry[]): Timeline {
 	return made;
 }
 
-test("a timeline has runs, answers and calls, each within its run; what is over has an end", async () => {
+test("a timeline has runs, answers and calls, each within its run; ended ones have an end", async () => {
 	const { spans, last } = timelineOf(await entriesOf(["Hello", "add it", "fail now"]));
 	expect(spans.map(({ kind }) => kind)).toEqual([
 		"run",
@@ -137,7 +137,7 @@ test("a timeline has runs, answers and calls, each within its run; what is over 
 	]);
 });
 
-test("turns have what they were asked, and where they end", async () => {
+test("turns have their input and their end", async () => {
 	const turns = turnsOf(await entriesOf(["Hello", "add it", "ask me"]));
 	expect(turns.map(({ number, text, end }) => [number, text, end !== undefined])).toEqual([
 		[1, "Hello", true],
@@ -146,7 +146,7 @@ test("turns have what they were asked, and where they end", async () => {
 	]);
 });
 
-test("charts hold all that happened, whatever they are cut into", async () => {
+test("charts contain everything that happened, for any division", async () => {
 	const entries = await entriesOf(["Hello", "add it", "fail now"]);
 	const buckets = bucketsOf(entries);
 	const sum = (name: "answers" | "errors" | "toolCalls") =>
@@ -155,7 +155,7 @@ test("charts hold all that happened, whatever they are cut into", async () => {
 	expect(bucketsOf([])).toHaveLength(60);
 });
 
-test("what is verified holds for a journal as it is written, and not for one that something was taken from", async () => {
+test("verification accepts a journal as written, and rejects one with removed entries", async () => {
 	const entries = await entriesOf(["add it", "add again"]);
 	expect(planAndAudit(entries).checks.filter(({ ok }) => !ok)).toEqual([]);
 	const without = (kind: string) => entries.filter((entry) => entry.kind !== kind);
@@ -173,7 +173,7 @@ test("what is verified holds for a journal as it is written, and not for one tha
 	expect(failing([...entries, late])).toContain("Each run ends once, with its last entry");
 });
 
-test("plans of the runner have a record beside each verdict, or the check fails", () => {
+test("plans of the runner have a record next to each verdict, or the check fails", () => {
 	const at = 1;
 	const verdict = { action: "blocked", rule: "tools", message: "No." };
 	const decision = {
@@ -207,7 +207,7 @@ test("plans of the runner have a record beside each verdict, or the check fails"
 	expect(twice.map(({ name }) => name)).toEqual(["Each record is unique"]);
 });
 
-test("entries that are cut, of kinds that are not known, or with anything in them, are shown without a fault", () => {
+test("entries that are cut, of unknown kinds, or with arbitrary content are shown without an error", () => {
 	const kinds = [
 		"input",
 		"assistant",
@@ -305,7 +305,7 @@ test("the list of models names provider, capabilities and fallbacks, and provide
 	]);
 });
 
-test("the timeline shows the share of an answer's input that the cache had, and what broke the cache", () => {
+test("the timeline shows the cached share of an answer's input, and what broke the cache", () => {
 	const timeline = new Timeline();
 	const answer = (seq: number, more: object): ShownEntry => ({
 		seq,

@@ -27,7 +27,7 @@ function entriesOf(input: string): readonly ShownEntry[] {
 	}));
 }
 
-test("a call has its input beside its output, whichever of its entries was chosen", () => {
+test("a call has its input next to its output, whichever of its entries was selected", () => {
 	const entries = entriesOf("Add");
 	expect(nodeOf(entries, 4)).toMatchObject({
 		kind: "tool",
@@ -42,7 +42,7 @@ test("a call has its input beside its output, whichever of its entries was chose
 	expect(nodeOf(entries, 9)).toBeUndefined();
 });
 
-test("the copied command sends the same message from a shell, whatever it contains", () => {
+test("the copied command sends the same message from a shell, for any content", () => {
 	for (const input of ["It's $HOME", 'a "b" `c`\n\\n', "'; echo no; '"]) {
 		const command = curlOf(entriesOf(input), "r", "http://x").replace(/^curl/, "printf '%s\\0'");
 		const words = execFileSync("/bin/sh", ["-c", command], { encoding: "utf8" }).split("\0");
@@ -74,7 +74,7 @@ test("the copied test case runs the recorded answers", async () => {
 	await run?.();
 });
 
-test("the copied test case consists of the recorded text alone, whatever name a model called", () => {
+test("the copied test case contains only the recorded text, for any called name", () => {
 	const entries = entriesOf("Add").map((entry) =>
 		entry.seq === 3
 			? {

@@ -29,7 +29,7 @@ test("each type of a schema gets its kind of field", () => {
 	expect(fields[0]).toMatchObject({ isRequired: true, description: "Its number" });
 });
 
-test("what nobody changed is the same value, whatever the schema says", () => {
+test("an unchanged form has the same value, for any schema", () => {
 	const types = fc.constantFrom("string", "number", "integer", "boolean", "object", "array", undefined);
 	const name = fc.string().filter((text) => text !== "__proto__");
 	const property = fc.record({ type: types }, { requiredKeys: [] });
@@ -49,7 +49,7 @@ test("typed texts become values of the schema's types", () => {
 	});
 });
 
-test("a text that does not fit is refused by its name", () => {
+test("a text that does not fit is rejected by its name", () => {
 	const fields = fieldsOf(schema, { order: "A", amount: 49 });
 	expect(valueOfFields(fields, { amount: "" })).toEqual({ problem: "amount is required." });
 	expect(valueOfFields(fields, { amount: "many" })).toEqual({ problem: "amount must be a number." });

@@ -54,7 +54,7 @@ test("a run contains its steps, and a step its answer and its calls", () => {
 	expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
 });
 
-test("what happens in the middle of a step stays inside it", () => {
+test("events in the middle of a step stay inside it", () => {
 	seq = 0;
 	const rows = traceRows(
 		timelineOf([
@@ -75,7 +75,7 @@ test("what happens in the middle of a step stays inside it", () => {
 	]);
 });
 
-test("what a sub-agent did is inside its call, on the time of the run that asked it", () => {
+test("a sub-agent's work is inside its call, on the time scale of the run that called it", () => {
 	const parent = twoSteps();
 	const inner = timelineOf([
 		entry("run.started", { runKind: "subagent" }, 25),
@@ -95,7 +95,7 @@ test("what a sub-agent did is inside its call, on the time of the run that asked
 	);
 });
 
-test("closed rows hide what they contain; a search shows what matches with what contains it", () => {
+test("closed rows hide their contents; a search shows matches with the rows that contain them", () => {
 	const rows = traceRows(twoSteps());
 	const step = rows[2]?.key ?? "";
 	expect(drawn(shownRows(rows, new Set([step]), ""))).toEqual([

@@ -19,7 +19,7 @@ describe("prompts", () => {
 
 	const path = "prompts/hello%2Fyou";
 
-	test("are listed with their latest version, and shown in all of them", async () => {
+	test("are listed with their latest version, and shown in all versions", async () => {
 		await prompts.put({ id: "hello/you", text: "Hi {{name}}.", name: "Hello" });
 		expect((await served.get("about")).body).toEqual({ kind: "sessions", models: [], hasPrompts: true });
 		const { body } = await served.get("prompts");
@@ -35,7 +35,7 @@ describe("prompts", () => {
 		});
 	});
 
-	test("get another version by an edit, which keeps what else the prompt has and says who wrote it", async () => {
+	test("get a new version by an edit, which keeps the prompt's other data and records the author", async () => {
 		const written = await served.post(path, { text: "Hey {{name}}!", after: "1" });
 		expect(written).toMatchObject({ status: 200, body: { version: { version: "2", createdBy: "default" } } });
 		expect(await prompts.get("hello/you")).toMatchObject({
@@ -45,7 +45,7 @@ describe("prompts", () => {
 		});
 	});
 
-	test("refuse an edit of what is not the latest any more, and text that is no template", async () => {
+	test("reject an edit of an outdated version, and text that is not a template", async () => {
 		await served.post(path, { text: "Hey {{name}}!" });
 		for (const [body, code] of [
 			[{ text: "Late.", after: "1" }, "invalid_input"],
@@ -58,7 +58,7 @@ describe("prompts", () => {
 		expect(await served.post("prompts/none", { text: "x" })).toMatchObject({ status: 404 });
 	});
 
-	test("are shown with credentials masked, and the mask is never written in their place", async () => {
+	test("are shown with credentials masked, and the mask is never stored", async () => {
 		await prompts.put({ id: "hello/you", text: `Use ${secret}.` });
 		const { body } = await served.get(path);
 		expect(JSON.stringify(body)).not.toContain(secret);
@@ -66,7 +66,7 @@ describe("prompts", () => {
 		expect((await prompts.get("hello/you"))?.text).toContain(secret);
 	});
 
-	test("are there for those who may inspect, and nobody else", async () => {
+	test("are available only to those who may inspect", async () => {
 		const closed = inspect([], { inspector: { prompts, mayInspect: () => false } });
 		for (const asked of [
 			closed.get("prompts"),
@@ -104,13 +104,13 @@ describe("models by name", () => {
 		await served.close();
 	});
 
-	test("are not listed where a function knows them", async () => {
+	test("are not listed if a function resolves them", async () => {
 		const served = inspect([], { models: (name) => (name === "wise" ? other() : undefined) });
 		expect((await served.get("about")).body).toEqual({ kind: "sessions", hasPrompts: false });
 		await served.close();
 	});
 
-	test("are refused at the door where they are invalid", () => {
+	test("are rejected at construction if they are invalid", () => {
 		for (const models of [[], { wise: undefined }, "wise"])
 			expect(() => inspect([], { models: models as never })).toThrow(/The option `models`/);
 	});

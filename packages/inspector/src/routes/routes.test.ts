@@ -26,8 +26,8 @@ const add = tool({
 const withCall = [{ toolCalls: [{ name: "add", arguments: { a: 1 } }] }, "It is 3."];
 const prices = { "clever-1": { input: 1, output: 4 } };
 
-describe("who is let in", () => {
-	test("a server that others reach without a key has no inspector: neither the page nor anything it asks", async () => {
+describe("access", () => {
+	test("a server that others reach without a key has no inspector: neither the page nor its data", async () => {
 		for (const handler of [{ allowUnauthenticated: true }, { allowedHosts: ["agents.example"] }]) {
 			const { fetch, get } = open(["Hi."], { handler });
 			expect((await get("sessions")).body.code).toBe("inspector_closed");
@@ -35,7 +35,7 @@ describe("who is let in", () => {
 		}
 	});
 
-	test("behind a key the page comes without one, and what it asks does not", async () => {
+	test("behind a key the page loads without one, but its data does not", async () => {
 		const { fetch, get, say } = open(["Hi."], { handler: { apiKeys: { "key-of-a": "a", "key-of-b": "b" } } });
 		const [a, b] = [{ "x-api-key": "key-of-a" }, { "x-api-key": "key-of-b" }];
 		await say("s", "Hello", a);
@@ -45,7 +45,7 @@ describe("who is let in", () => {
 		expect((await get("sessions", b)).body.sessions).toEqual([]);
 	});
 
-	test("a tenant asks for nothing of another's: not by its id, nor by the name of a sub-agent's session", async () => {
+	test("a tenant gets none of another's data: not by its id, nor by the name of a sub-agent's session", async () => {
 		const { get, post, say } = open(["Hi."], { handler: { apiKeys: { "key-of-a": "a", "key-of-b": "b" } } });
 		await say("s", "Hello", { "x-api-key": "key-of-a" });
 		await say("t", "Hello", { "x-api-key": "key-of-b" });
@@ -63,7 +63,7 @@ describe("who is let in", () => {
 		expect((await get("usage", b)).body.sessions).toBe(1);
 	});
 
-	test("`mayInspect` says who of those that are let in may look", async () => {
+	test("`mayInspect` determines which authenticated callers may inspect", async () => {
 		const { get, say } = open(["Hi."], {
 			handler: { apiKeys: { "key-of-a": "a", "key-of-b": "b" } },
 			inspector: { mayInspect: ({ tenant }) => tenant === "a" },
@@ -85,7 +85,7 @@ describe("who is let in", () => {
 	});
 });
 
-describe("what is shown", () => {
+describe("display", () => {
 	test("a session has its status, first words, numbers and agent", async () => {
 		const { get, say } = open(withCall, { tools: [add], agent: { prices, system: "Be brief." } });
 		await say("s", "1 + 2?");
@@ -107,7 +107,7 @@ describe("what is shown", () => {
 		expect((await get("session/none")).body.code).toBe("session_not_found");
 	});
 
-	test("sessions come a page at a time, each once", async () => {
+	test("sessions arrive a page at a time, each once", async () => {
 		const { get, say } = open(() => "Hi.");
 		for (const id of ["a", "b", "c", "d", "e"]) await say(id, "Hello");
 		const found: string[] = [];
@@ -122,7 +122,7 @@ describe("what is shown", () => {
 		expect((await get("sessions?limit=0")).body.code).toBe("invalid_input");
 	});
 
-	test("credentials, fields named like them and the server's own secrets are masked in all that is shown", async () => {
+	test("credentials, fields named like them and the server's own secrets are masked everywhere", async () => {
 		const { get, say } = open(
 			[
 				{ toolCalls: [{ name: "add", arguments: { password: "hunter3-hunter3" } }] },
@@ -153,7 +153,7 @@ describe("what is shown", () => {
 		expect(JSON.stringify(shown)).toContain("inputTokens");
 	});
 
-	test("entries come a page at a time, in order, each once, with the position from which the public stream continues", async () => {
+	test("entries arrive a page at a time, in order, each once, with the position from which the public stream continues", async () => {
 		const { get, fetch, say } = open(withCall, { tools: [add] });
 		await say("s", "1 + 2?");
 		const whole = (await get("session/s/entries")).body;
@@ -172,7 +172,7 @@ describe("what is shown", () => {
 		expect([rest.status, await rest.text()]).toEqual([200, ""]);
 	});
 
-	test("long texts and lists are cut in a list, and whole in an entry by itself", async () => {
+	test("long texts and lists are cut in a list, and complete in a single entry", async () => {
 		const long = "word ".repeat(20_000);
 		const { get, say } = open([long]);
 		await say("s", "Hello");
@@ -183,7 +183,7 @@ describe("what is shown", () => {
 		expect((await get(`session/s/entries/${answer.seq}`)).body.body.message.content[0].text).toBe(long);
 	});
 
-	test("a step shows what the model was asked: the messages before the answer, and none after", async () => {
+	test("a step shows the model's request: the messages before the answer, and none after", async () => {
 		const model = scriptedModel([...withCall, "And more."], { modelId: "clever-1" });
 		const { get, say } = open([], { tools: [add], agent: { model, system: "Be brief." } });
 		await say("s", "1 + 2?");
@@ -220,7 +220,7 @@ describe("what is shown", () => {
 		expect(JSON.stringify(step.request.messages)).toContain("Look it up.");
 	});
 
-	test("usage sums what happened in each part of the time", async () => {
+	test("usage sums the events in each part of the time", async () => {
 		const { get, say } = open((_, call) => (call === 1 ? { error: new Error("no") } : "Hi."), {
 			agent: { prices },
 		});
@@ -235,7 +235,7 @@ describe("what is shown", () => {
 		expect((await get("usage?minutes=1")).body.code).toBe("invalid_input");
 	});
 
-	test("a request for changes ends when something changes, and says where", async () => {
+	test("a request for changes ends when something changes, and reports where", async () => {
 		const { get, say, fetch } = open(() => "Hi.");
 		const { position } = (await get("changes?wait=0")).body;
 		const waiting = get(`changes?after=${position}`);
@@ -247,8 +247,8 @@ describe("what is shown", () => {
 	});
 });
 
-describe("what is done", () => {
-	test("a fork begins with what was said up to a turn, and both continue by themselves", async () => {
+describe("actions", () => {
+	test("a fork starts with the messages up to a turn, and both continue independently", async () => {
 		const { get, post, say } = open(() => "Hi.");
 		await say("s", "One");
 		const { seq } = (await get("session/s")).body;
@@ -264,7 +264,7 @@ describe("what is done", () => {
 		expect((await get("session/s")).body.forks).toEqual([{ sessionId: "f", seq }]);
 	});
 
-	test("a fork may have another model and other instructions; what is unknown is refused, and makes nothing", async () => {
+	test("a fork can have another model and other instructions; unknown ones are rejected, and create nothing", async () => {
 		const wise = scriptedModel(["Wisely."], { modelId: "wise-2" });
 		const { get, post, say } = open(() => "Hi.", {
 			models: (name) => (name === "wise-2" ? wise : undefined),
@@ -297,14 +297,14 @@ describe("what is done", () => {
 		["history", { history: [] }],
 		["options", { options: { temperature: 1 } }],
 		["owner", { tenant: "b" }],
-	])("a fork takes no %s of a client, and makes nothing", async (_, more) => {
+	])("a fork accepts no %s from a client, and creates nothing", async (_, more) => {
 		const { get, post, say } = open(() => "Hi.");
 		await say("s", "One");
 		expect((await post("session/s/fork", { to: "f", ...more })).body.code).toBe("invalid_input");
 		expect((await get("session/f")).body.code).toBe("session_not_found");
 	});
 
-	test("who may not inspect sets nothing: neither by a fork, nor by steering, nor by the fields of an execution", async () => {
+	test("callers who may not inspect set nothing: neither by a fork, nor by steering, nor by the fields of an execution", async () => {
 		const { fetch, get, post, say } = open(() => "Hi.", { inspector: { mayInspect: () => false } });
 		await say("s", "One");
 		for (const [path, body] of [
@@ -322,7 +322,7 @@ describe("what is done", () => {
 		expect((await get("session/f")).body.code).toBe("inspector_closed");
 	});
 
-	test("steering says something to the run under way, also where messages are queued", async () => {
+	test("steering sends a message to the active run, also if messages are queued", async () => {
 		let release = (): void => {};
 		const gate = new Promise<void>((resolve) => {
 			release = resolve;
@@ -339,13 +339,13 @@ describe("what is done", () => {
 		expect((await post("session/s/steer", {})).body.code).toBe("invalid_input");
 	});
 
-	test("releasing where nothing is parked does nothing", async () => {
+	test("releasing does nothing if nothing is parked", async () => {
 		const { post, say } = open(["Hi."]);
 		await say("s", "One");
 		expect((await post("session/s/release")).body).toEqual({ sessionId: "s", released: false });
 	});
 
-	test("whatever is sent to be forked is forked or refused by a code of ours", async () => {
+	test("any request to fork either forks or is rejected with a Holdfast code", async () => {
 		const { post, say } = open(() => "Hi.");
 		await say("s", "One");
 		const codes = ["invalid_input", "run_not_found", "fork_unsettled", "unknown_model", "session_exists"];
@@ -368,7 +368,7 @@ describe("what is done", () => {
 	});
 });
 
-test("the calls of tasks in the background that wait are part of a session, masked", async () => {
+test("the waiting calls of background tasks are part of a session, masked", async () => {
 	const worker = new Agent({
 		name: "worker",
 		description: "Works.",
@@ -391,7 +391,7 @@ test("the calls of tasks in the background that wait are part of a session, mask
 	expect(JSON.stringify(call)).not.toContain("hunter2");
 });
 
-test("what sub-agents use up counts for their session, of tasks in the background once their reminder is taken in", async () => {
+test("the usage of sub-agents counts for their session, of background tasks once their reminder is delivered", async () => {
 	const worker = () =>
 		new Agent({
 			name: "worker",

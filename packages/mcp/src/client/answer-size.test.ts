@@ -41,7 +41,7 @@ test.each([
 	["one answer", { "content-type": "application/json" }, '"xxxxxxxxx'],
 	["one event", events, "data: x\n"],
 	["one line", events, "xxxxxxxxxx"],
-])("%s without an end is cut off, and its call fails", async (_, headers, piece) => {
+])("%s that never ends is cut off, and its call fails", async (_, headers, piece) => {
 	const sent = { bytes: 0 };
 	const fetch = server(() => new Response(endless(sent, piece), { headers }));
 	await using mcp = await connectMcp({
@@ -55,7 +55,7 @@ test.each([
 	expect(sent.bytes).toBeLessThan(limit * 2);
 });
 
-test("a limit of answers is refused for a server that is no address", async () => {
+test("a limit of answers is rejected for a server without an address", async () => {
 	const program = { command: "none", maxAnswerBytes: 1 };
 	await expect(connectMcp({ s: program })).rejects.toMatchObject({ code: "invalid_mcp_server" });
 });

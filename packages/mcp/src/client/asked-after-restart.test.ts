@@ -74,7 +74,7 @@ async function resumed(mcp: McpServers) {
 	return { result };
 }
 
-test("a call that may be made again is, and its server asks again", async () => {
+test("a repeatable call runs again, and its server asks again", async () => {
 	await cutOff("idempotent");
 	const mcp = await shop("idempotent");
 	expect(mcp.requests()).toEqual([]);
@@ -85,7 +85,7 @@ test("a call that may be made again is, and its server asks again", async () => 
 	expect([asked, ordered]).toEqual([2, ["M"]]);
 });
 
-test("a call that may not be made again ends with an outcome that is not known, and nobody is asked", async () => {
+test("a call that must not be repeated ends with an unknown outcome, and no one is asked", async () => {
 	await cutOff("manual-recovery");
 	const mcp = await shop("manual-recovery");
 	const { result } = await resumed(mcp);

@@ -62,7 +62,7 @@ afterEach(async () => {
 const context = { signal: new AbortController().signal, idempotencyKey: "1", emit() {} } as never;
 
 test.each(["2025", "2026"] as const)(
-	"a token is sent with every request, on the wire of %s",
+	"a token is sent with every request, with protocol %s",
 	async (protocol) => {
 		const auth = { token: async () => "static" };
 		await using mcp = await connectMcp({ who: { url: server.url, auth, protocol } });
@@ -73,7 +73,7 @@ test.each(["2025", "2026"] as const)(
 	},
 );
 
-test("without one, or with a wrong one, connecting says so", async () => {
+test("without one, or with a wrong one, connecting reports it", async () => {
 	await expect(connectMcp({ who: { url: server.url } })).rejects.toMatchObject({ code: "mcp_unauthorized" });
 	const auth = { token: async () => "wrong" };
 	await expect(connectMcp({ who: { url: server.url, auth } })).rejects.toMatchObject({
@@ -82,7 +82,7 @@ test("without one, or with a wrong one, connecting says so", async () => {
 	});
 });
 
-test("a machine gets its token by itself", async () => {
+test("a machine gets its token automatically", async () => {
 	const auth = new ClientCredentialsProvider({
 		clientId: "machine",
 		clientSecret: "secret",
@@ -126,7 +126,7 @@ function userClient(): OAuthClientProvider & { asked: URL[] } {
 	};
 }
 
-test("a user signs in first: the server waits unauthorised, and connects with what the browser came back with", async () => {
+test("a user signs in first: the server waits unauthorised, and connects with the browser's code", async () => {
 	const auth = userClient();
 	await using mcp = await connectMcp({ who: { url: server.url, auth } });
 	expect(mcp.servers()).toEqual([{ name: "who", status: "unauthorized", tools: [] }]);
@@ -143,7 +143,7 @@ test("a user signs in first: the server waits unauthorised, and connects with wh
 	expect(tokenRequests.at(-1)?.get("grant_type")).toBe("refresh_token");
 });
 
-test("a server that waits for nobody takes no callback", async () => {
+test("a server without a pending sign-in accepts no callback", async () => {
 	const { command } = { command: process.execPath };
 	const program = { command, args: ["-e", ""], optional: true };
 	await using mcp = await connectMcp({ program });

@@ -16,7 +16,7 @@ describe.each([
 	["2026", "2026-07-28"],
 	["auto", "2026-07-28"],
 ] as const)("with protocol %s", (protocol, revision) => {
-	test("an agent calls the server's tools, and its model reads what they say", async () => {
+	test("an agent calls the server's tools, and its model reads their results", async () => {
 		await using server = await startServer({ greet });
 		await using mcp = await connectMcp({ greeter: { url: server.url, protocol } });
 		expect(mcp.servers()).toEqual([
@@ -28,7 +28,7 @@ describe.each([
 		expect(state.messages.find(({ type }) => type === "tool_result")?.text).toBe("Hello, Ada!");
 	});
 
-	test("arguments are checked before the server is asked, and what it fails with is an error of the call", async () => {
+	test("arguments are checked before the server is called, and its failure is an error of the call", async () => {
 		let asked = 0;
 		const fail = {
 			...greet,
@@ -52,7 +52,7 @@ describe.each([
 		expect(asked).toBe(1);
 	});
 
-	test("a call that is cancelled is cancelled at the server", async () => {
+	test("a cancelled call is cancelled at the server", async () => {
 		let started: (() => void) | undefined;
 		const running = new Promise<void>((resolve) => {
 			started = resolve;
@@ -82,7 +82,7 @@ describe.each([
 		if (protocol !== "2025") await isCancelled;
 	});
 
-	test("every attempt at a call has the same key, by which a server may know it again", async () => {
+	test("every attempt at a call has the same key, by which a server can recognise it", async () => {
 		const keys: unknown[] = [];
 		const note = {
 			description: "Notes.",
@@ -100,7 +100,7 @@ describe.each([
 		expect(keys).toEqual(["run.1.0", "run.1.0"]);
 	});
 
-	test("what a server says of its progress is a delta of the tool", async () => {
+	test("a server's progress is a delta of the tool", async () => {
 		const dig = {
 			description: "Digs.",
 			run: async (
@@ -126,7 +126,7 @@ describe.each([
 		expect(deltas).toEqual(["1/2 half way\n"]);
 	});
 
-	test("a server that was started again is connected to again by the next call", async () => {
+	test("a restarted server is reconnected by the next call", async () => {
 		await using server = await startServer({ greet });
 		const changes: McpChange["type"][] = [];
 		await using mcp = await connectMcp(
@@ -145,7 +145,7 @@ describe.each([
 	});
 });
 
-test("a tool that a server adds is there once it said so", async () => {
+test("a tool that a server adds is available after its notification", async () => {
 	await using server = await startServer({ greet });
 	await using mcp = await connectMcp({ greeter: { url: server.url } });
 	server.tools.set("wave", { description: "Waves.", run: () => "waved" });
@@ -156,7 +156,7 @@ test("a tool that a server adds is there once it said so", async () => {
 	await expect.poll(() => mcp.tools().map(({ name }) => name)).toEqual(["wave"]);
 });
 
-test("a connection that breaks under a call leaves its outcome unknown, unless the tool may be called again", async () => {
+test("a connection that breaks during a call leaves its outcome unknown, unless the tool can be called again", async () => {
 	let calls = 0;
 	const server = await startServer({
 		charge: {
@@ -186,14 +186,14 @@ test.each([
 	["none", {}],
 	["ftp", { url: "ftp://127.0.0.1" }],
 	["limit", { command: "x", timeoutMs: 0 }],
-])("an invalid server is refused by its name: %s", async (name, server) => {
+])("an invalid server is rejected by its name: %s", async (name, server) => {
 	await expect(connectMcp({ [name]: server as never })).rejects.toMatchObject({
 		code: "invalid_mcp_server",
 		data: { server: name },
 	});
 });
 
-test("a server that cannot be reached fails the whole, unless it is optional", async () => {
+test("an unreachable server fails everything, unless it is optional", async () => {
 	await using server = await startServer({ greet });
 	await using other = await startServer({ greet });
 	await other.stop();

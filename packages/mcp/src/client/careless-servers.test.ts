@@ -50,7 +50,7 @@ describe("a tool of a list", () => {
 		["is no object", "tool", /"number 1 of its list".*no object/],
 		["takes a text", { name: "odd", inputSchema: { type: "string" } }, /"odd".*type "string"/],
 	])(
-		"that %s is left out with a warning that names it and the reason, and the others stay",
+		"that %s is omitted with a warning that names it and the reason, and the others stay",
 		async (_name, odd, words) => {
 			const { names, warnings } = await offeredBy([odd, good]);
 			expect(names).toEqual(["good"]);
@@ -59,7 +59,7 @@ describe("a tool of a list", () => {
 		},
 	);
 
-	test("of any shape costs no other tool, and one that is right is not changed", () => {
+	test("of any shape removes no other tool, and a valid one is not changed", () => {
 		fc.assert(
 			fc.property(fc.jsonValue(), fc.jsonValue(), fc.string(), (odd, schema, name) => {
 				const list = { tools: [odd, { name, inputSchema: schema, outputSchema: schema }, good] };
@@ -71,7 +71,7 @@ describe("a tool of a list", () => {
 		expect(repairTools(right, () => {})).toBe(right);
 	});
 
-	test("that is added later is offered; a list that cannot be read is reported, and the tools stay", async () => {
+	test("that is added later is offered; an unreadable list is reported, and the tools stay", async () => {
 		const server = carelessServer([good]);
 		const warnings: string[] = [];
 		await using mcp = await connectMcp(
@@ -123,7 +123,7 @@ describe("a result", () => {
 			{ content: [{ type: "resource_link", uri: "file:///a" }] },
 			"[resource file:///a at file:///a]",
 		],
-	])("%s is a result: the effect has happened", async (_name, result, seen) => {
+	])("%s is a result, because the effect has happened", async (_name, result, seen) => {
 		const outputSchema = { type: "object", properties: { kind: { enum: ["a"] } }, required: ["kind"] };
 		for (const promised of [{}, { outputSchema }]) {
 			const { transport } = carelessServer([{ ...good, ...promised }], result);
@@ -158,7 +158,7 @@ describe("a program that dies", () => {
 		expect(message).toMatch(/last output was:\nline 31\n[\s\S]*API_URL is not set$/);
 	});
 
-	test("under a call is too", async () => {
+	test("during a call is too", async () => {
 		const program = join(import.meta.dirname, "dying-server.fixture.ts");
 		await using mcp = await connectMcp({
 			s: {

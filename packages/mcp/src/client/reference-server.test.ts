@@ -52,14 +52,14 @@ describe("the reference server", () => {
 		expect(second?.messages.at(-1)).toMatchObject({ results: [{ result: [{}, picture, {}] }] });
 	});
 
-	test("resources are named with where they are, and shown where they are text", async () => {
+	test("resources are listed with their location, and shown if they are text", async () => {
 		const links = await call("get-resource-links", { count: 2 });
 		expect(links.execution?.result).toContain("[resource Text Resource 2 at demo://resource/dynamic/text/2");
 		const text = await call("get-resource-reference", { resourceType: "Text", resourceId: 1 });
 		expect(text.execution?.result).toContain("[resource demo://resource/dynamic/text/1]\nResource 1:");
 	});
 
-	test("resources are listed and read where that was switched on", async () => {
+	test("resources are listed and read if that is enabled", async () => {
 		const listed = (await call("read_resource")).execution?.result as { uri: string }[];
 		expect(listed.length).toBeGreaterThan(0);
 		expect(listed[0]).toMatchObject({ uri: expect.any(String), name: expect.any(String) });
@@ -82,7 +82,7 @@ describe("the reference server", () => {
 		expect(deltas[0]).toBe("1/2\n");
 	});
 
-	test("what it asks of the user waits for an answer, and the answer reaches it", async () => {
+	test("its request to the user waits for an answer, and the answer reaches it", async () => {
 		const model = scriptedModel([
 			{ toolCalls: [{ name: "trigger-elicitation-request", id: "c1" }] },
 			"Done.",
@@ -119,7 +119,7 @@ describe("the reference server", () => {
 		expect(String((await calling).execution?.result)).toContain(said);
 	});
 
-	test("what it asks of a model is asked once somebody let it, with the model of the agent that called", async () => {
+	test("its request to a model is sent after a user approves it, with the model of the calling agent", async () => {
 		const name = "trigger-sampling-request";
 		const model = scriptedModel([
 			{ toolCalls: [{ name, arguments: { prompt: "Say yes.", maxTokens: 10 } }] },
@@ -139,7 +139,7 @@ describe("the reference server", () => {
 		expect(model.requests[1]?.messages.at(-1)?.text).toContain("Say yes.");
 	});
 
-	test("a model is not asked where somebody refuses, or answers in its place", async () => {
+	test("its request to a model is not sent if a user denies it, or answers instead", async () => {
 		const calling = call("trigger-sampling-request", { prompt: "Say yes.", maxTokens: 10 });
 		await expect.poll(() => mcp.requests()).toHaveLength(1);
 		mcp.answer(mcp.requests()[0]?.id as string, { action: "decline" });
@@ -163,7 +163,7 @@ describe("the reference server", () => {
 	});
 });
 
-test("a program that died is started again by the next call", async () => {
+test("a program that died is restarted by the next call", async () => {
 	let last: StdioClientTransport | undefined;
 	const transport = () => {
 		last = new StdioClientTransport({ ...everything, stderr: "ignore" });
@@ -180,7 +180,7 @@ test("a program that died is started again by the next call", async () => {
 	expect(last?.pid).not.toBe(first);
 });
 
-test("without leave a server learns that nobody can be asked", async () => {
+test("without the option, a server is informed that no user can be asked", async () => {
 	await using mcp = await connectMcp({ everything });
 	const names = mcp.tools().map(({ name }) => name);
 	expect(names).not.toContain("trigger-elicitation-request");

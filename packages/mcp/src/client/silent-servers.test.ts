@@ -73,28 +73,31 @@ describe("a server that falls silent", () => {
 	test.each([
 		["manual-recovery", false],
 		["idempotent", true],
-	] as const)("in a call that is %s ends it, which may be repeated: %s", async (retryPolicy, retryable) => {
-		const cancelled: unknown[] = [];
-		const silent = { "tools/call": () => undefined };
-		const servers = server(silent, { retryPolicy });
-		const { transport } = servers.s;
-		const watched = (): Transport => {
-			const ours = transport();
-			const send = ours.send.bind(ours);
-			ours.send = (message, options) => {
-				if ((message as Request).method === "notifications/cancelled") cancelled.push(message);
-				return send(message, options);
+	] as const)(
+		"in a call that is %s ends it, and the call can be repeated: %s",
+		async (retryPolicy, retryable) => {
+			const cancelled: unknown[] = [];
+			const silent = { "tools/call": () => undefined };
+			const servers = server(silent, { retryPolicy });
+			const { transport } = servers.s;
+			const watched = (): Transport => {
+				const ours = transport();
+				const send = ours.send.bind(ours);
+				ours.send = (message, options) => {
+					if ((message as Request).method === "notifications/cancelled") cancelled.push(message);
+					return send(message, options);
+				};
+				return ours;
 			};
-			return ours;
-		};
-		await using mcp = await connectMcp({ s: { ...servers.s, transport: watched } });
-		await expect(mcp.tools()[0]?.run({}, context())).rejects.toMatchObject({
-			code: "server_silent",
-			retryable,
-			data: { server: "s" },
-		});
-		expect(cancelled).toHaveLength(1);
-	});
+			await using mcp = await connectMcp({ s: { ...servers.s, transport: watched } });
+			await expect(mcp.tools()[0]?.run({}, context())).rejects.toMatchObject({
+				code: "server_silent",
+				retryable,
+				data: { server: "s" },
+			});
+			expect(cancelled).toHaveLength(1);
+		},
+	);
 
 	test("but reports progress is waited for", async () => {
 		const slow: Answers = {
@@ -134,8 +137,8 @@ describe("a server that falls silent", () => {
 	});
 });
 
-describe("a server that sends without an end", () => {
-	test("pages of tools cannot be connected to, or keeps what fits", async () => {
+describe("a server that sends endlessly", () => {
+	test("pages of tools cannot be connected to, or keeps as many as fit", async () => {
 		let page = 0;
 		const pages: Answers = { "tools/list": () => ({ tools: [good], nextCursor: `${++page}` }) };
 		await expect(connectMcp(server(pages, { connectTimeoutMs: 5_000 }))).rejects.toMatchObject({
@@ -153,7 +156,7 @@ describe("a server that sends without an end", () => {
 		expect([mcp.tools().length, warnings]).toEqual([2, ["mcp_tool_unusable"]]);
 	});
 
-	test("progress ends the call with the error of the limit that it exceeds", async () => {
+	test("progress ends the call with the error of the exceeded limit", async () => {
 		const flooding: Answers = {
 			"tools/call": ({ params }, send) => {
 				const { progressToken } = params._meta ?? {};

@@ -34,7 +34,7 @@ test.each([
 		"its parameters",
 		weather("The weather.", { type: "object", properties: { secrets: { type: "string" } } }),
 	],
-])("a tool is refused once %s changed, until somebody approves it again", async (_, changed) => {
+])("a tool is rejected after %s changed, until a user approves it again", async (_, changed) => {
 	const received: string[] = [];
 	await using mcp = await connectMcp(
 		{ sky: { url: server.url } },
@@ -68,7 +68,7 @@ test.each([
 	expect(await ask()).toMatchObject({ isError: false, result: "sunny" });
 });
 
-test("a change while nobody was connected is found at the next connection, before any call", async () => {
+test("a change while disconnected is found at the next connection, before any call", async () => {
 	const approvals = memoryApprovals();
 	await (await connectMcp({ sky: { url: server.url } }, { approvals })).close();
 	server.tools.set("weather", weather(poisoned));
@@ -77,7 +77,7 @@ test("a change while nobody was connected is found at the next connection, befor
 	expect(mcp.unapproved()).toHaveLength(1);
 });
 
-test("with `explicit` no tool is offered before somebody approved it, and one that is gone cannot be", async () => {
+test("with `explicit` no tool is offered before a user approved it, and a removed one cannot be approved", async () => {
 	await using mcp = await connectMcp({ sky: { url: server.url } }, { approve: "explicit" });
 	expect(mcp.tools()).toEqual([]);
 	expect(mcp.unapproved()).toMatchObject([{ name: "weather", why: "new" }]);
@@ -86,7 +86,7 @@ test("with `explicit` no tool is offered before somebody approved it, and one th
 	await expect(mcp.approve("sky", "nothing")).rejects.toMatchObject({ code: "mcp_tool_gone" });
 });
 
-test("a tool that its server took away says so", async () => {
+test("a tool that its server removed is reported as removed", async () => {
 	await using mcp = await connectMcp({ sky: { url: server.url } });
 	const [tool] = mcp.tools();
 	server.tools.clear();
@@ -94,13 +94,13 @@ test("a tool that its server took away says so", async () => {
 	await expect(tool?.run({}, {} as never)).rejects.toMatchObject({ code: "mcp_tool_gone" });
 });
 
-test("only the tools that are named are offered", async () => {
+test("only the listed tools are offered", async () => {
 	server.tools.set("secret", weather("Secret."));
 	await using mcp = await connectMcp({ sky: { url: server.url, tools: ["weather", "storm"] } });
 	expect(mcp.servers()[0]?.tools).toEqual(["weather"]);
 });
 
-test("approval may be asked for each call", async () => {
+test("approval can be required for each call", async () => {
 	const asked: unknown[] = [];
 	const needsApproval = (name: string, params: unknown) => {
 		asked.push([name, params]);
@@ -117,20 +117,23 @@ test.each([
 	["as-annotated", ["pure", "idempotent", "manual-recovery"]],
 	[undefined, ["manual-recovery", "manual-recovery", "manual-recovery"]],
 	["pure", ["pure", "pure", "pure"]],
-] as const)("what a server says of its own tools is believed only with %s", async (retryPolicy, policies) => {
-	const [ours, theirs] = InMemoryTransport.createLinkedPair();
-	const annotated = new McpServer({ name: "annotated", version: "1" });
-	const answer = async () => ({ content: [] });
-	annotated.registerTool("read", { annotations: { readOnlyHint: true } }, answer);
-	annotated.registerTool("put", { annotations: { idempotentHint: true } }, answer);
-	annotated.registerTool("send", {}, answer);
-	await annotated.connect(theirs);
-	const options = retryPolicy === undefined ? {} : { retryPolicy };
-	await using mcp = await connectMcp({ a: { transport: () => ours, protocol: "2025", ...options } });
-	expect(mcp.tools().map((tool) => tool.retryPolicy)).toEqual(policies);
-});
+] as const)(
+	"a server's hints about its own tools are trusted only with %s",
+	async (retryPolicy, policies) => {
+		const [ours, theirs] = InMemoryTransport.createLinkedPair();
+		const annotated = new McpServer({ name: "annotated", version: "1" });
+		const answer = async () => ({ content: [] });
+		annotated.registerTool("read", { annotations: { readOnlyHint: true } }, answer);
+		annotated.registerTool("put", { annotations: { idempotentHint: true } }, answer);
+		annotated.registerTool("send", {}, answer);
+		await annotated.connect(theirs);
+		const options = retryPolicy === undefined ? {} : { retryPolicy };
+		await using mcp = await connectMcp({ a: { transport: () => ours, protocol: "2025", ...options } });
+		expect(mcp.tools().map((tool) => tool.retryPolicy)).toEqual(policies);
+	},
+);
 
-test("approvals in a file outlive the process, and a file that holds something else is refused", async () => {
+test("approvals in a file survive the process, and a file with other content is rejected", async () => {
 	const folder = await mkdtemp(join(tmpdir(), "holdfast-mcp-"));
 	try {
 		const path = join(folder, "deeper", "approvals.json");

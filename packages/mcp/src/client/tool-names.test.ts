@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { nameTools } from "./tool-names.ts";
 
-test("a tool keeps its name where it is the only one of it", () => {
+test("a tool keeps its name if it is unique", () => {
 	const tools = [
 		{ server: "a", name: "read" },
 		{ server: "b", name: "write" },
@@ -13,7 +13,7 @@ test("a tool keeps its name where it is the only one of it", () => {
 	expect(nameTools(tools, { reserved: ["read"] })).toEqual(["a_read", "write"]);
 });
 
-test("names that clash are all prefixed with their servers', so that none takes another one's place", () => {
+test("names that clash are all prefixed with their servers', so that none replaces another", () => {
 	const tools = [
 		{ server: "a", name: "read" },
 		{ server: "b", name: "read" },
@@ -22,7 +22,7 @@ test("names that clash are all prefixed with their servers', so that none takes 
 	expect(nameTools(tools, {})).toEqual(["a_read", "b_read", "write"]);
 });
 
-test("names are made fit for models", () => {
+test("names are converted for models", () => {
 	const [dotted, digit, long] = nameTools(
 		[
 			{ server: "a", name: "files.read/all" },
@@ -35,7 +35,7 @@ test("names are made fit for models", () => {
 	expect(long).toMatch(/^x{55}_[0-9a-f]{8}$/);
 });
 
-test("whatever servers call their tools, each has one name of its own that every model takes", () => {
+test("for any tool names of servers, each has a unique name that every model accepts", () => {
 	const name = fc.oneof(
 		fc.constantFrom("a", "b", "a_b", "b_c", "c", "a.b", "a/b"),
 		fc.string({ maxLength: 140 }),

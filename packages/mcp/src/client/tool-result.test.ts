@@ -6,7 +6,7 @@ import { readFailure, readResult } from "./tool-result.ts";
 
 const png = "iVBORw0KGgo=";
 
-test("texts are joined, and data is taken in place of the text that repeats it", () => {
+test("texts are joined, and data replaces the text that repeats it", () => {
 	const content = [
 		{ type: "text" as const, text: "1" },
 		{ type: "text" as const, text: "2" },
@@ -18,7 +18,7 @@ test("texts are joined, and data is taken in place of the text that repeats it",
 	expect(readResult({ content: [] })).toBe("");
 });
 
-test("text that says something else is shown with the data", () => {
+test("text with other content is shown with the data", () => {
 	const content = [{ type: "text" as const, text: "Call me." }];
 	expect(readResult({ content, structuredContent: { sum: 3 } })).toBe('Call me.\n{"sum":3}');
 	expect(readFailure({ content: [], isError: true, structuredContent: { error: "no table" } })).toBe(
@@ -26,7 +26,7 @@ test("text that says something else is shown with the data", () => {
 	);
 });
 
-test("pictures and documents are blocks, and other bytes are said to be there", () => {
+test("pictures and documents are blocks, and other bytes are described", () => {
 	const result = readResult({
 		content: [
 			{ type: "image", data: png, mimeType: "image/png" },
@@ -56,7 +56,7 @@ test.each([
 	["is empty", "", "image/png"],
 	["is no picture by its type", png, "text/html"],
 ])(
-	"a picture that %s is not shown to a model, which would fail every request after it",
+	"a picture that %s is not shown to a model, because it would fail every later request",
 	(_, data, mimeType) => {
 		expect(readResult({ content: [{ type: "image", data, mimeType }] })).toMatch(/cannot be read/);
 		const blob = { uri: "x:y", blob: data, mimeType: mimeType === "text/html" ? "image/" : mimeType };
@@ -64,13 +64,13 @@ test.each([
 	},
 );
 
-test("a failure says its text, or that it says nothing", () => {
+test("a failure has its text, or a note that it has none", () => {
 	const picture = { type: "image" as const, data: png, mimeType: "image/png" };
 	expect(readFailure({ content: [picture, { type: "text", text: "No." }] })).toBe("No.");
 	expect(readFailure({ content: [picture] })).toBe("The tool failed without saying why.");
 });
 
-test("whatever a server sends is text, data or blocks", () => {
+test("anything that a server sends becomes text, data or blocks", () => {
 	const text = fc.string();
 	const resource = fc.oneof(
 		fc.record({ uri: text, text }),

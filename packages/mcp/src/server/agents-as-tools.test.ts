@@ -43,8 +43,8 @@ async function serve(
 const context = (key: string, over: object = {}) =>
 	({ signal: new AbortController().signal, idempotencyKey: key, emit() {}, ...over }) as never;
 
-describe.each(["2025", "2026"] as const)("on the wire of %s", (protocol) => {
-	test("an agent is a tool of another one, and a session of its own can be continued", async () => {
+describe.each(["2025", "2026"] as const)("with protocol %s", (protocol) => {
+	test("an agent is a tool of another one, and its own session can be continued", async () => {
 		const model = scriptedModel(["Bern has 147,000 inhabitants.", "It lies on the Aare."]);
 		const { url } = await serve({ model });
 		await using mcp = await connectMcp({ bern: { url, protocol } });
@@ -66,7 +66,7 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (protocol) => {
 		await client.close();
 	});
 
-	test("the same call under one key is one run, however often it comes", async () => {
+	test("the same call under one key is one run, however often it arrives", async () => {
 		const model = scriptedModel(["Once."]);
 		const { url } = await serve({ model });
 		await using mcp = await connectMcp({ a: { url, protocol } });
@@ -84,7 +84,7 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (protocol) => {
 		expect(await mcp.tools()[0]?.run({ prompt: "?" }, context("k"))).toEqual({ people: 147000 });
 	});
 
-	test("what the agent says and which tools it runs is emitted while it works", async () => {
+	test("the agent's text and its tool calls are emitted while it works", async () => {
 		const look = tool({ name: "look", description: "Looks.", run: () => "seen" });
 		const model = scriptedModel([{ toolCalls: [{ name: "look" }] }, "I have seen it."]);
 		const { url } = await serve({ model, tools: [look] });
@@ -95,7 +95,7 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (protocol) => {
 		expect(received.join("")).toContain("seen");
 	});
 
-	test("a run that fails, a session that is not there and invalid arguments are errors", async () => {
+	test("a failed run, an unknown session and invalid arguments are errors", async () => {
 		const { url } = await serve({ model: scriptedModel([{ error: new Error("secret") }]) });
 		await using mcp = await connectMcp({ a: { url, protocol } });
 		const [research] = mcp.tools();
@@ -140,7 +140,7 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (protocol) => {
 });
 
 test.each(["2025", "2026"] as const)(
-	"a call that requires approval asks the user over HTTP on the wire of %s, and continues with the answer",
+	"a call that requires approval asks the user over HTTP with protocol %s, and continues with the answer",
 	async (protocol) => {
 		const ran: unknown[] = [];
 		const remove = tool<{ path: string }>({
@@ -214,7 +214,7 @@ describe("a client of 2025 that can ask its user", () => {
 		return response.headers.get("mcp-session-id");
 	};
 
-	test("has a session, and one that cannot has none", async () => {
+	test("has a session, and one that cannot ask has none", async () => {
 		const { url } = await serve({ model: scriptedModel([]) });
 		expect(await sessionOf(url, {})).toBeNull();
 		expect(await sessionOf(url, { elicitation: {} })).toMatch(/^[\w-]{36}$/);
@@ -261,7 +261,7 @@ describe("a client of 2025 that can ask its user", () => {
 		await Promise.all([calling, stopped.promise]);
 	});
 
-	test("has to open another session where the server does not know its own, or for another caller", async () => {
+	test("has to open another session if the server does not know its own, or for another caller", async () => {
 		const authenticate = (request: Request) => ({ tenant: request.headers.get("x-tenant") ?? "t" });
 		const { url } = await serve({ model: scriptedModel([]) }, { authenticate });
 		const session = (await sessionOf(url, { elicitation: {} })) as string;
@@ -286,7 +286,7 @@ describe("a client of 2025 that can ask its user", () => {
 	});
 });
 
-test("a client that cannot ask its user gets an error that says that the call waits", async () => {
+test("a client that cannot ask its user gets an error that explains that the call waits", async () => {
 	const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
 	const { url } = await serve({ model: scriptedModel([{ toolCalls: [{ name: "ask" }] }]), tools: [ask] });
 	await using mcp = await connectMcp({ a: { url } });
@@ -295,7 +295,7 @@ test("a client that cannot ask its user gets an error that says that the call wa
 	);
 });
 
-test("callers see their own sessions only, and who is nobody is let in nowhere", async () => {
+test("callers see only their own sessions, and anonymous callers are rejected everywhere", async () => {
 	const model = scriptedModel(["Hello, Ada."]);
 	const authenticate = (request: Request) => {
 		const user = /^Bearer (\w+)$/.exec(request.headers.get("authorization") ?? "")?.[1];
@@ -314,7 +314,7 @@ test("callers see their own sessions only, and who is nobody is let in nowhere",
 	expect((await service.list({ tenant: "t", user: "bob" })).sessions).toEqual([]);
 });
 
-test("without authentication only those who mean this machine are let in", async () => {
+test("without authentication only local callers are accepted", async () => {
 	const { url, mcp } = await serve({ model: scriptedModel([]) });
 	const to = (headers: Record<string, string>) => mcp.fetch(new Request(url, { method: "POST", headers }));
 	expect((await to({ host: "evil.example" })).status).toBe(403);
@@ -328,7 +328,7 @@ test.each([
 	["9", { description: "x" }],
 	["a b", { description: "x" }],
 	["a", { description: "" }],
-])("a tool that cannot be one is refused: %j", (name, tool_) => {
+])("an invalid tool is rejected: %j", (name, tool_) => {
 	expect(() => mcpServer({ service: {} as SessionService, tools: { [name]: tool_ } })).toThrow(
 		expect.objectContaining({ code: "invalid_mcp_tool", data: { tool: name } }),
 	);

@@ -45,7 +45,7 @@ test("the client of the older package calls a tool, and waits for one as a task"
 });
 
 test.each(["2025", "2026"] as const)(
-	"a program asks the user over stdio, on the wire of %s",
+	"a program asks the user over stdio, with protocol %s",
 	async (protocol) => {
 		const program = join(import.meta.dirname, "mcp-process.fixture.ts");
 		const args = ["--conditions=holdfast-source", "--no-warnings", program];
@@ -90,7 +90,7 @@ test("several agents are several tools of one service", async () => {
 	}
 });
 
-test("a client of the 2025 wire opens another session when the server was restarted, and can be asked on it", async () => {
+test("a client of the 2025 protocol opens another session after the server restarted, and can be asked on it", async () => {
 	const host = memoryHost();
 	const acting = { name: "act", description: "Acts.", needsApproval: true, run: () => "acted" };
 	const script = [{ toolCalls: [{ name: "act" }] }, "Done."];

@@ -97,8 +97,8 @@ function serviceWith(model: ReturnType<typeof scriptedModel>, tools: readonly ob
 	return service;
 }
 
-describe.each(["2025", "2026"] as const)("on the wire of %s", (wire) => {
-	test("a call becomes a task at once, and its result is there when it is over", async () => {
+describe.each(["2025", "2026"] as const)("with protocol %s", (wire) => {
+	test("a call becomes a task at once, and its result is available when it ends", async () => {
 		let answer: (text: string) => void = () => {};
 		const model = scriptedModel(() => new Promise<string>((resolve) => (answer = resolve)));
 		const { ask, begin, until, outcome } = speaker(serviceWith(model), wire);
@@ -116,7 +116,7 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (wire) => {
 		if (wire === "2025") expect(await ask("tasks/list")).toMatchObject({ tasks: [{ status: "completed" }] });
 	});
 
-	test("a run that fails is a task that failed, and says no more than the server would", async () => {
+	test("a failed run is a failed task, and reports no more than the server would", async () => {
 		const { begin, until } = speaker(serviceWith(scriptedModel([{ error: new Error("secret") }])), wire);
 		const { taskId } = await begin();
 		const failed = await until(taskId, "failed");
@@ -135,7 +135,7 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (wire) => {
 		await expect(ask("tasks/cancel", { taskId })).rejects.toMatchObject({ rpc: { code: -32602 } });
 	});
 
-	test("what is no task is said to be none", async () => {
+	test("an unknown task is reported as unknown", async () => {
 		const { ask } = speaker(serviceWith(scriptedModel([])), wire);
 		const gone = taskIdOf({ sessionId: "mcp.research.gone", after: "1.0.0", createdAt: 1 });
 		const other = taskIdOf({ sessionId: "private", after: "1.0.0", createdAt: 1 });
@@ -146,7 +146,7 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (wire) => {
 				});
 	});
 
-	test("a task survives the service that began it", async () => {
+	test("a task survives the service that started it", async () => {
 		const folder = await mkdtemp(join(tmpdir(), "holdfast-mcp-"));
 		ends.push(() => rm(folder, { recursive: true, force: true }));
 		const file = join(folder, "sessions.db");
@@ -174,7 +174,7 @@ describe.each(["2025", "2026"] as const)("on the wire of %s", (wire) => {
 	});
 });
 
-test("a task that waits says what for, and continues with the answers", async () => {
+test("a waiting task lists what it waits for, and continues with the answers", async () => {
 	const ran: string[] = [];
 	const remove = tool({
 		name: "remove",
@@ -258,7 +258,7 @@ test("a program that was killed finds its tasks again, over standard input and o
 	});
 });
 
-test("a task's id says where its run is, and nothing else is taken for one", () => {
+test("a task's id locates its run, and no other id is accepted as one", () => {
 	const place = fc.record({
 		sessionId: fc.stringMatching(/^mcp\.[a-z]{1,10}\.[\w-]{1,32}$/),
 		after: fc.string({ maxLength: 30 }),

@@ -29,19 +29,22 @@ const worlds: readonly (readonly [name: string, make: () => Promise<World>, isLe
 ];
 
 for (const [store, make, isLeftOut] of worlds)
-	test.skipIf(isLeftOut)(`${store}: streams, collections and keys of hostile names stay apart`, async () => {
-		const world = await make();
-		const clients = world.open({ unencrypted: true });
-		for (const name of names) {
-			await clients.memory.append(name, name);
-			await clients.database.write(name, name, name);
-			await clients.database.write("all", name, name);
-		}
-		for (const name of names) {
-			expect(await clients.memory.read(name), name).toEqual([name]);
-			expect(await clients.database.read(name, name), name).toBe(name);
-			expect(await clients.database.read("all", name), name).toBe(name);
-		}
-		await clients.close();
-		await world.end();
-	});
+	test.skipIf(isLeftOut)(
+		`${store}: streams, collections and keys with hostile names stay separate`,
+		async () => {
+			const world = await make();
+			const clients = world.open({ unencrypted: true });
+			for (const name of names) {
+				await clients.memory.append(name, name);
+				await clients.database.write(name, name, name);
+				await clients.database.write("all", name, name);
+			}
+			for (const name of names) {
+				expect(await clients.memory.read(name), name).toEqual([name]);
+				expect(await clients.database.read(name, name), name).toBe(name);
+				expect(await clients.database.read("all", name), name).toBe(name);
+			}
+			await clients.close();
+			await world.end();
+		},
+	);

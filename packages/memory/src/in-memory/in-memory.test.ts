@@ -5,7 +5,7 @@ import { inMemoryWorld } from "../worlds.fixture.ts";
 
 contractTests("in memory", async () => inMemoryWorld());
 
-test("in memory: two calls make two places", async () => {
+test("in memory: two calls create two separate memories", async () => {
 	await inMemoryClients().database.write("c", "k", 1);
 	expect(await inMemoryClients().database.read("c", "k")).toBeNull();
 	const memory = inMemoryClient();
@@ -13,7 +13,7 @@ test("in memory: two calls make two places", async () => {
 	expect(await memory.read("s")).toEqual([1]);
 });
 
-test("limits that are no whole numbers are refused when clients are made", () => {
+test("limits that are not whole numbers are rejected when clients are created", () => {
 	for (const options of [
 		{ maxEntryBytes: -1 },
 		{ retention: { maxAgeMs: 0.5 } },

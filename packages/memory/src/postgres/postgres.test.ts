@@ -16,7 +16,7 @@ unreachableTests("Postgres", (port, connectTimeoutMs) =>
 contractTests("Postgres", postgresWorld);
 storedTests("Postgres", postgresWorld);
 
-test("Postgres: clients that start at once make one schema, and a statement that is refused is not tried again", async () => {
+test("Postgres: clients that start at once create one schema, and a rejected statement is not retried", async () => {
 	const { url, query } = await startPostgres();
 	const all = Array.from({ length: 4 }, () =>
 		postgresClients({ url, unencrypted: true, schema: "at once", maxConnections: 1 }),
@@ -31,7 +31,7 @@ test("Postgres: clients that start at once make one schema, and a statement that
 	await query('DROP SCHEMA "at once" CASCADE');
 });
 
-test("Postgres: a server that stops answering is given up, and asked again when it answers [RUN-102]", async () => {
+test("Postgres: a server that stops answering is abandoned, and used again when it answers [RUN-102]", async () => {
 	const { url, query } = await startPostgres();
 	const clients = postgresClients({
 		url,
@@ -51,7 +51,7 @@ test("Postgres: a server that stops answering is given up, and asked again when 
 	await query('DROP SCHEMA "stops" CASCADE');
 });
 
-test("Postgres: an entry of a very many different words is taken, and found by the first of them", async () => {
+test("Postgres: an entry of very many different words is accepted, and found by the first of them", async () => {
 	const { url, query } = await startPostgres();
 	const clients = postgresClients({ url, unencrypted: true, schema: "words", maxEntryBytes: 10_000_000 });
 	const words = Array.from(

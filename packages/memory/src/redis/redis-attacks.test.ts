@@ -22,7 +22,7 @@ const reads: readonly (readonly [name: string, read: (clients: Clients) => Promi
 ];
 
 test.each([undefined, null, "text", 7, {}, [], Object.create(null), new Error(""), new Error("gone")])(
-	"a connection of the caller's that fails with %j is unavailable",
+	"a caller's connection that fails with %j is unavailable",
 	async (cause) => {
 		const rejects = redisClients({ command: () => Promise.reject(cause), unencrypted: true });
 		const throws = redisClients({
@@ -40,7 +40,7 @@ test.each([undefined, null, "text", 7, {}, [], Object.create(null), new Error(""
 );
 
 test.each([undefined, 7, "x", {}, [{}], ["1", Buffer.from("[]")], new Map(), [["1", "[]"]], [7, 7]])(
-	"a reply of the form %j is refused",
+	"a reply of the form %j is rejected",
 	async (reply) => {
 		const clients = redisClients({ command: async () => reply, unencrypted: true });
 		for (const [name, read] of reads)
@@ -51,7 +51,7 @@ test.each([undefined, 7, "x", {}, [{}], ["1", Buffer.from("[]")], new Map(), [["
 );
 
 test.each(["", "localhost:6379", "http://localhost:6379", "redis://[", "redis://127.0.0.1:99999"])(
-	"%j is no address, and is refused before anything connects",
+	"%j is not an address, and is rejected before anything connects",
 	(url) => {
 		expect(() => redisClients({ url, unencrypted: true })).toThrow(coded("OPTION_INVALID", false));
 	},
@@ -63,7 +63,7 @@ describe.skipIf(noRedis !== undefined)(title, () => {
 		...["", "{", "null", "{}", "[]", "7", '"row"', '["k",1,7,null]', '["k",1,"1",7]', '[7,1,"1",null]'],
 		...['["k","1","1",null]', '["k",1.5,"1",null]', '["k",1]', "[".repeat(50_000)],
 	];
-	test.each(rows)("a row that says %j is damaged, and the others stay", async (row) => {
+	test.each(rows)("a row that contains %j is damaged, and the others stay", async (row) => {
 		const { url, command } = await startRedis();
 		const clients = redisClients({ url, unencrypted: true, prefix: `rows ${rows.indexOf(row)}:` });
 		await clients.memory.append("s", "hello");
@@ -83,7 +83,7 @@ describe.skipIf(noRedis !== undefined)(title, () => {
 		await clients.close();
 	});
 
-	test("a collection whose name nobody could have stored is damaged", async () => {
+	test("a collection with an impossible name is damaged", async () => {
 		const { url, command } = await startRedis();
 		const clients = redisClients({ url, unencrypted: true, prefix: "names:" });
 		await command(["SADD", "names:spaces:value", '"', "\\u12", "\n"]);
@@ -91,7 +91,7 @@ describe.skipIf(noRedis !== undefined)(title, () => {
 		await clients.close();
 	});
 
-	test("no record is overwritten by a counter that was evicted or set back", async () => {
+	test("no record is overwritten after a counter was evicted or reset", async () => {
 		const { url, command } = await startRedis();
 		const clients = redisClients({ url, unencrypted: true, prefix: "counter:" });
 		for (const at of [1, 2, 3]) {
@@ -175,7 +175,7 @@ describe.skipIf(noRedis !== undefined)(title, () => {
 		for (const clients of all) await clients.close();
 	});
 
-	test("a full server, a replica and one without replicas refuse for the moment, and lose nothing", async () => {
+	test("a full server, a replica and one without replicas reject temporarily, and lose nothing", async () => {
 		const { url, admin } = await ownRedis();
 		const clients = redisClients({ url, unencrypted: true });
 		await clients.memory.append("s", 0);
@@ -205,7 +205,7 @@ describe.skipIf(noRedis !== undefined)(title, () => {
 		await clients.close();
 	});
 
-	test("a server that is killed and started again is used by the next call, also by many at once", async () => {
+	test("a server that was killed and restarted is used by the next call, also by many at once", async () => {
 		const { url, kill, start } = await ownRedis();
 		const clients = redisClients({ url, unencrypted: true });
 		for (let round = 0; round < 3; round++) {
@@ -221,7 +221,7 @@ describe.skipIf(noRedis !== undefined)(title, () => {
 		await clients.close();
 	});
 
-	test("a connection that the server cuts is replaced without an error", async () => {
+	test("a connection that the server closes is replaced without an error", async () => {
 		const { url, admin } = await ownRedis();
 		const clients = redisClients({ url, unencrypted: true });
 		for (let round = 0; round < 5; round++) {

@@ -13,7 +13,7 @@ unreachableTests("Redis", (port, connectTimeoutMs) =>
 	}),
 );
 
-test("Redis: either an address or a connection is asked for, and no error shows a password", async () => {
+test("Redis: either an address or a connection is required, and no error shows a password", async () => {
 	expect(() => redisClients({ unencrypted: true })).toThrow(
 		expect.objectContaining({ code: "OPTION_INVALID" }),
 	);
@@ -27,7 +27,7 @@ describe.skipIf(noRedis !== undefined)(title, () => {
 	contractTests("Redis", redisWorld);
 	storedTests("Redis", redisWorld);
 
-	test("Redis: a server that stops answering is given up, and asked again when it answers [RUN-102]", async () => {
+	test("Redis: a server that stops answering is abandoned, and used again when it answers [RUN-102]", async () => {
 		const { url, process: server } = await startRedis();
 		const clients = redisClients({
 			url,
@@ -50,7 +50,7 @@ describe.skipIf(noRedis !== undefined)(title, () => {
 		await clients.close();
 	});
 
-	test("Redis: a connection of the caller's is used, and what Redis refuses is not tried again", async () => {
+	test("Redis: a caller's connection is used, and commands that Redis rejects are not retried", async () => {
 		const { command } = await startRedis();
 		const clients = redisClients({ command, unencrypted: true, prefix: "own:" });
 		await clients.database.write("c", "k", 1);

@@ -17,7 +17,7 @@ function temporaryFile(): string {
 	return join(folder, "deeper", "memory.db");
 }
 
-test("SQLite: the file is this user's only, and holds the same after closing and opening [RUN-101]", async () => {
+test("SQLite: the file is only for this user, and has the same content after closing and opening [RUN-101]", async () => {
 	const file = temporaryFile();
 	const before = process.umask(0);
 	const first = sqliteClients({ file, unencrypted: true });
@@ -33,7 +33,7 @@ test("SQLite: the file is this user's only, and holds the same after closing and
 	await second.close();
 });
 
-test("SQLite: its sources import nothing but Node and this repository [RUN-101]", () => {
+test("SQLite: its sources import only Node and this repository [RUN-101]", () => {
 	const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"));
 	expect(Object.keys(manifest.dependencies)).toEqual(["@holdfast/upp"]);
 	for (const name of Object.keys(manifest.peerDependencies))
@@ -72,7 +72,7 @@ test("SQLite: two processes append to one file at once, and nothing is lost [RUN
 	await close();
 });
 
-test("SQLite: a file of something else, or that cannot be opened, is refused and left as it was", async () => {
+test("SQLite: another program's file, or one that cannot be opened, is rejected and unchanged", async () => {
 	const file = join(temporaryFile(), "../..", "other.db");
 	const other = new DatabaseSync(file);
 	other.exec("CREATE TABLE theirs (x); PRAGMA user_version = 3");
@@ -92,7 +92,7 @@ test("SQLite: a file of something else, or that cannot be opened, is refused and
 	chmodSync(file, 0o600);
 });
 
-test("SQLite: while another connection holds the file, calls wait, and are given up in the end", async () => {
+test("SQLite: while another connection locks the file, calls wait, and reject in the end", async () => {
 	const file = temporaryFile();
 	const clients = sqliteClients({ file, unencrypted: true, busyTimeoutMs: 200 });
 	await clients.memory.append("s", 1);
@@ -110,7 +110,7 @@ test("SQLite: while another connection holds the file, calls wait, and are given
 	await Promise.all([clients.close(), patient.close()]);
 });
 
-test("SQLite: a word that most entries have finds them all, and weighs nothing beside others [RUN-094]", async () => {
+test("SQLite: a word in most entries finds them all, and has little weight next to others [RUN-094]", async () => {
 	const { memory, close } = sqliteClients({ file: temporaryFile(), unencrypted: true });
 	const count = 5_200;
 	for (let at = 0; at < count; at++)

@@ -43,7 +43,7 @@ async function ended(host: PostgresHost, key: string): Promise<number> {
 	return entries.filter(({ fact }) => fact.kind === "run.ended").length;
 }
 
-test("a message that nobody waits for is begun by a worker, each once however many there are", async () => {
+test("an un-awaited message is started by a worker, each once however many there are", async () => {
 	const producer = open();
 	await workOn(open());
 	await workOn(open());
@@ -53,7 +53,7 @@ test("a message that nobody waits for is begun by a worker, each once however ma
 	for (const key of keys) expect(await textOf(producer, key)).toContain("done");
 });
 
-test("a message that comes while the first worker of a store makes the queue is begun at once", async () => {
+test("a message that arrives while the first worker of a store creates the queue starts at once", async () => {
 	const producer = open();
 	const host = open();
 	const looked = Promise.withResolvers<void>();
@@ -95,7 +95,7 @@ test("agents of one process share a queue, and each gets its own sessions", asyn
 	expect(asked).toEqual(["two"]);
 });
 
-test("what a worker gave up when it closed is continued by another", async () => {
+test("work that a worker released when it closed is continued by another", async () => {
 	const first = open();
 	const leaving = new Agent({
 		model: scriptedModel(() => ({ gate: new Promise(() => {}), text: "never" })),
@@ -139,7 +139,7 @@ test("a session whose worker is killed is continued by another", async () => {
 });
 
 test.each(["SIGKILL", "SIGSTOP"] as const)(
-	"a session that a worker was handed and has no lease on yet, when %s meets it, is handed to another in under two seconds",
+	"a session that was handed to a worker without a lease yet, when %s hits it, is handed to another in under two seconds",
 	async (signal) => {
 		const server = await testServer();
 		const producer = open();

@@ -48,7 +48,7 @@ async function runnerOf(concurrency: number, work: () => Promise<void>): Promise
 	return { fetched };
 }
 
-test("graphile-worker is of a release whose private parts are known", () => {
+test("graphile-worker is a release whose internals are supported", () => {
 	const entry = createRequire(import.meta.url).resolve("graphile-worker");
 	const read = (file: string | URL) => JSON.parse(readFileSync(file, "utf8"));
 	expect(read(new URL("../../package.json", import.meta.url)).dependencies["graphile-worker"]).toBe(
@@ -57,7 +57,7 @@ test("graphile-worker is of a release whose private parts are known", () => {
 	expect(read(join(dirname(entry), "..", "package.json")).version).toMatch(/^0\.18\./);
 });
 
-test("graphile-worker's table of jobs has the columns that turns, looks and numbers read", async () => {
+test("graphile-worker's table of jobs has the columns that turns, searches and statistics read", async () => {
 	await runnerOf(1, async () => {});
 	const server = await testServer();
 	const columns = await server.query<{ column_name: string; data_type: string }>(
@@ -109,7 +109,7 @@ test("a job of a session is written as graphile-worker writes one, and its worke
 	expect(rows[0]).toEqual(rows[1]);
 });
 
-test("a local queue that lacks what is used of it is said to, by name", () => {
+test("a local queue that lacks required members is reported, by name", () => {
 	const events: WorkerEvents = new EventEmitter();
 	const check = fetchByRoom(events);
 	expect(check).toThrow(
@@ -120,7 +120,7 @@ test("a local queue that lacks what is used of it is said to, by name", () => {
 	expect(check).toThrow(/lacks fetch\. Install graphile-worker ~0\.18/);
 });
 
-test("jobs that wait are fetched together, as many as there is room for and none that would wait here", async () => {
+test("waiting jobs are fetched together, up to the free capacity and none that would have to wait", async () => {
 	const gate = Promise.withResolvers<void>();
 	let begun = 0;
 	const { fetched } = await runnerOf(5, async () => {

@@ -8,7 +8,7 @@ import { inputOf, openHost, storeOfEachTest, takeFrom } from "./dispatch.fixture
 
 const store = storeOfEachTest();
 
-test("a run that waits is handed out when its deadline comes, and not before", async () => {
+test("a waiting run is handed out at its deadline, and not before", async () => {
 	const host = openHost(store);
 	const at: number[] = [];
 	const taker = await takeFrom(store, openHost(store), {
@@ -30,7 +30,7 @@ test("a run that waits is handed out when its deadline comes, and not before", a
 	expect(at[0]).toBeGreaterThanOrEqual(deadline);
 });
 
-test("jobs that an older release makes of deadlines beside this one are worked off", async () => {
+test("jobs that an older release creates for deadlines are processed", async () => {
 	const host = openHost(store);
 	const at: number[] = [];
 	const taker = await takeFrom(store, openHost(store), {
@@ -72,7 +72,7 @@ test("jobs that an older release makes of deadlines beside this one are worked o
 	).toEqual([]);
 });
 
-test("deadlines that come at once are all handed out, each once, however many", async () => {
+test("simultaneous deadlines are all handed out, each once, however many", async () => {
 	const host = openHost(store);
 	await host.journal.head("any");
 	const server = await testServer();
@@ -96,7 +96,7 @@ test("deadlines that come at once are all handed out, each once, however many", 
 	await expect.poll(async () => (await server.query<{ count: number }>(left))[0]?.count).toBe(0);
 });
 
-test("what fails is handed out again", async () => {
+test("failed work is handed out again", async () => {
 	const host = openHost(store);
 	let attempts = 0;
 	const taker = await takeFrom(store, host, {
@@ -110,7 +110,7 @@ test("what fails is handed out again", async () => {
 	expect(attempts).toBe(2);
 });
 
-test("a session of a namespace that a process does not work on goes to one that does", async () => {
+test("a session of a namespace that a process does not serve goes to one that does", async () => {
 	const host = openHost(store);
 	const theirs = storeKeyOf("theirs", "s");
 	let refused = 0;
@@ -132,7 +132,7 @@ test("a session of a namespace that a process does not work on goes to one that 
 	expect(other.begun).toEqual([]);
 });
 
-test("a session that turns out to be none of a process's goes to another one soon, and is no failure", async () => {
+test("a session that does not belong to a process goes to another one soon, without a failure", async () => {
 	const host = openHost(store);
 	const wrong = await takeFrom(store, host, { work: async () => "not-ours" });
 	wrong.open();
@@ -147,7 +147,7 @@ test("a session that turns out to be none of a process's goes to another one soo
 	await expect.poll(() => taker.ended, { timeout: 90_000 }).toEqual(["theirs"]);
 });
 
-test("a process takes no more than it has room for, and leaves the rest to others", async () => {
+test("a process accepts no more than its capacity, and leaves the rest to others", async () => {
 	const [one, two] = [openHost(store), openHost(store)];
 	const first = await takeFrom(store, one, { atOnce: 2 });
 	const keys = Array.from({ length: 6 }, (_, number) => `s${number}`);

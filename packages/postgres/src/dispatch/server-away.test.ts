@@ -20,7 +20,7 @@ async function begunThrough() {
 	return { way, host, taker, jobs };
 }
 
-test("what ends while the server is away is said to it when it is back, and the process lives", async () => {
+test("work that ends while the server is unavailable is reported once it is back, and the process stays alive", async () => {
 	const { way, taker, jobs } = await begunThrough();
 	way.cut();
 	taker.open();
@@ -34,7 +34,7 @@ test("what ends while the server is away is said to it when it is back, and the 
 	await expect.poll(() => taker.ended).toEqual(["s", "t"]);
 });
 
-test("who stops while the server is away leaves, and its job stays there for others", async () => {
+test("a process that stops while the server is unavailable exits, and its job stays for others", async () => {
 	const { way, taker, jobs } = await begunThrough();
 	way.cut();
 	taker.open();
@@ -44,7 +44,7 @@ test("who stops while the server is away leaves, and its job stays there for oth
 	way.join();
 });
 
-test("a process takes itself for alive, whatever its row says: no job of its own is handed out again", async () => {
+test("a process considers itself alive, whatever its row contains: none of its own jobs is handed out again", async () => {
 	const server = await testServer();
 	const host = openHost(store);
 	const taker = await takeFrom(store, host, { atOnce: 2 });

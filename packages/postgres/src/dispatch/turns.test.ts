@@ -8,7 +8,7 @@ const store = storeOfEachTest();
 const big = (number: number): string => storeKeyOf("big", `s${number}`);
 const small = storeKeyOf("small", "s");
 
-test("the one session of a tenant is next, however many of another's wait", async () => {
+test("a tenant's only session is next, however many of another tenant wait", async () => {
 	const host = openHost(store);
 	const taker = await takeFrom(store, host);
 	await host.journal.submit(big(0), inputOf("go"));
@@ -22,7 +22,7 @@ test("the one session of a tenant is next, however many of another's wait", asyn
 	expect(taker.begun.filter((key) => key !== small).toSorted()).toEqual([big(0), ...others].toSorted());
 });
 
-test("tenants with many sessions each are worked on in turn, and one that comes later is not kept back", async () => {
+test("tenants with many sessions each are served in turn, and a later tenant is not held back", async () => {
 	const host = openHost(store);
 	const taker = await takeFrom(store, host);
 	await host.journal.submit(big(0), inputOf("go"));
@@ -37,7 +37,7 @@ test("tenants with many sessions each are worked on in turn, and one that comes 
 		expect(tenants.slice(from, from + 2).toSorted()).toEqual(["a", "b"]);
 });
 
-test("a tenant that comes new begins at the turn that is reached, and not before those who were there", async () => {
+test("a new tenant starts at the current turn, and not before earlier tenants", async () => {
 	const host = openHost(store);
 	let held: Promise<undefined> | undefined;
 	const taker = await takeFrom(store, host, { work: async () => held });
@@ -67,7 +67,7 @@ test("a tenant that comes new begins at the turn that is reached, and not before
 	expect(first.filter((key) => key.includes("\u0000old\u0000")).length).toBeGreaterThanOrEqual(10);
 });
 
-test("a deadline that comes while all are busy is in line with its tenant", async () => {
+test("a deadline that arrives while all are busy is queued with its tenant", async () => {
 	const host = openHost(store);
 	const server = await testServer();
 	const taker = await takeFrom(store, host);
@@ -89,7 +89,7 @@ test("a deadline that comes while all are busy is in line with its tenant", asyn
 	expect(taker.begun.indexOf(small)).toBeLessThanOrEqual(2);
 });
 
-test("sessions of a tenant, of its users and of their children are in one line", async () => {
+test("sessions of a tenant, of its users and of their children share one queue", async () => {
 	const host = openHost(store);
 	await takeFrom(store, host);
 	const server = await testServer();

@@ -34,21 +34,21 @@ function thrown(make: () => unknown): { code: string; data?: Record<string, unkn
 }
 
 describe("a configuration", () => {
-	test("that is wrong is refused with every path that is wrong [RUN-016]", () => {
+	test("that is invalid is rejected with every invalid path [RUN-016]", () => {
 		const wrong = { id: " ", taskPrompt: "", tools: {}, modelProviders: "x" } as unknown as AgentConfig;
 		const error = thrown(() => new RunnerAgent(wrong));
 		expect(error.code).toBe("CONFIG_INVALID");
 		expect(error.data).toEqual({ paths: ["id", "taskPrompt", "tools", "modelProviders"] });
 	});
 
-	test("without a planner of its own needs a provider [RUN-016]", () => {
+	test("without its own planner needs a provider [RUN-016]", () => {
 		const { planner: _, ...config } = configured([]);
 		expect(thrown(() => new RunnerAgent(config)).data).toEqual({ paths: ["modelProviders"] });
 		expect(() => new RunnerAgent(configured([]))).not.toThrow();
 	});
 
 	test.each([0, -1, 1.5, Number.NaN, "3"])(
-		"refuses %s as maxSteps, also of a session [RUN-017]",
+		"rejects %s as maxSteps, also of a session [RUN-017]",
 		(maxSteps) => {
 			const given = { maxSteps: maxSteps as number };
 			expect(thrown(() => made([], given)).code).toBe("CONFIG_INVALID");
@@ -56,7 +56,7 @@ describe("a configuration", () => {
 		},
 	);
 
-	test("has no limit of steps, and a session's own holds for it alone [RUN-017]", async () => {
+	test("has no limit of steps, and a session's own limit applies only to it [RUN-017]", async () => {
 		const steps = Array.from({ length: 60 }, (): RunnerStep => ({ type: "internal", message: "x" }));
 		const agent = made([...steps, finish]);
 		expect(await agent.runOnce()).toMatchObject({ success: true, steps: 61 });
@@ -69,14 +69,14 @@ describe("a configuration", () => {
 	describe("takes flags from the environment", () => {
 		afterEach(() => void vi.unstubAllEnvs());
 
-		test("and refuses what means nothing [RUN-159]", () => {
+		test("and rejects invalid values [RUN-159]", () => {
 			vi.stubEnv("AGENT_RUNTIME_ALLOW_SHELL", "perhaps");
 			const error = thrown(() => made([]));
 			expect([error.code, error.data]).toEqual(["CONFIG_INVALID", { paths: ["AGENT_RUNTIME_ALLOW_SHELL"] }]);
 			expect(() => made([], { allowShell: false })).not.toThrow();
 		});
 
-		test("where the configuration says nothing else [RUN-159]", async () => {
+		test("if the configuration does not set them [RUN-159]", async () => {
 			vi.stubEnv("AGENT_RUNTIME_LOG_TOOL_INPUTS", "exclude");
 			const inputs = async (more: Partial<AgentConfig>) =>
 				(await made([use("echo", "x"), finish], more).runOnce()).actions?.[0]?.input;
@@ -92,20 +92,23 @@ describe("a configuration", () => {
 			["AGENT_RUNTIME_ALLOW_NETWORK", "allowNetwork"],
 			["AGENT_RUNTIME_ALLOW_SHELL", "allowShell"],
 			["AGENT_RUNTIME_ALLOW_DB_WRITES", "allowDbWrites"],
-		] as const)("%s is off unless it is said, and an option goes before it [RUN-159]", (variable, name) => {
-			expect(flagsOf({}, {})).toMatchObject({ [name]: false });
-			expect(flagsOf({}, { [variable]: "" })).toMatchObject({ [name]: false });
-			for (const on of ["true", "1", "TRUE"])
-				expect(flagsOf({}, { [variable]: on })).toMatchObject({ [name]: true });
-			expect(flagsOf({ [name]: false }, { [variable]: "1" })).toMatchObject({ [name]: false });
-			expect(flagsOf({ [name]: true }, { [variable]: "0" })).toMatchObject({ [name]: true });
-			expect(thrown(() => flagsOf({}, { [variable]: "yes" })).code).toBe("CONFIG_INVALID");
-		});
+		] as const)(
+			"%s is off by default, and an option takes precedence over it [RUN-159]",
+			(variable, name) => {
+				expect(flagsOf({}, {})).toMatchObject({ [name]: false });
+				expect(flagsOf({}, { [variable]: "" })).toMatchObject({ [name]: false });
+				for (const on of ["true", "1", "TRUE"])
+					expect(flagsOf({}, { [variable]: on })).toMatchObject({ [name]: true });
+				expect(flagsOf({ [name]: false }, { [variable]: "1" })).toMatchObject({ [name]: false });
+				expect(flagsOf({ [name]: true }, { [variable]: "0" })).toMatchObject({ [name]: true });
+				expect(thrown(() => flagsOf({}, { [variable]: "yes" })).code).toBe("CONFIG_INVALID");
+			},
+		);
 	});
 });
 
 describe("a service of agents", () => {
-	test("gives one agent for each id, and refuses another configuration for it [RUN-011]", () => {
+	test("returns one agent for each id, and rejects another configuration for it [RUN-011]", () => {
 		const service = new AgentService();
 		const config = configured([finish]);
 		const agent = service.get(config);
@@ -120,7 +123,7 @@ describe("a service of agents", () => {
 	});
 });
 
-test("the service of the whole process is reached without making one", async () => {
+test("the service of the whole process is reached without creating one", async () => {
 	const config = { ...configured([finish]), id: "shared" };
 	const agent = AgentService.get(config);
 	expect(AgentService.get({ ...config })).toBe(agent);
@@ -131,7 +134,7 @@ test("the service of the whole process is reached without making one", async () 
 });
 
 describe("events of an agent", () => {
-	test("reach handlers in the order in which they came, and others are unknown [RUN-010]", async () => {
+	test("reach handlers in order, and unknown ones are rejected [RUN-010]", async () => {
 		const broken = { id: "broken", run: () => Promise.reject(new Error("no")) };
 		const agent = made([use("echo"), use("broken")], { tools: [echo, broken] });
 		const heard: string[] = [];
@@ -163,7 +166,7 @@ describe("events of an agent", () => {
 		expect((await made([finish]).runOnce()).diagnostics).toBeUndefined();
 	});
 
-	test("what failed on the way or was stopped by policy is a line of the traces, redacted and in order [RUN-029]", async () => {
+	test("failures and policy stops are a line of the traces, redacted and in order [RUN-029]", async () => {
 		let calls = 0;
 		const flaky: RunnerTool = {
 			id: "flaky",
@@ -187,7 +190,7 @@ describe("events of an agent", () => {
 		});
 	});
 
-	test("have no gaps, begin with the start and end with the end, also of a run that is aborted [RUN-140]", async () => {
+	test("have no gaps, start with the start and end with the end, also for an aborted run [RUN-140]", async () => {
 		const hang = hanging(true);
 		for (const aborted of [false, true]) {
 			const events: RunnerEvent[] = [];
@@ -212,7 +215,7 @@ describe("events of an agent", () => {
 		}
 	});
 
-	test("hooks: one step start an iteration before planning, one tool call an attempt before it runs [RUN-138]", async () => {
+	test("hooks: one step starts an iteration before planning, one tool call an attempt before it runs [RUN-138]", async () => {
 		const log: unknown[] = [];
 		let attempts = 0;
 		const flaky = {
@@ -245,7 +248,7 @@ describe("events of an agent", () => {
 		]);
 	});
 
-	test("onError hears of each error, also of those that were tried again [RUN-139]", async () => {
+	test("onError is called for each error, also for retried ones [RUN-139]", async () => {
 		const heard: unknown[] = [];
 		const failing = {
 			id: "failing",
@@ -264,7 +267,7 @@ describe("events of an agent", () => {
 		expect(heard).toEqual([tool, tool, tool, { code: "PLANNER_FAILED", message: "no idea", sessionId }]);
 	});
 
-	test("onError hears once of what a model, a rule, a reflector and the audit fail with [RUN-139]", async () => {
+	test("onError is called once for failures of a model, a rule, a reflector and the audit [RUN-139]", async () => {
 		const codes = async (steps: readonly RunnerStep[], more: Partial<AgentConfig>) => {
 			const heard: string[] = [];
 			const onError = ({ code }: { readonly code: string }) => void heard.push(code);
@@ -292,8 +295,8 @@ describe("events of an agent", () => {
 	});
 });
 
-describe("the life of an agent", () => {
-	test("clients are started once, and a start that failed may be tried again [RUN-012]", async () => {
+describe("the lifecycle of an agent", () => {
+	test("clients are started once, and a failed start can be retried [RUN-012]", async () => {
 		let starts = 0;
 		const memoryClient = {
 			...inMemoryClient(),
@@ -317,7 +320,7 @@ describe("the life of an agent", () => {
 		expect(starts).toBe(3);
 	});
 
-	test("health never throws, has a check for each client, and says what is wrong [RUN-013]", async () => {
+	test("health never throws, has a check for each client, and explains what is wrong [RUN-013]", async () => {
 		const database = {
 			write: vi.fn(),
 			read: vi.fn(),
@@ -361,7 +364,7 @@ describe("the life of an agent", () => {
 		expect((await agent.health()).status).toBe("stopped");
 	});
 
-	test("stop lets sessions finish, aborts those that take too long, and closes each client once [RUN-014] [RUN-015]", async () => {
+	test("stop lets sessions finish, aborts slow ones, and closes each client once [RUN-014] [RUN-015]", async () => {
 		const closed: string[] = [];
 		const memoryClient = {
 			...inMemoryClient(),
@@ -413,7 +416,7 @@ describe("the life of an agent", () => {
 		expect(closed).toEqual(["one", "two", "memory", "database"]);
 	});
 
-	test("stop gives sessions 10 seconds where nothing else is said [RUN-014]", async () => {
+	test("stop waits 10 seconds for sessions by default [RUN-014]", async () => {
 		const asked: number[] = [];
 		const after = (milliseconds: number) => {
 			asked.push(milliseconds);
@@ -460,7 +463,7 @@ test("an injected runner gets the session and its specification, and aborts by i
 		await expect(rejected).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
 });
 
-test("an injected runner never gets a session that was aborted before, and hears of no abort after its end [RUN-007]", async () => {
+test("an injected runner never gets a session that was aborted before, and no abort after its end [RUN-007]", async () => {
 	const result = { id: "r", success: true, startedAt: "", finishedAt: "" };
 	const runner = { run: vi.fn(async () => result), abort: vi.fn(async () => {}) };
 	const agent = new RunnerAgent(configured([finish], { runner }));
@@ -523,7 +526,7 @@ describe("deterministic sessions", () => {
 		});
 		console.log(JSON.stringify(await agent.runOnce({ deterministic: true, seed: Number(process.argv[1]) })));`;
 
-	test("give the same result for the same seed in every process, byte by byte, and say so [RUN-145] [RUN-033]", async () => {
+	test("give the same result for the same seed in every process, byte by byte, and are marked so [RUN-145] [RUN-033]", async () => {
 		const run = (seed: number): string =>
 			execFileSync(
 				process.execPath,

@@ -112,7 +112,7 @@ describe.each([
 	["in memory", inMemory],
 	["in SQLite", inSqlite],
 ])("a registered secret, with a host %s,", (_, world) => {
-	test("leaves by no door, whatever door it came in by [RUN-129] [RUN-130]", async () => {
+	test("never leaves the process, regardless of where it entered [RUN-129] [RUN-130]", async () => {
 		const { host, kept } = world();
 		const seen: unknown[] = [];
 		const given: unknown[] = [];
@@ -245,7 +245,7 @@ describe.each([
 });
 
 describe("a registered secret", () => {
-	test("is in no session's name [RUN-129]", () => {
+	test("is not in a session's name [RUN-129]", () => {
 		const agent = made([finish], { safety: { secrets: [secret] } });
 		expect(() => agent.createSession({ sessionId: `s-${secret}` })).toThrow(
 			expect.objectContaining({ code: "CONFIG_INVALID" }),
@@ -261,7 +261,7 @@ describe("a registered secret", () => {
 		expect(result.result).toBe("[REDACTED:secret]");
 	});
 
-	test("is masked where a message reaches the agent's engine by another way [RUN-129]", async () => {
+	test("is masked if a message reaches the agent's engine in another way [RUN-129]", async () => {
 		const host = memoryHost();
 		const agent = made([finish], { host, safety: { secrets: [secret] } });
 		await (await agent.engine.session("other").send(`It is ${secret}.`)).result();
@@ -301,7 +301,7 @@ describe("a registered secret", () => {
 		await agent.stop();
 	});
 
-	test("that policy brings in is masked, too [RUN-129]", async () => {
+	test("that policy adds is masked, too [RUN-129]", async () => {
 		const policyEngine = {
 			check: ({ point, subject }: { point: string; subject: unknown }) =>
 				point === "tool-input" || point === "memory-write"
@@ -316,7 +316,7 @@ describe("a registered secret", () => {
 		expect(formsIn(everything)).toEqual([]);
 	});
 
-	test("that policy gives as its reason, or a sink as why it failed, is masked, too [RUN-129]", async () => {
+	test("that policy gives as its reason, or a sink as its error, is masked, too [RUN-129]", async () => {
 		const blocking = {
 			policyEngine: {
 				check: () => ({ action: "block", rule: "r", code: "NO", reason: `for ${secret}` }) as const,
@@ -346,7 +346,7 @@ describe("a registered secret", () => {
 		}
 	});
 
-	test("that policy brings into a write of a tool is not written [RUN-129]", async () => {
+	test("that policy adds to a write of a tool is not written [RUN-129]", async () => {
 		const memoryClient = inMemoryClient();
 		const policyEngine = {
 			check: ({ point }: { point: string }) =>
@@ -360,7 +360,7 @@ describe("a registered secret", () => {
 		expect(await memoryClient.read("notes")).toEqual([{ secret: "[REDACTED:secret]" }]);
 	});
 
-	test("is in no prompt, whatever a planner puts into it [RUN-129]", async () => {
+	test("is in no prompt, for any planner output [RUN-129]", async () => {
 		const client = stubClient(["ok"]);
 		const content = `Use ${secret}.`;
 		const planner: Planner = {
@@ -374,7 +374,7 @@ describe("a registered secret", () => {
 		expect(client.prompts[0]?.messages).toEqual([{ role: "user", content: "Use [REDACTED:secret]." }]);
 	});
 
-	test("is masked in a result that is read of a run before it was registered [RUN-129]", async () => {
+	test("is masked in a result that is read from a run before its registration [RUN-129]", async () => {
 		const host = memoryHost();
 		const input = { answer: secret, [secret]: 1 };
 		await made([{ type: "finish", input }], { host }).runOnce({ sessionId: "s" });
@@ -420,14 +420,14 @@ describe("PII", () => {
 		for (const value of Object.values(input)) expect(JSON.stringify(events)).not.toContain(value);
 	});
 
-	test("is not in events, hooks and results where inputs are excluded [RUN-128]", async () => {
+	test("is not in events, hooks and results if inputs are excluded [RUN-128]", async () => {
 		const { inputs, events } = await run("exclude");
 		expect(inputs).toEqual([undefined, undefined, undefined, undefined]);
 		const ofCalls = events.filter(({ type }) => type === "tool.call" || type === "plan");
 		expect(JSON.stringify(ofCalls)).not.toContain('"to"');
 	});
 
-	test("stays in raw inputs, credentials do not, and outputs are masked all the same [RUN-128]", async () => {
+	test("stays in raw inputs, credentials do not, and outputs are still masked [RUN-128]", async () => {
 		const shown = { to: email, card, key: "[REDACTED:api-key]", password: "[REDACTED:password]" };
 		const { inputs, events, result } = await run("raw");
 		expect(inputs).toEqual([shown, shown, shown, shown]);
@@ -435,7 +435,7 @@ describe("PII", () => {
 		expect(JSON.stringify(events.filter(({ type }) => type === "tool.result"))).not.toContain(email);
 	});
 
-	test("in an error is masked in the result, in what is said of retries, and for those who hear of errors [RUN-030] [RUN-131] [RUN-139]", async () => {
+	test("in an error is masked in the result, in reports of retries, and for error listeners [RUN-030] [RUN-131] [RUN-139]", async () => {
 		const heard: string[] = [];
 		const failing: RunnerTool = {
 			id: "fail",
@@ -451,7 +451,7 @@ describe("PII", () => {
 		expect(heard).toEqual(["no letter for [REDACTED:email]", "no letter for [REDACTED:email]"]);
 	});
 
-	test("stays in the result, and nowhere beside it [RUN-131] [RUN-127] [RUN-026] [RUN-027]", async () => {
+	test("stays only in the result [RUN-131] [RUN-127] [RUN-026] [RUN-027]", async () => {
 		const say = (text: string) => ({ id: "say", run: () => text }) satisfies RunnerTool;
 		const agent = made([use("say"), { type: "finish", input: { reply: `Write to ${email}.` } }], {
 			tools: [say(`found ${email}`)],
@@ -472,7 +472,7 @@ describe("PII", () => {
 		expect(text).toMatchObject({ result: `Write to ${email}.`, summary: `Write to ${email}.` });
 	});
 
-	test("that comes in pieces is masked in events of tokens, on the bus and in the store [RUN-130]", async () => {
+	test("that arrives in pieces is masked in token events, on the bus and in the store [RUN-130]", async () => {
 		const store = memoryEventStore();
 		const events: RunnerEvent[] = [];
 		const tokens: string[] = [];
@@ -499,7 +499,7 @@ describe("PII", () => {
 		expect(tokens.length).toBeGreaterThan(3);
 	});
 
-	test("that a stream ends with is masked, and not lost [RUN-130]", async () => {
+	test("at the end of a stream is masked, and not lost [RUN-130]", async () => {
 		const tokens: string[] = [];
 		const planner: Planner = {
 			plan: async (_, { callModel }) => {

@@ -37,7 +37,7 @@ function watching(plan: (state: PlannerState) => RunnerStep): {
 const inOrder = (...steps: RunnerStep[]) => watching(({ step }) => steps[step - 1] ?? finish);
 
 describe("a session", () => {
-	test("has an id of its own at once, and plans nothing before it is run [RUN-001]", async () => {
+	test("has its own id at once, and plans nothing before it runs [RUN-001]", async () => {
 		const { states, planner } = inOrder(finish);
 		const agent = made([], { planner });
 		const [one, two] = [agent.createSession(), agent.createSession()];
@@ -50,7 +50,7 @@ describe("a session", () => {
 		expect(states[0]?.sessionId).toBe(one.id);
 	});
 
-	test("shares nothing with another that runs beside it [RUN-002]", async () => {
+	test("shares nothing with another concurrent one [RUN-002]", async () => {
 		const signals: AbortSignal[] = [];
 		const tool: RunnerTool = {
 			id: "work",
@@ -88,7 +88,7 @@ describe("a session", () => {
 		expect(states.map(({ step }) => step).toSorted()).toEqual([1, 1, 2, 2, 3, 3]);
 	});
 
-	test("is aborted alone: another that runs beside it ends as ever [RUN-002]", async () => {
+	test("is aborted alone: another concurrent one ends as usual [RUN-002]", async () => {
 		const hang = hanging(true);
 		const { promise, resolve } = deferred();
 		const tools = [hang, { id: "slow", run: () => promise }];
@@ -102,7 +102,7 @@ describe("a session", () => {
 		expect(await other).toMatchObject({ success: true, steps: 2 });
 	});
 
-	test("is one for each runOnce, which run() without more is, too [RUN-003]", async () => {
+	test("is one for each runOnce, and for each plain run() [RUN-003]", async () => {
 		const { states, planner } = inOrder(finish);
 		const agent = made([], { planner });
 		const result = await agent.runOnce({ sessionId: "mine" });
@@ -115,7 +115,7 @@ describe("a session", () => {
 		expect(planned).toEqual(["mine", one.sessionId, two.sessionId, "other"]);
 	});
 
-	test("is run once: a second run is refused and changes nothing [RUN-005]", async () => {
+	test("runs once: a second run is rejected and changes nothing [RUN-005]", async () => {
 		const { states, planner } = inOrder(use("echo"), finish);
 		const session = made([], { planner }).createSession();
 		const first = session.run();
@@ -212,7 +212,7 @@ describe("failures are results", () => {
 	});
 });
 
-test("an error has what is known of it, where that is plain data [RUN-021]", async () => {
+test("an error has all its known data, if that is plain data [RUN-021]", async () => {
 	for (const [data, known] of [
 		[{ n: [1] }, { info: { n: [1] } }],
 		[{ at: new Date(0) }, { info: { at: "1970-01-01T00:00:00.000Z" } }],
@@ -226,7 +226,7 @@ test("an error has what is known of it, where that is plain data [RUN-021]", asy
 
 describe("abort", () => {
 	test.each([true, false])(
-		"during a tool that hears of it (%s) ends the run, and nothing begins afterwards [RUN-006] [RUN-008]",
+		"during a tool that receives it (%s) ends the run, and nothing starts afterwards [RUN-006] [RUN-008]",
 		async (hears) => {
 			const hang = hanging(hears);
 			let others = 0;
@@ -249,7 +249,7 @@ describe("abort", () => {
 		},
 	);
 
-	test("a tool that ignores it has a second, where nothing else is said [RUN-008]", async () => {
+	test("gives a tool that ignores it one second by default [RUN-008]", async () => {
 		const hang = { ...hanging(false), timeoutMs: Number.POSITIVE_INFINITY };
 		const asked: number[] = [];
 		const after = (milliseconds: number, wake: () => void) => {
@@ -265,7 +265,7 @@ describe("abort", () => {
 		expect(asked).toContain(1_000);
 	});
 
-	test("late output of a tool that was abandoned is discarded [RUN-008]", async () => {
+	test("discards late output of a tool that was abandoned [RUN-008]", async () => {
 		const { promise, resolve } = deferred<string>();
 		const begun = deferred();
 		const late: RunnerTool = {
@@ -287,7 +287,7 @@ describe("abort", () => {
 		expect(before).not.toContain("too late");
 	});
 
-	test("while it plans fires the planner's signal [RUN-009]", async () => {
+	test("during planning aborts the planner's signal [RUN-009]", async () => {
 		const begun = deferred();
 		let signal: AbortSignal | undefined;
 		const planner: Planner = {
@@ -305,7 +305,7 @@ describe("abort", () => {
 		expect(signal?.aborted).toBe(true);
 	});
 
-	test("before a run keeps it from planning; after its end, or again, it changes nothing [RUN-007]", async () => {
+	test("before a run prevents planning; after its end, or again, it changes nothing [RUN-007]", async () => {
 		const { states, planner } = inOrder(finish);
 		const agent = made([], { planner });
 		const early = agent.createSession();
@@ -328,7 +328,7 @@ describe("abort", () => {
 });
 
 describe("the steps of a run", () => {
-	test("a finish step calls no tool; its input goes before its message [RUN-020] [RUN-022] [RUN-035]", async () => {
+	test("a finish step calls no tool; its input takes precedence over its message [RUN-020] [RUN-022] [RUN-035]", async () => {
 		expect(await made([{ type: "finish", input: 0, message: "no" }]).runOnce()).toMatchObject({
 			result: 0,
 			steps: 1,
@@ -338,7 +338,7 @@ describe("the steps of a run", () => {
 		expect(said.error).toBeUndefined();
 	});
 
-	test("a finish step whose input is null ends with null, whatever its message [RUN-020]", async () => {
+	test("a finish step whose input is null ends with null, regardless of its message [RUN-020]", async () => {
 		const result = await made([{ type: "finish", input: null, message: "no" }]).runOnce();
 		expect(result).toMatchObject({ success: true, result: null });
 		expect(result.summary).toBeUndefined();
@@ -352,7 +352,7 @@ describe("the steps of a run", () => {
 		expect(states).toHaveLength(2);
 	});
 
-	test("messages go to the transcript, internal steps to the scratchpad alone, and planning continues [RUN-037] [RUN-022]", async () => {
+	test("messages are added to the transcript, internal steps only to the scratchpad, and planning continues [RUN-037] [RUN-022]", async () => {
 		let executed = 0;
 		const toolExecutor = {
 			execute: async () => {
@@ -384,7 +384,7 @@ describe("the steps of a run", () => {
 		expect(states[1]?.transcript).toEqual([{ role: "tool", toolId: "echo", content: '{"said":{"a":1}}' }]);
 	});
 
-	test("each iteration plans, asks policy, acts and reflects, in this order [RUN-034]", async () => {
+	test("each iteration plans, calls policy, acts and reflects, in this order [RUN-034]", async () => {
 		const log: string[] = [];
 		const planner = stepsPlanner(({ step }) => {
 			log.push(`plan ${step}`);
@@ -406,7 +406,7 @@ describe("the steps of a run", () => {
 		expect(log).toEqual(["plan 1", ...iteration, "plan 2", ...iteration, "plan 3", "check"]);
 	});
 
-	test("a tool that is unknown, or input that its schema refuses, is reported and planning continues [RUN-066]", async () => {
+	test("an unknown tool, or input that its schema rejects, is reported and planning continues [RUN-066]", async () => {
 		let ran = 0;
 		const typed: RunnerTool = {
 			id: "typed",
@@ -428,7 +428,7 @@ describe("the steps of a run", () => {
 		expect(ran).toBe(1);
 	});
 
-	test("reasons are kept nowhere, unless it is asked for [RUN-041]", async () => {
+	test("reasons are not stored unless requested [RUN-041]", async () => {
 		for (const more of [{}, { storeReasoning: false }, { storeReasoning: true }]) {
 			const memoryClient = inMemoryClient();
 			const steps: RunnerStep[] = [
@@ -441,7 +441,7 @@ describe("the steps of a run", () => {
 		}
 	});
 
-	test("an injected executor gets the steps that policy allows and a context, and what it gives is in the actions [RUN-043]", async () => {
+	test("an injected executor gets the steps that policy allows and a context, and its results are in the actions [RUN-043]", async () => {
 		const seen: unknown[] = [];
 		const toolExecutor: AgentConfig["toolExecutor"] = {
 			async execute(step, context) {
@@ -481,7 +481,7 @@ describe("the steps of a run", () => {
 		expect(await said(follows)).toEqual(["0", "1", "done"]);
 	});
 
-	test("a planner and a reflector given as objects take the place of the built-in ones [RUN-042]", async () => {
+	test("a planner and a reflector given as objects replace the built-in ones [RUN-042]", async () => {
 		const { states, planner } = inOrder(use("echo", 1), finish);
 		const reflector = {
 			reflect: (_: PlannerState, { output }: { output?: unknown }) => ({ note: JSON.stringify(output) }),
@@ -492,7 +492,7 @@ describe("the steps of a run", () => {
 	});
 });
 
-test("a run that uses up its steps ends with STEPS_EXHAUSTED, and plans no more [RUN-036] [RUN-022]", async () => {
+test("a run that uses up its steps ends with STEPS_EXHAUSTED, and stops planning [RUN-036] [RUN-022]", async () => {
 	const { states, planner } = inOrder(...Array.from({ length: 9 }, (): RunnerStep => use("echo", 1)));
 	const result = await made([], { planner, maxSteps: 3 }).runOnce();
 	expect(result).toMatchObject({ success: false, steps: 3, error: { code: "STEPS_EXHAUSTED" } });
@@ -510,7 +510,7 @@ test("a run that uses up its steps ends with STEPS_EXHAUSTED, and plans no more 
 });
 
 describe("memory", () => {
-	test("entries of the context are there on the first plan; an unknown stream has none [RUN-039]", async () => {
+	test("entries of the context are available in the first plan; an unknown stream has none [RUN-039]", async () => {
 		const memoryClient = inMemoryClient();
 		await memoryClient.append("past", { fact: 1 });
 		await memoryClient.append("past", { fact: 2 });
@@ -541,7 +541,7 @@ describe("memory", () => {
 		expect(await memoryClient.read(result.sessionId as string)).toEqual([{ said: 1 }]);
 	});
 
-	test("may lack search and clear; whoever asks for them is refused, and the rest works [RUN-095]", async () => {
+	test("can lack search and clear; calls to them are rejected, and the rest works [RUN-095]", async () => {
 		const { append, read } = inMemoryClient();
 		const look: RunnerTool = {
 			id: "look",
@@ -558,7 +558,7 @@ describe("memory", () => {
 		expect(result.actions?.[0]?.output).toEqual(["MEMORY_UNSUPPORTED", "MEMORY_UNSUPPORTED", [1]]);
 	});
 
-	test("has its changes listed in order, without those that failed [RUN-027]", async () => {
+	test("lists its changes in order, without those that failed [RUN-027]", async () => {
 		const full = (name: string) => (name === "full" ? Promise.reject(new Error("full")) : undefined);
 		const databaseClient = { write: async (name: string) => full(name), read: vi.fn(), query: vi.fn() };
 		const inner = inMemoryClient();
@@ -590,7 +590,7 @@ describe("memory", () => {
 		expect(await listed(idle, { memoryClient: failing })).toEqual([]);
 	});
 
-	test("of a session's own is fresh each time; one that is given keeps what it has [RUN-018]", async () => {
+	test("of a session is empty each time; one that is given keeps its contents [RUN-018]", async () => {
 		const counting: RunnerTool = {
 			id: "count",
 			run: async (_, { memory }) => {
@@ -607,7 +607,7 @@ describe("memory", () => {
 		expect(await counts({ memoryClient: inMemoryClient() })).toEqual([1, 2]);
 	});
 
-	test("is all there is: a tool has a database only where one is given [RUN-018]", async () => {
+	test("is the only storage: a tool has a database only if one is given [RUN-018]", async () => {
 		const asks: RunnerTool = { id: "ask", run: (_, { database }) => database !== undefined };
 		const databaseClient = { write: async () => {}, read: async () => null, query: async () => [] };
 		for (const more of [{}, { databaseClient }]) {
@@ -622,7 +622,7 @@ describe("memory", () => {
 });
 
 describe("a result", () => {
-	test("has an id of its own, times in order, and survives JSON [RUN-019] [RUN-031]", async () => {
+	test("has its own id, times in order, and survives JSON [RUN-019] [RUN-031]", async () => {
 		const agent = made([use("echo"), use("echo"), finish]);
 		const [one, two] = [await agent.runOnce(), await agent.runOnce()];
 		expect(new Set([one.id, two.id, one.sessionId, two.sessionId]).size).toBe(4);
@@ -634,14 +634,14 @@ describe("a result", () => {
 		expect(Object.keys(one.metrics?.toolLatencyMs ?? {})).toEqual(["echo"]);
 	});
 
-	test("says that it was aborted only where it was [RUN-033]", async () => {
+	test("is marked as aborted only if it was [RUN-033]", async () => {
 		const session = made([finish]).createSession();
 		session.abort();
 		expect((await session.run()).aborted).toBe(true);
 		for (const steps of [[finish], []]) expect(await made(steps).runOnce()).not.toHaveProperty("aborted");
 	});
 
-	test("ends no earlier than it began, also where the clock is put back [RUN-019]", async () => {
+	test("ends no earlier than it started, even if the clock is set back [RUN-019]", async () => {
 		let now = 1_000_000;
 		const clock = { now: () => --now, monotonic: () => 0 };
 		const { startedAt, finishedAt, metrics } = await made([finish], { ports: { clock } }).runOnce();
@@ -656,7 +656,7 @@ describe("a result", () => {
 		]);
 	});
 
-	test("counts retries, and says what failed last; without any it says nothing [RUN-030]", async () => {
+	test("counts retries, and has the last failure; without any it has none [RUN-030]", async () => {
 		let calls = 0;
 		const flaky: RunnerTool = {
 			id: "flaky",

@@ -10,7 +10,7 @@ const output = z.object({ city: z.string(), unit: z.string().default("°C") });
 test.each([
 	["message", { message: '{"city":"Lisbon"}' }],
 	["input", { input: { city: "Lisbon" } }],
-])("the %s of a finish step is the output of the agent, and no model is asked for it", async (_, finish) => {
+])("the %s of a finish step is the output of the agent, and no model is called for it", async (_, finish) => {
 	const model = scriptedModel([]);
 	const execution = planActReflect({ planner: stepsPlanner([{ type: "finish", ...finish }]), safety: {} });
 	const result = await agent({ model, output, execution }).generate("go");
@@ -19,7 +19,7 @@ test.each([
 });
 
 test.each(["planner-output", "tool-input"])(
-	"what policy would ask a person at %s is blocked, for the strategy asks nobody",
+	"a decision to ask a person at %s blocks, because the strategy cannot ask",
 	async (asked) => {
 		const ran: unknown[] = [];
 		const pay = tool({

@@ -48,7 +48,7 @@ async function running(
 	return { action: (await agent.runOnce()).actions?.[0] as ActionResult, waited };
 }
 
-test("says that it needs the network and is not safe by default, and always resolves [RUN-071]", async () => {
+test("declares that it needs the network and is not safe by default, and always resolves [RUN-071]", async () => {
 	const connector = httpConnector();
 	expect(connector).toMatchObject({ id: "http", safeByDefault: false, requires: "network" });
 	expect(connector.description).not.toBe("");
@@ -66,7 +66,7 @@ test("says that it needs the network and is not safe by default, and always reso
 		});
 });
 
-test("gives status, headers and body of a 2xx, and of any other status with ok: false [RUN-074]", async () => {
+test("returns status, headers and body of a 2xx, and of any other status with ok: false [RUN-074]", async () => {
 	const listener: RequestListener = ({ url }, response) => {
 		const status = Number(url?.slice(1));
 		response.writeHead(status, { "X-One": "1" }).end(status === 204 ? undefined : "grüße");
@@ -86,7 +86,7 @@ test("gives status, headers and body of a 2xx, and of any other status with ok: 
 	});
 });
 
-test("gives bytes that are no text in base64, and text in its charset", async () => {
+test("returns bytes that are not text in base64, and text in its charset", async () => {
 	const listener: RequestListener = ({ url }, response) => {
 		if (url === "/png")
 			response.writeHead(200, { "content-type": "image/png" }).end(Buffer.from([137, 80, 0, 255]));
@@ -104,7 +104,7 @@ test("gives bytes that are no text in base64, and text in its charset", async ()
 	});
 });
 
-test("sends a body as text or JSON; a GET has none, and headers of the connection are not set by hand", async () => {
+test("sends a body as text or JSON; a GET has none, and connection headers cannot be set", async () => {
 	const seen: unknown[] = [];
 	const listener: RequestListener = async (message, response) => {
 		let body = "";
@@ -137,8 +137,8 @@ test("sends a body as text or JSON; a GET has none, and headers of the connectio
 	});
 });
 
-describe("its time", () => {
-	test("covers a silent server and a body that does not end, and closes the socket [RUN-075]", async () => {
+describe("its timeout", () => {
+	test("covers a silent server and an endless body, and closes the socket [RUN-075]", async () => {
 		let closed = 0;
 		const listener: RequestListener = ({ url, socket }, response) => {
 			socket.on("close", () => closed++);
@@ -154,7 +154,7 @@ describe("its time", () => {
 		});
 	});
 
-	test("covers a look-up that hangs, and is 10 seconds where nothing else is said [RUN-075]", async () => {
+	test("covers a lookup that hangs, and is 10 seconds by default [RUN-075]", async () => {
 		const resolve = () => new Promise<never>(() => {});
 		expect(await call({ url: "http://a.example/" }, { resolve, timeoutMs: 50 })).toMatchObject({
 			ok: false,
@@ -169,7 +169,7 @@ describe("its time", () => {
 
 describe("through a runner", () => {
 	test.each([429, 502, 503, 504])(
-		"a GET or HEAD that got %i is made three times in all [RUN-076]",
+		"a GET or HEAD that got %i is sent three times in total [RUN-076]",
 		async (status) => {
 			for (const method of ["GET", "HEAD"]) {
 				let requests = 0;
@@ -185,7 +185,7 @@ describe("through a runner", () => {
 		},
 	);
 
-	test("a failed connection and a timeout are tried again, another status is not [RUN-076]", async () => {
+	test("a failed connection and a timeout are retried, another status is not [RUN-076]", async () => {
 		let requests = 0;
 		const listener: RequestListener = ({ url, socket }, response) => {
 			requests++;
@@ -211,7 +211,7 @@ describe("through a runner", () => {
 		});
 	});
 
-	test("a POST is made again only with an idempotency key, which every attempt sends [RUN-076]", async () => {
+	test("a POST is sent again only with an idempotency key, which every attempt sends [RUN-076]", async () => {
 		const keys: unknown[] = [];
 		const listener: RequestListener = ({ headers, socket, url }, response) => {
 			keys.push(headers["idempotency-key"]);
@@ -230,7 +230,7 @@ describe("through a runner", () => {
 		});
 	});
 
-	test("waits as long as the server wants, 30 seconds at most [RUN-076]", async () => {
+	test("waits as long as the server requests, 30 seconds at most [RUN-076]", async () => {
 		let value = "";
 		const listener: RequestListener = (_, response) => {
 			response.writeHead(503, { "Retry-After": value }).end();
@@ -259,7 +259,7 @@ describe("through a runner", () => {
 		expect(waited).toEqual([30_000, 30_000]);
 	});
 
-	test("without allowNetwork nothing is looked up and no socket is made [RUN-158]", async () => {
+	test("without allowNetwork nothing is looked up and no socket is opened [RUN-158]", async () => {
 		const connect = vi.spyOn(Socket.prototype, "connect");
 		const lookup = vi.spyOn(dns.promises, "lookup");
 		syncBuiltinESMExports();
@@ -274,7 +274,7 @@ describe("through a runner", () => {
 	});
 });
 
-test("a body beyond the limit is not read on: RESPONSE_TOO_LARGE, measured after decompression [RUN-077]", async () => {
+test("a body over the limit is not read further: RESPONSE_TOO_LARGE, measured after decompression [RUN-077]", async () => {
 	const listener: RequestListener = ({ url }, response) => {
 		if (url === "/gzip")
 			response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(2_000_000)));
@@ -294,7 +294,7 @@ test("a body beyond the limit is not read on: RESPONSE_TOO_LARGE, measured after
 	});
 });
 
-describe("what it never reaches", () => {
+describe("never reaches", () => {
 	const isRefused = (code: string) => async (url: string) => {
 		const connect = vi.spyOn(Socket.prototype, "connect");
 		const result = await call({ url }, {});
@@ -305,21 +305,21 @@ describe("what it never reaches", () => {
 	};
 
 	test.each(["file:///etc/passwd", "http://user:hunter2@a.example/"])(
-		"%s, which is refused [RUN-078]",
+		"%s, which is rejected [RUN-078]",
 		isRefused("URL_REFUSED"),
 	);
 
 	test.each([
 		...["http://127.0.0.1/", "http://[::1]/", "http://10.0.0.1/", "http://100.64.0.1/"],
 		...["http://169.254.169.254/", "http://[fe80::1]/", "http://0.0.0.0/", "http://[::]/"],
-	])("%s, which leads inward [RUN-079]", isRefused("SSRF_BLOCKED"));
+	])("%s, which is internal [RUN-079]", isRefused("SSRF_BLOCKED"));
 
 	test.each([
 		...["http://2130706433/", "http://0177.0.0.1/", "http://0x7f.1/", "http://[::ffff:127.0.0.1]/"],
 		"http://localhost./",
-	])("%s, which is written in another way and leads inward [RUN-080]", isRefused("SSRF_BLOCKED"));
+	])("%s, which is another spelling of an internal address [RUN-080]", isRefused("SSRF_BLOCKED"));
 
-	test("a name with an inward answer, or a second answer that differs [RUN-081]", async () => {
+	test("a name with an internal address, or with a second answer that differs [RUN-081]", async () => {
 		const answers = [["127.0.0.1"], ["127.0.0.2"]];
 		const resolve = vi.fn(async () => answers.shift() ?? []);
 		await serving(
@@ -346,7 +346,7 @@ describe("what it never reaches", () => {
 	});
 });
 
-test("credentials of an origin are sent to it alone; a redirect elsewhere drops them and the ones of the input [RUN-083]", async () => {
+test("credentials of an origin are sent only to it; a redirect elsewhere drops them and those of the input [RUN-083]", async () => {
 	const seen: unknown[] = [];
 	const look: RequestListener = ({ headers, url }, response) => {
 		seen.push([headers.authorization, headers["x-api-key"], headers["x-mine"], headers.cookie]);
@@ -378,7 +378,7 @@ test("credentials of an origin are sent to it alone; a redirect elsewhere drops 
 	);
 });
 
-test("options that cannot be meant are refused", () => {
+test("invalid options are rejected", () => {
 	for (const options of [
 		{ timeoutMs: 0 },
 		{ maxResponseBytes: 1.5 },

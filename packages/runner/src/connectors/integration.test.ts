@@ -13,7 +13,7 @@ afterEach(() => {
 	syncBuiltinESMExports();
 });
 
-test("an agent fetches from a local server, keeps what it got, and finishes, without traffic to the outside [RUN-150]", async () => {
+test("an agent fetches from a local server, stores the response, and finishes, without external traffic [RUN-150]", async () => {
 	const connect = vi.spyOn(Socket.prototype, "connect");
 	const lookup = vi.spyOn(dns.promises, "lookup");
 	syncBuiltinESMExports();

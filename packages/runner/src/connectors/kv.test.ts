@@ -16,7 +16,7 @@ test("is safe by default and needs nothing, and always resolves [RUN-071]", asyn
 	});
 });
 
-test("gets, sets, deletes and lists; a missing key gives null [RUN-084]", async () => {
+test("gets, sets, deletes and lists; a missing key returns null [RUN-084]", async () => {
 	const kv = kvConnector();
 	const output = async (input: object) => (await kv.run(input, context)).output;
 	expect(await output({ operation: "get", key: "a" })).toBeNull();
@@ -32,7 +32,7 @@ test("gets, sets, deletes and lists; a missing key gives null [RUN-084]", async 
 	expect(await output({ operation: "get", key: "a" })).toBeNull();
 });
 
-test("shares nothing with who gave or got a value [RUN-084]", async () => {
+test("shares no value with its callers [RUN-084]", async () => {
 	const kv = kvConnector();
 	const given = { list: [1] };
 	await kv.run({ operation: "set", key: "a", value: given }, context);
@@ -43,7 +43,7 @@ test("shares nothing with who gave or got a value [RUN-084]", async () => {
 	expect((await kv.run({ operation: "get", key: "a" }, context)).output).toEqual({ list: [1] });
 });
 
-test("keeps `__proto__` and its like as ordinary keys and members [RUN-084]", async () => {
+test("keeps `__proto__` and similar names as ordinary keys and members [RUN-084]", async () => {
 	const kv = kvConnector();
 	for (const key of ["__proto__", "constructor", "toString"]) {
 		expect((await kv.run({ operation: "get", key }, context)).output).toBeNull();
@@ -60,7 +60,7 @@ test("keeps `__proto__` and its like as ordinary keys and members [RUN-084]", as
 	expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
 });
 
-test("has a limit of keys and of values, and refuses what it cannot read", async () => {
+test("has a limit of keys and of values, and rejects unreadable ones", async () => {
 	const kv = kvConnector({ maxKeys: 1, maxValueCharacters: 5 });
 	const code = async (input: unknown) => (await kv.run(input, context)).meta?.code;
 	expect(await code({ operation: "set", key: "a", value: "123" })).toBeUndefined();

@@ -97,7 +97,7 @@ const own: readonly string[] = [
 
 if (!hasMariadb) test.skip(`MariaDB is not installed (package mariadb-server): no ${mariadbServer}`);
 else
-	describe("a statement that may only read, on MariaDB", () => {
+	describe("a read-only statement on MariaDB", () => {
 		let server: MysqlServer;
 
 		beforeAll(async () => {
@@ -149,7 +149,7 @@ else
 			}
 		});
 
-		test("changes nothing, for random texts of the pieces that lexers read differently", async () => {
+		test("changes nothing, for random texts of the tokens that lexers read differently", async () => {
 			const more = [...pieces, "# ", "/*!50000", "/*M!", "deletes()", "@a:=", "INTO OUTFILE", "\\"];
 			let sent = 0;
 			await fc.assert(
@@ -171,7 +171,7 @@ else
 			"SELECT SLEEP(60)",
 			"SELECT BENCHMARK(10000000000, SHA2('x', 512))",
 			"SELECT SLEEP(1) FROM t a, t b, t c, t d, t e, t f",
-		])("that never ends, %s, is ended in time, at the server too", async (sql) => {
+		])("that never ends, %s, is ended in time, also at the server", async (sql) => {
 			const { ok, meta } = await connector({ timeoutMs: 300 }).run({ sql }, contextOf());
 			expect([ok, meta?.code]).toEqual([false, "SQL_TIMEOUT"]);
 			await expect
@@ -198,7 +198,7 @@ else
 			expect(JSON.stringify(output)).toContain('"got":1');
 		});
 
-		test("reads what it may, with bound parameters", async () => {
+		test("reads what is allowed, with bound parameters", async () => {
 			const { ok, output } = await connector().run(
 				{ sql: "SELECT id, name FROM t WHERE name = ? OR id = ?", params: ["' OR 1=1 -- ", 2] },
 				contextOf(),

@@ -55,7 +55,7 @@ function isAlive(pid: number): boolean {
 	return !/^\d+ \(.*\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 }
 
-test("says that it needs the shell and is not safe by default [RUN-071]", () => {
+test("declares that it needs the shell and is not safe by default [RUN-071]", () => {
 	expect(shellConnector({ root: folder() })).toMatchObject({
 		id: "shell",
 		description: expect.stringMatching(/./),
@@ -74,7 +74,7 @@ describe("its arguments", () => {
 		[{ argv: ["a\0b"] }],
 		[{}],
 		[{ command: "ls" }],
-	])("as %j are TOOL_INPUT_INVALID, and nothing is started [RUN-088]", async (input) => {
+	])("such as %j are TOOL_INPUT_INVALID, and nothing is started [RUN-088]", async (input) => {
 		const spawn = watchedSpawn();
 		expect(await run(input)).toMatchObject({ ok: false, meta: { code: "TOOL_INPUT_INVALID" } });
 		expect(spawn).not.toHaveBeenCalled();
@@ -107,7 +107,7 @@ describe("its arguments", () => {
 });
 
 describe("its folder", () => {
-	test("is the root, or one inside of it, with links resolved [RUN-089]", async () => {
+	test("is the root, or one inside it, with links resolved [RUN-089]", async () => {
 		const root = folder();
 		mkdirSync(join(root, "a/b"), { recursive: true });
 		mkdirSync(join(root, "..c"));
@@ -123,7 +123,7 @@ describe("its folder", () => {
 		expect(await where(join(root, "a"))).toBe(join(root, "a"));
 	});
 
-	test("is never outside, by dots, by a link, by a path or by a name that begins alike [RUN-089]", async () => {
+	test("is never outside, by dots, by a link, by a path or by a name with the same prefix [RUN-089]", async () => {
 		const outside = folder();
 		const root = join(outside, "root");
 		mkdirSync(root);
@@ -152,7 +152,7 @@ describe("its folder", () => {
 });
 
 describe("its environment", () => {
-	test("holds PATH and LANG only, unless others are named [RUN-092]", async () => {
+	test("contains only PATH and LANG, unless others are named [RUN-092]", async () => {
 		vi.stubEnv("SECRET_KEY", "secret");
 		vi.stubEnv("LANG", "C.UTF-8");
 		const names = async (options: Partial<ShellConnectorOptions>) => {
@@ -172,7 +172,7 @@ describe("its environment", () => {
 		expect(await names({ env: [], variables: { PATH: process.env.PATH as string } })).toEqual(["PATH"]);
 	});
 
-	test("another exit code than 0 is a failure with everything that was written [RUN-092]", async () => {
+	test("an exit code other than 0 is a failure with the complete output [RUN-092]", async () => {
 		const result = await run(node("console.log('out'); console.error('err'); process.exit(3)"));
 		expect(result).toMatchObject({
 			ok: false,
@@ -211,8 +211,8 @@ const pids = ({ output }: { readonly output: Output }): readonly number[] =>
 		.filter((line) => line !== "")
 		.map(Number);
 
-describe("nothing is left", () => {
-	test("after a timeout, of what ends when it is asked to [RUN-090]", async () => {
+describe("no process is left", () => {
+	test("after a timeout, if it ends on request [RUN-090]", async () => {
 		const began = performance.now();
 		const result = await run(
 			{ argv: ["sh", "-c", "sleep 100 & echo $! $$ | tr ' ' '\\n'; wait"] },
@@ -227,7 +227,7 @@ describe("nothing is left", () => {
 		expect(pids(result).map(isAlive)).toEqual([false, false]);
 	});
 
-	test("after a timeout, of what ignores SIGTERM and of what that started: killed after 2 seconds [RUN-090]", async () => {
+	test("after a timeout, if it ignores SIGTERM, including its children: killed after 2 seconds [RUN-090]", async () => {
 		const began = performance.now();
 		const result = await run(node(stubborn), { timeoutMs: 1_500, ...stubbornOptions });
 		const took = performance.now() - began;
@@ -242,7 +242,7 @@ describe("nothing is left", () => {
 		expect(pids(result).map(isAlive)).toEqual([false, false]);
 	});
 
-	test("after a timeout, of what left the group with a session of its own [RUN-090]", async () => {
+	test("after a timeout, if it left the group with its own session [RUN-090]", async () => {
 		const result = await run(
 			{ argv: ["sh", "-c", "setsid sh -c 'echo $$; exec sleep 100' & wait"] },
 			{ timeoutMs: 1_000 },
@@ -267,7 +267,7 @@ describe("nothing is left", () => {
 		expect(pids(result).map(isAlive)).toEqual([false]);
 	});
 
-	test("and the time is 30 seconds where nothing else is said, within that of the tool [RUN-090]", async () => {
+	test("and the timeout is 30 seconds by default, within that of the tool [RUN-090]", async () => {
 		const timers = vi.spyOn(globalThis, "setTimeout");
 		await run({ argv: ["true"] });
 		expect(timers.mock.calls.map(([, milliseconds]) => milliseconds)).toContain(30_000);
@@ -276,7 +276,7 @@ describe("nothing is left", () => {
 });
 
 describe("its output", () => {
-	test("beyond the limit, both together, ends the program; the first bytes are kept [RUN-091]", async () => {
+	test("over the limit, in total, ends the program; the first bytes are kept [RUN-091]", async () => {
 		const result = await run(
 			node("console.error('e'.repeat(10)); setInterval(() => process.stdout.write('x'.repeat(1000)), 1)"),
 			{ maxOutputBytes: 5_000 },
@@ -289,7 +289,7 @@ describe("its output", () => {
 		expect(first.output.stdout).toBe("abc");
 	});
 
-	test("is limited to 1 MiB where nothing else is said, and at the limit is whole [RUN-091]", async () => {
+	test("is limited to 1 MiB by default, and complete at the limit [RUN-091]", async () => {
 		const whole = await run({ argv: ["head", "-c", "1048576", "/dev/zero"] });
 		expect([whole.ok, whole.output.stdout.length]).toEqual([true, 1_048_576]);
 		const more = await run({ argv: ["head", "-c", "1048577", "/dev/zero"] });
@@ -297,7 +297,7 @@ describe("its output", () => {
 		expect(more.output.stdout.length).toBe(1_048_576);
 	});
 
-	test("is cut between letters", async () => {
+	test("is cut between characters", async () => {
 		const result = await run({ argv: ["printf", "aüü"] }, { maxOutputBytes: 4 });
 		expect(result).toMatchObject({ meta: { code: "OUTPUT_LIMIT" }, output: { stdout: "aü" } });
 	});
@@ -316,7 +316,7 @@ test("without allowShell a runner starts no process; with it, it does [RUN-158]"
 	expect(spawn).toHaveBeenCalledTimes(1);
 });
 
-test("options that cannot be meant are refused", () => {
+test("invalid options are rejected", () => {
 	for (const options of [
 		{},
 		{ root: "" },

@@ -74,7 +74,7 @@ const statementOf = (sql: string, more: Partial<SqlStatement> = {}): SqlStatemen
 });
 const never = new AbortController().signal;
 
-describe("a statement that may only read", () => {
+describe("a read-only statement", () => {
 	test(`changes nothing and fails, for ${attempts.length} attempts to write [RUN-086] [RUN-087]`, async () => {
 		expect(attempts.length).toBeGreaterThanOrEqual(60);
 		for (const sql of attempts) {
@@ -88,7 +88,7 @@ describe("a statement that may only read", () => {
 		}
 	});
 
-	test("changes nothing where a driver gets the text unread", async () => {
+	test("changes nothing if a driver gets the text unparsed", async () => {
 		for (const sql of attempts) {
 			for (const driver of [postgres, sqlite, sqliteFile])
 				await driver.query(statementOf(sql), never).catch(() => undefined);
@@ -96,7 +96,7 @@ describe("a statement that may only read", () => {
 		}
 	});
 
-	test("changes nothing where a driver of your own sends the text as it is, without a transaction", async () => {
+	test("changes nothing if a custom driver sends the text unchanged, without a transaction", async () => {
 		// What is found to read may still call a function of the database that writes: a read-only transaction prevents that.
 		const ownFunctions = /\b(?:deletes|nextval|setval|lo_create|query_to_xml)\(/;
 		for (const sql of attempts.filter((attempt) => !ownFunctions.test(attempt))) {
@@ -105,7 +105,7 @@ describe("a statement that may only read", () => {
 		}
 	});
 
-	test("changes nothing, for random texts of the pieces that lexers read differently", async () => {
+	test("changes nothing, for random texts of the tokens that lexers read differently", async () => {
 		let sent = 0;
 		await fc.assert(
 			fc.asyncProperty(fc.array(fc.constantFrom(...pieces), { maxLength: 9 }), async (parts) => {
@@ -133,7 +133,7 @@ async function sentSimply(sql: string): Promise<boolean> {
 	return true;
 }
 
-test("what databases read alike is accepted", () => {
+test("text that all databases read alike is accepted", () => {
 	for (const sql of [
 		"SELECT a.*, count(*) OVER (PARTITION BY b ORDER BY c) FROM t AS a WHERE x <> 1.5e3 AND y >= .5 -- why",
 		"SELECT data ->> 'a' || b::text, data @> '{}' FROM \"t\" WHERE `id` = ? AND [id] = ? /* why; */ ;",
@@ -149,7 +149,7 @@ describe("Postgres", () => {
 
 	beforeEach(unchanged);
 
-	test("binds parameters literally, and gives values as plain data [RUN-085]", async () => {
+	test("binds parameters literally, and returns values as plain data [RUN-085]", async () => {
 		for (const value of ["'; DROP TABLE t;--", "\\'; DELETE FROM t", "?", "$1", "😀"])
 			expect(await run("SELECT ? AS a, 'it''s ?' AS b, ?::int + 1 AS c", [value, 41])).toEqual({
 				ok: true,
@@ -168,7 +168,7 @@ describe("Postgres", () => {
 		expect(await run("SELECT missing")).toMatchObject({ ok: false, meta: { code: "SQL_FAILED" } });
 	});
 
-	test("reads no more than was asked for", async () => {
+	test("reads no more than requested", async () => {
 		const endless = "SELECT generate_series(1, 100000000) AS i";
 		expect(await run(endless, [], false, { maxRows: 3 })).toEqual({
 			ok: true,
@@ -183,7 +183,7 @@ describe("Postgres", () => {
 		});
 	});
 
-	test("writes where the agent may, as one statement, and its connection is not used again", async () => {
+	test("writes if the agent may, as one statement, and its connection is not used again", async () => {
 		const inserted = await run("INSERT INTO t (id, name) VALUES (?, ?)", [9, "nine"], true);
 		expect(inserted).toEqual({ ok: true, output: { rows: [], changes: 1 } });
 		const sql = "DELETE FROM t WHERE id = ? RETURNING name, set_config('search_path', 'nowhere', false)";
@@ -195,14 +195,14 @@ describe("Postgres", () => {
 		});
 	});
 
-	test("keeps nothing of a statement that read: no setting, no lock", async () => {
+	test("keeps nothing of a read: no setting, no lock", async () => {
 		await run("SELECT set_config('search_path', 'nowhere', false), pg_advisory_lock(7)");
 		expect((await run("SELECT count(*) AS n FROM t")).ok).toBe(true);
 		const held = "SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory'";
 		expect((await run(held)).output).toEqual({ rows: [{ n: 0 }] });
 	});
 
-	test("ends a statement that takes too long or is aborted, and one that waits for a connection", async () => {
+	test("ends a statement that is too slow or aborted, and one that waits for a connection", async () => {
 		expect(await run("SELECT pg_sleep(20)", [], false, { timeoutMs: 200 })).toMatchObject({
 			meta: { code: "SQL_TIMEOUT" },
 		});
@@ -221,7 +221,7 @@ describe("Postgres", () => {
 		}, 10_000);
 	});
 
-	test("is refused where its pool sends several statements at once", async () => {
+	test("is rejected if its pool sends several statements at once", async () => {
 		const connect = async () => {
 			const connection = await pool.connect();
 			return {

@@ -87,7 +87,7 @@ describe("parameters", () => {
 		},
 	);
 
-	test("keep their kind: whole numbers, fractions, truth, null, and integers beyond a number's reach [RUN-085]", async () => {
+	test("keep their type: integers, fractions, booleans, null, and integers beyond the safe range [RUN-085]", async () => {
 		const { output } = await run(
 			"SELECT typeof(?) a, typeof(?) b, typeof(?) c, typeof(?) d, 9007199254740993 e, x'00ff' f, ? g",
 			[5, 1.5, true, null, "x"],
@@ -117,7 +117,7 @@ describe("parameters", () => {
 		["SELECT @name", [1]],
 		["SELECT $name", [1]],
 		["SELECT $1", [1]],
-	])("of another number than placeholders are SQL_REFUSED: %s with %j [RUN-086]", async (sql, params) => {
+	])("in another number than placeholders are SQL_REFUSED: %s with %j [RUN-086]", async (sql, params) => {
 		const query = vi.fn();
 		const connector = sqlConnector({ driver: { query } });
 		expect(await connector.run({ sql, params }, contextOf())).toMatchObject({
@@ -127,7 +127,7 @@ describe("parameters", () => {
 		expect(query).not.toHaveBeenCalled();
 	});
 
-	test("are no lists and no objects", async () => {
+	test("cannot be lists or objects", async () => {
 		for (const params of [[[1]], [{}], "x"])
 			expect((await run("SELECT ?", params as never)).meta?.code).toBe("TOOL_INPUT_INVALID");
 		expect((await run("SELECT ?", ["a\0b"])).meta?.code).toBe("SQL_REFUSED");
@@ -164,7 +164,7 @@ describe("several statements", () => {
 		unchanged();
 	});
 
-	test("are refused by SQLite's own reading, too, and a semicolon at the end or in a text is no second statement [RUN-086]", async () => {
+	test("are also rejected by SQLite's own parser, and a semicolon at the end or in a text is not a second statement [RUN-086]", async () => {
 		for (const [, driver] of drivers) {
 			const statement = {
 				sql: "SELECT 1; DROP TABLE t",
@@ -201,7 +201,7 @@ describe("several statements", () => {
 		"EXPLAIN SELECT 1",
 		"REINDEX",
 		"(SELECT 1)",
-	])("nor what changes the connection: %s, with writes allowed either [RUN-086]", async (sql) => {
+	])("and changes of the connection are refused: %s, even with writes allowed [RUN-086]", async (sql) => {
 		for (const allowed of [false, true]) expect((await run(sql, [], allowed)).meta?.code).toBe("SQL_REFUSED");
 		expect(existsSync("x.db")).toBe(false);
 	});
@@ -231,7 +231,7 @@ describe("writing", () => {
 		expect(query).not.toHaveBeenCalled();
 	});
 
-	test.each(statements)("is refused by the connection itself, too: %s [RUN-087]", async (sql) => {
+	test.each(statements)("is also rejected by the connection itself: %s [RUN-087]", async (sql) => {
 		const signal = new AbortController().signal;
 		const statement = {
 			sql,
@@ -247,13 +247,13 @@ describe("writing", () => {
 		unchanged();
 	});
 
-	test("is kept from a statement that begins by reading where writes are allowed, too [RUN-087]", async () => {
+	test("is also not allowed in a statement that starts with a read, even where writes are allowed [RUN-087]", async () => {
 		const query = vi.fn(async () => ({ rows: [] }));
 		await sqlConnector({ driver: { query } }).run({ sql: "SELECT 1" }, contextOf({ allowDbWrites: true }));
 		expect(query).toHaveBeenCalledWith(expect.objectContaining({ readOnly: true }), expect.anything());
 	});
 
-	test("is done where the agent has allowDbWrites, and only there [RUN-087]", async () => {
+	test("is allowed only if the agent has allowDbWrites [RUN-087]", async () => {
 		for (const [, driver] of drivers) {
 			const input = {
 				sql: "WITH x AS (SELECT ? AS n) INSERT INTO t (name) SELECT n FROM x RETURNING name",
@@ -279,7 +279,7 @@ describe("writing", () => {
 	});
 });
 
-describe("what is much", () => {
+describe("a large result", () => {
 	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
 
 	test("is cut by rows and by characters", async () => {
@@ -296,13 +296,13 @@ describe("what is much", () => {
 		}
 	});
 
-	test("leaves a driver that does not heed its signal a second after the time is over", async () => {
+	test("abandons a driver that ignores its signal a second after the timeout", async () => {
 		const driver: SqlDriver = { query: () => new Promise(() => {}) };
 		const ran = sqlConnector({ driver, timeoutMs: 20 }).run({ sql: "SELECT 1" }, contextOf());
 		expect(await ran).toMatchObject({ ok: false, meta: { code: "SQL_TIMEOUT" } });
 	});
 
-	test("never blocks this process: a statement without end is killed, and the next one works", async () => {
+	test("never blocks this process: an endless statement is killed, and the next one works", async () => {
 		const driver = drivers[1]?.[1] as SqlDriver;
 		const connector = sqlConnector({ driver, timeoutMs: 400 });
 		const began = performance.now();
@@ -316,7 +316,7 @@ describe("what is much", () => {
 		expect((await sqlConnector({ driver }).run({ sql: "SELECT 2 AS a" }, contextOf())).ok).toBe(true);
 	});
 
-	test("is read in linear time, whatever it looks like", () => {
+	test("is read in linear time, for any content", () => {
 		for (const piece of [
 			"/",
 			"'",
@@ -345,7 +345,7 @@ describe("what is much", () => {
 	});
 });
 
-test("what SQLite says is an answer with a code, and options that cannot be meant are refused", async () => {
+test("SQLite's errors are results with a code, and invalid options are rejected", async () => {
 	expect(await run("SELECT * FROM missing")).toMatchObject({
 		ok: false,
 		meta: { code: "SQL_FAILED", message: expect.stringContaining("missing") },

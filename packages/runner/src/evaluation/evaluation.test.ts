@@ -19,7 +19,7 @@ import {
 } from "./index.ts";
 
 describe("an evaluation", () => {
-	test("runs each scenario so often, and gives success, steps, times, errors of tools and tokens [RUN-154]", async () => {
+	test("runs each scenario the given number of times, and reports success, steps, times, errors of tools and tokens [RUN-154]", async () => {
 		let runs = 0;
 		const flaky = {
 			id: "flaky",
@@ -51,7 +51,7 @@ describe("an evaluation", () => {
 		expect(JSON.parse(JSON.stringify(report))).toEqual(report);
 	});
 
-	test("gives the time that half and that 95 of 100 runs take at most [RUN-154]", async () => {
+	test("reports the median and the 95th percentile of the times [RUN-154]", async () => {
 		let now = 0;
 		const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
 		const times = [30, 10, 20, 40, 100, 60, 80, 70, 90, 50];
@@ -66,7 +66,7 @@ describe("an evaluation", () => {
 		}
 	});
 
-	test("takes agents of the engine and functions, and counts their tokens", async () => {
+	test("accepts agents of the engine and functions, and counts their tokens", async () => {
 		const engine = agent({ model: scriptedModel(["Paris", "Paris"]) });
 		const report = await evaluate([
 			{ name: "engine", agent: engine, input: "capital?", scorers: [exact("Paris")] },
@@ -121,7 +121,7 @@ describe("an evaluation", () => {
 		],
 		[[{ name: "a", agent: () => 1 }], { repetitions: 0 }],
 		[[{ name: "a", agent: () => 1 }], { concurrency: 1.5 }],
-	])("that makes no sense is refused", async (scenarios, options) => {
+	])("with invalid options is rejected", async (scenarios, options) => {
 		await expect(evaluate(scenarios, options)).rejects.toMatchObject({ code: "EVALUATION_INVALID" });
 	});
 });
@@ -154,7 +154,7 @@ describe("a baseline", () => {
 		["tokens", { tokens: 56 }, { tokens: 55 }],
 		["scores.exact", { scores: { exact: 0.7 } }, { scores: { exact: 0.73 } }],
 	] as const)(
-		"names scenario and figure where %s is worse beyond the tolerance [RUN-155]",
+		"names scenario and figure if %s is worse beyond the tolerance [RUN-155]",
 		(metric, worse, within) => {
 			expect(compareReports(report(worse), report())).toMatchObject([{ scenario: "s", metric }]);
 			expect(compareReports(report(within), report())).toEqual([]);
@@ -163,7 +163,7 @@ describe("a baseline", () => {
 		},
 	);
 
-	test("holds no improvement against it, and misses a scenario that is gone [RUN-155]", () => {
+	test("accepts improvements, and reports a missing scenario [RUN-155]", () => {
 		const better = { successRate: 1, meanSteps: 1, p50: 1, p95: 1, tokens: 1, scores: { exact: 1 } };
 		expect(compareReports(report(better), report())).toEqual([]);
 		expect(compareReports(report({ name: "other" }), report())).toMatchObject([
@@ -171,7 +171,7 @@ describe("a baseline", () => {
 		]);
 	});
 
-	test("that cannot be read is refused", () => {
+	test("that cannot be read is rejected", () => {
 		expect(readReport(JSON.stringify(report()))).toEqual(report());
 		for (const text of ["", "{}", "[]", '{"scenarios":[{}]}', '{"scenarios":[{"name":"s"}]}'])
 			expect(() => readReport(text)).toThrow(expect.objectContaining({ code: "BASELINE_INVALID" }));

@@ -44,7 +44,7 @@ function essence(result: AgentResult): string {
 }
 
 describe("a store", () => {
-	test("has each event of a run, with no way to change or remove one [RUN-141] [RUN-026]", async () => {
+	test("has each event of a run, without a way to change or remove one [RUN-141] [RUN-026]", async () => {
 		const { store } = fileStore();
 		const result = await new RunnerAgent(configured(steps, { eventStore: store })).runOnce();
 		expect(result.eventStream).toBe(`events:${result.id}`);
@@ -63,7 +63,7 @@ describe("a store", () => {
 	});
 
 	test.each(["altered", "removed", "exchanged", "added", "cut off", "broken"])(
-		"says which event was %s first [RUN-141]",
+		"reports the first event that was %s [RUN-141]",
 		async (how) => {
 			const { store, file } = fileStore();
 			const { id } = await new RunnerAgent(configured(steps, { eventStore: store })).runOnce();
@@ -81,7 +81,7 @@ describe("a store", () => {
 		},
 	);
 
-	test("that fails lets the run continue with a warning, and its record is of no use for a replay [RUN-142]", async () => {
+	test("that fails lets the run continue with a warning, and its record cannot be replayed [RUN-142]", async () => {
 		const inner = memoryEventStore();
 		let appends = 0;
 		const eventStore: EventStore = {
@@ -256,7 +256,7 @@ describe("a replay", () => {
 		["that was deterministic", () => configured(steps), { deterministic: true, seed: 7 }],
 	];
 
-	test.each(runs)("%s calls nothing live and gives the same result [RUN-143]", async (_, make, options) => {
+	test.each(runs)("%s makes no live calls and gives the same result [RUN-143]", async (_, make, options) => {
 		const eventStore = memoryEventStore();
 		const config = { ...make(), eventStore };
 		const original = await new RunnerAgent(config).runOnce(options);
@@ -284,26 +284,29 @@ describe("a replay", () => {
 		expect(await eventStore.verify(original.id)).toEqual({ ok: true });
 	});
 
-	test.each([true, false])("asks nobody where a person said %s then [RUN-143]", async (approved) => {
-		const policyEngine = {
-			check: ({ point }: PolicyQuestion): PolicyDecision =>
-				point === "tool-input" ? { action: "ask", rule: "big" } : { action: "allow" },
-		};
-		const agent = new RunnerAgent(
-			configured([use("echo"), finish], { eventStore: memoryEventStore(), safety: { policyEngine } }),
-		);
-		const session = agent.createSession();
-		const running = session.run();
-		const engineSession = agent.engine.session(session.id);
-		await expect.poll(() => engineSession.pending()).toHaveLength(1);
-		const toolCallId = (await engineSession.pending())[0]?.toolCallId as string;
-		void (await engineSession.answer([{ toolCallId, approved }])).result();
-		const original = await running;
-		expect(original.actions?.[0]?.ok).toBe(approved);
-		expect(essence(await agent.replay(original.id))).toBe(essence(original));
-	});
+	test.each([true, false])(
+		"asks no one if a person answered %s in the recorded run [RUN-143]",
+		async (approved) => {
+			const policyEngine = {
+				check: ({ point }: PolicyQuestion): PolicyDecision =>
+					point === "tool-input" ? { action: "ask", rule: "big" } : { action: "allow" },
+			};
+			const agent = new RunnerAgent(
+				configured([use("echo"), finish], { eventStore: memoryEventStore(), safety: { policyEngine } }),
+			);
+			const session = agent.createSession();
+			const running = session.run();
+			const engineSession = agent.engine.session(session.id);
+			await expect.poll(() => engineSession.pending()).toHaveLength(1);
+			const toolCallId = (await engineSession.pending())[0]?.toolCallId as string;
+			void (await engineSession.answer([{ toolCallId, approved }])).result();
+			const original = await running;
+			expect(original.actions?.[0]?.ok).toBe(approved);
+			expect(essence(await agent.replay(original.id))).toBe(essence(original));
+		},
+	);
 
-	test("has the memory that the run began with [RUN-143]", async () => {
+	test("has the memory that the run started with [RUN-143]", async () => {
 		const memoryClient = inMemoryClient();
 		await memoryClient.append("past", "a fact");
 		const config = configured(({ memory }) => ({ type: "finish", input: memory }), {
@@ -315,7 +318,7 @@ describe("a replay", () => {
 		expect(replayed.result).toEqual(["a fact"]);
 	});
 
-	test("stops at the first event that differs, is missing or is one too many [RUN-144]", async () => {
+	test("stops at the first event that differs, is missing or is additional [RUN-144]", async () => {
 		const eventStore = memoryEventStore();
 		const { id } = await new RunnerAgent(configured(steps, { eventStore })).runOnce();
 		const events = await eventStore.read(id);
@@ -344,7 +347,7 @@ describe("a replay", () => {
 		expect(planned).toEqual([1, 2]);
 	});
 
-	test("names an event that does not come, and one that nobody expects [RUN-144]", async () => {
+	test("names missing and unexpected events [RUN-144]", async () => {
 		const eventStore = memoryEventStore();
 		const { id } = await new RunnerAgent(configured(steps, { eventStore })).runOnce();
 		const [first, second, ...others] = await eventStore.read(id);
@@ -364,7 +367,7 @@ describe("a replay", () => {
 		expect([whole.take(first as RunnerEvent), whole.end()]).toEqual([true, undefined]);
 	});
 
-	test("of an altered record, or of none, is refused", async () => {
+	test("of an altered record, or of none, is rejected", async () => {
 		const { store, file } = fileStore();
 		const agent = new RunnerAgent(configured(steps, { eventStore: store }));
 		const { id } = await agent.runOnce();

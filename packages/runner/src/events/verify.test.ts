@@ -53,7 +53,7 @@ function rewritten(runId: string, from: number, count: number, keys: readonly st
 }
 
 describe("without a key", () => {
-	test("another run's record in place of this one is found", async () => {
+	test("another run's record in place of this one is detected", async () => {
 		const { store, write } = await recorded();
 		const { lines } = await recorded({}, "r2");
 		write(lines);
@@ -68,14 +68,14 @@ describe("without a key", () => {
 		["a number in another form", (line: string) => line.replace('"seq":3', '"seq":3.0')],
 		["a name in another form", (line: string) => line.replace('"type"', '"\\u0074ype"')],
 		["a member more", (line: string) => line.replace("}", ',"more":1}')],
-	])("%s is an event that was altered", async (_, change) => {
+	])("%s is detected as an altered event", async (_, change) => {
 		const { store, lines, write } = await recorded();
 		expect(await store.verify("r1")).toEqual({ ok: true });
 		write(lines.map((line, at) => (at === 2 ? change(line) : line)));
 		expect(await store.verify("r1")).toEqual({ ok: false, seq: 3 });
 	});
 
-	test("a record that was rewritten with new hashes is not found, as the guide says", async () => {
+	test("a record that was rewritten with new hashes is not detected, as the guide explains", async () => {
 		const { store, write } = await recorded();
 		write(rewritten("r1", 3, 6));
 		expect(await store.verify("r1")).toEqual({ ok: true });
@@ -83,7 +83,7 @@ describe("without a key", () => {
 });
 
 describe("with a key", () => {
-	test("a record verifies with the key and with a later one that knows it, and with no other", async () => {
+	test("a record verifies only with the key and with a later one that includes it", async () => {
 		const { store, again } = await recorded({ key });
 		expect(await store.verify("r1")).toEqual({ ok: true, keyed: true });
 		expect(await again({ key: Buffer.from(key) }).verify("r1")).toEqual({ ok: true, keyed: true });
@@ -93,7 +93,7 @@ describe("with a key", () => {
 		expect(await again({}).verify("r1")).toEqual({ ok: true });
 	});
 
-	test("a record that was rewritten with new hashes is found, with the old codes, other codes or none", async () => {
+	test("a record that was rewritten with new hashes is detected, with the old codes, other codes or none", async () => {
 		const { store, lines, write, again } = await recorded({ key });
 		const codes = lines.map((line) => (JSON.parse(line) as StoredEvent).mac);
 		write(rewritten("r1", 3, 6).map((line, at) => JSON.stringify({ ...JSON.parse(line), mac: codes[at] })));
@@ -111,13 +111,13 @@ describe("with a key", () => {
 		expect(await again({ key, unkeyed: "accept" }).verify("r1")).toEqual({ ok: false, seq: 5 });
 	});
 
-	test("records from before there was a key verify where they are accepted, and are said to have none", async () => {
+	test("records from before there was a key verify where they are accepted, and are reported as having none", async () => {
 		const { again } = await recorded();
 		expect(await again({ key }).verify("r1")).toEqual({ ok: false, seq: 1 });
 		expect(await again({ key, unkeyed: "accept" }).verify("r1")).toEqual({ ok: true, keyed: false });
 	});
 
-	test("that cannot be meant, a store is not made", () => {
+	test("a store with an invalid key is rejected", () => {
 		for (const options of [
 			{ key: "short" },
 			{ previousKeys: [key] },
@@ -130,7 +130,7 @@ describe("with a key", () => {
 });
 
 describe("with anchors", () => {
-	test("a record that was rewritten or removed is found, also by somebody with the key", async () => {
+	test("a record that was rewritten or removed is detected, even if it was done with the key", async () => {
 		const anchors: RecordAnchor[] = [];
 		const { store, write, lines } = await recorded({
 			key,
@@ -152,7 +152,7 @@ describe("with anchors", () => {
 		);
 	});
 
-	test("that cannot be written, the run continues with a warning and its record is incomplete", async () => {
+	test("if one cannot be written, the run continues with a warning and its record is incomplete", async () => {
 		const eventStore = memoryEventStore({
 			anchorEvery: 2,
 			anchor: () => Promise.reject(new Error("sink full")),

@@ -15,7 +15,7 @@ const echo: RunnerStep = { type: "tool", toolId: "echo", input: { b: 1, a: 2 } }
 const finish: RunnerStep = { type: "finish", message: "done" };
 
 describe("a stub", () => {
-	test("gives its replies and chunks in order, and keeps each prompt [RUN-147]", async () => {
+	test("returns its replies and chunks in order, and stores each prompt [RUN-147]", async () => {
 		const stub = stubClient(["one", ["t", "w", "o"], new Error("three")]);
 		expect(await stub.call("first", { maxTokens: 5 })).toEqual({ text: "one" });
 		const chunks: string[] = [];
@@ -33,14 +33,14 @@ describe("a stub", () => {
 		expect(stub.prompts[0]?.options).toEqual({ maxTokens: 5 });
 	});
 
-	test("past its end a run fails with STUB_EXHAUSTED [RUN-147]", async () => {
+	test("after its end a run fails with STUB_EXHAUSTED [RUN-147]", async () => {
 		const result = await new RunnerAgent(config([echo])).runOnce();
 		expect(result.error?.code).toBe("STUB_EXHAUSTED");
 	});
 });
 
 describe("expectActions", () => {
-	test("passes on exactly what was done, and else names the first index that differs [RUN-148]", async () => {
+	test("passes only for exactly the same actions, and otherwise names the first index that differs [RUN-148]", async () => {
 		const result = await new RunnerAgent(config([echo, finish])).runOnce();
 		const done: readonly [ExpectedAction, ExpectedAction] = [
 			{ type: "tool", toolId: "echo", input: { a: 2, b: 1 } } as const,
@@ -65,7 +65,7 @@ describe("expectActions", () => {
 	});
 });
 
-test("a snapshot is the same text for runs that did the same, with sorted keys and without ids and times [RUN-149]", async () => {
+test("a snapshot is the same text for runs with the same actions, with sorted keys and without ids and times [RUN-149]", async () => {
 	const run = (seed: number) =>
 		new RunnerAgent(config([echo, finish])).runOnce({ deterministic: true, seed });
 	const [one, two] = [await run(1), await run(1)];

@@ -127,7 +127,7 @@ const adapters = [
 ] as const;
 
 describe.each(adapters)("the adapter of %s", (_, make, answer) => {
-	test("treats a text and one message of the user alike, and streams the text that a call gives [RUN-058] [RUN-059]", async () => {
+	test("treats a text and one message of the user alike, and streams the text of a call [RUN-058] [RUN-059]", async () => {
 		const { received, baseUrl } = await served(answer);
 		const client = make(baseUrl);
 		const usage = { inputTokens: 7, outputTokens: 2 };
@@ -146,7 +146,7 @@ describe.each(adapters)("the adapter of %s", (_, make, answer) => {
 		[400, false],
 		[401, false],
 		[403, false],
-	])("marks %i as one that may pass: %s, and says the key nowhere [RUN-063]", async (status, retriable) => {
+	])("marks %i as retryable: %s, and never contains the key [RUN-063]", async (status, retriable) => {
 		const { baseUrl } = await served((_received, response) =>
 			json(response, { error: { message: `Refused: ${key} is wrong`, type: "x" } }, status, {
 				"retry-after": "0.05",
@@ -165,7 +165,7 @@ describe.each(adapters)("the adapter of %s", (_, make, answer) => {
 		}
 	});
 
-	test("is refused a connection: that may pass [RUN-062] [RUN-063]", async () => {
+	test("whose connection is refused is retryable [RUN-062] [RUN-063]", async () => {
 		const { baseUrl } = await served(answer);
 		for (const close of closing.splice(0)) close();
 		const config = configured([], {
@@ -197,7 +197,7 @@ describe.each(adapters)("the adapter of %s", (_, make, answer) => {
 		await gone.promise;
 	});
 
-	test("cancels what is in flight when it is closed, and takes no further call [RUN-064]", async () => {
+	test("cancels active calls when it is closed, and accepts no further call [RUN-064]", async () => {
 		const gone = Promise.withResolvers<void>();
 		const { baseUrl, received } = await served(
 			(_received, response) => void response.on("close", gone.resolve),
@@ -220,7 +220,7 @@ describe.each(adapters)("the adapter of %s", (_, make, answer) => {
 	});
 });
 
-test("OpenAI's posts to chat/completions with a bearer key, and what it answers is read to its end [RUN-060]", async () => {
+test("OpenAI's posts to chat/completions with a bearer key, and reads the answer completely [RUN-060]", async () => {
 	const { received, baseUrl } = await served(chat);
 	const answer = { text: "Hello", usage: { inputTokens: 7, outputTokens: 2 } };
 	expect(await openai(baseUrl).call("x")).toMatchObject(answer);
@@ -252,7 +252,7 @@ test("a local one sends no key [RUN-062]", async () => {
 	expect(received[0]?.url).toBe("/v1/chat/completions");
 });
 
-test("outputs of tools reach a model as results of calls, under names that it takes", async () => {
+test("outputs of tools reach a model as results of calls, under names that it accepts", async () => {
 	const { received, baseUrl } = await served(chat);
 	await openai(baseUrl).call([
 		{ role: "user", content: "x" },

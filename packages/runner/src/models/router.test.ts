@@ -68,7 +68,7 @@ const provider = (id: string, more: Partial<ModelProvider> = {}): ModelProvider 
 	}) as ModelProvider & { client: Spied };
 
 describe("selection", () => {
-	test("goes by descending priority, ties in the order given [RUN-049]", async () => {
+	test("is by descending priority, ties in the given order [RUN-049]", async () => {
 		const providers = [
 			provider("a"),
 			provider("b", { priority: 2 }),
@@ -81,7 +81,7 @@ describe("selection", () => {
 		expect((await asking(failing)).modelCalls?.map(({ provider: id }) => id)).toEqual(["b", "c", "a", "d"]);
 	});
 
-	test("skips who does not advertise the model, or the modality [RUN-050]", async () => {
+	test("skips clients that do not advertise the model, or the modality [RUN-050]", async () => {
 		const text = provider("text", { models: ["small"], priority: 9 });
 		const image = provider("image", { models: ["big"], modalities: ["text", "image"] });
 		expect((await asking([text, image], { model: "big" })).result).toBe("image");
@@ -92,7 +92,7 @@ describe("selection", () => {
 		expect(text.client.calls).toEqual([]);
 	});
 
-	test("skips who cannot give so many tokens, costs too much, or does not say; what is just enough is accepted [RUN-051]", async () => {
+	test("skips clients with too few tokens, too high a cost, or no information; an exact match is accepted [RUN-051]", async () => {
 		const price = { input: 1, output: 2 };
 		const cases: [Partial<ModelProvider>, Partial<ModelRequest>, boolean][] = [
 			[{ maxTokens: 100 }, { maxTokens: 100 }, true],
@@ -109,7 +109,7 @@ describe("selection", () => {
 		}
 	});
 
-	test("with nobody to call fails with what each lacks, and calls nobody [RUN-052]", async () => {
+	test("without a candidate fails with what each lacks, and calls none [RUN-052]", async () => {
 		const providers = [
 			provider("a", { models: ["x"] }),
 			provider("b", { models: ["y"], maxTokens: 1 }),
@@ -130,7 +130,7 @@ describe("selection", () => {
 		expect(result.modelCalls).toEqual([]);
 	});
 
-	test("by a score takes the highest among the capable, ties by priority; NaN and -Infinity exclude [RUN-053]", async () => {
+	test("by a score selects the highest among the capable, ties by priority; NaN and -Infinity exclude [RUN-053]", async () => {
 		const providers = ["a", "b", "c", "d"].map((id) => provider(id, { priority: id === "c" ? 1 : 0 }));
 		const by = async (scores: Record<string, number>) =>
 			(
@@ -154,8 +154,8 @@ describe("selection", () => {
 	});
 });
 
-describe("a bare client", () => {
-	test("says what it can do when it is asked once, and what it does not say it cannot do [RUN-054]", async () => {
+describe("a plain client", () => {
+	test("is asked once for its capabilities, and lacks those it does not report [RUN-054]", async () => {
 		const getModelInfo = vi.fn(async () => ({ name: "mine", maxTokens: 50 }));
 		const bare = client("bare", { getModelInfo });
 		const planner: AgentConfig["planner"] = {
@@ -181,7 +181,7 @@ describe("a bare client", () => {
 			expect((await asking([client("silent")], request)).error?.code).toBe("NO_PROVIDER");
 	});
 
-	test("that does not stream is asked whole, and its text is heard once [RUN-059] [RUN-054]", async () => {
+	test("that does not stream is called for the whole text, which is emitted once [RUN-059] [RUN-054]", async () => {
 		const stream = vi.fn();
 		const tokens: string[] = [];
 		const onModelTokens = (text: string) => void tokens.push(text);
@@ -192,7 +192,7 @@ describe("a bare client", () => {
 		expect(stream).not.toHaveBeenCalled();
 	});
 
-	test("that streams is heard piece by piece, a word not before its end, and the pieces are the text [RUN-059]", async () => {
+	test("that streams is emitted piece by piece, in whole words, and the pieces are the text [RUN-059]", async () => {
 		const tokens: string[] = [];
 		const stub = stubClient([["on", "e ", "piece"]]);
 		const result = await asking([stub], {}, { onModelTokens: (text) => void tokens.push(text) });
@@ -211,7 +211,7 @@ describe("a bare client", () => {
 		expect(early).toEqual(["one "]);
 	});
 
-	test("and a model of the house are in one list", async () => {
+	test("and a Holdfast model can be in one list", async () => {
 		const model = scriptedModel(["from the model"]);
 		const result = await asking([client(retriable()), model]);
 		expect(result.result).toBe("from the model");
@@ -225,7 +225,7 @@ describe("a bare client", () => {
 		[{ id: "x", client: 5 }],
 		[{ id: "", client: client() }],
 		[{ id: "x", client: client(), priority: Number.NaN }],
-	])("that is invalid is refused with its path: %j", (given) => {
+	])("that is invalid is rejected with its path: %j", (given) => {
 		expect(() => new RunnerAgent(configured([], { modelProviders: [given as never] }))).toThrow(
 			expect.objectContaining({
 				code: "CONFIG_INVALID",
@@ -236,7 +236,7 @@ describe("a bare client", () => {
 });
 
 describe("failover", () => {
-	test("goes to the next capable provider after a failure that may pass; if all fail each is named [RUN-055] [RUN-030]", async () => {
+	test("continues with the next capable provider after a temporary failure; if all fail each is named [RUN-055] [RUN-030]", async () => {
 		const [first, second, third] = [
 			provider("a", { client: client(retriable("A")) }),
 			provider("b"),
@@ -262,7 +262,7 @@ describe("failover", () => {
 		});
 	});
 
-	test("does not follow a failure that will not pass [RUN-055] [RUN-063]", async () => {
+	test("does not happen after a permanent failure [RUN-055] [RUN-063]", async () => {
 		const other = provider("other");
 		const result = await asking([
 			provider("a", {
@@ -274,7 +274,7 @@ describe("failover", () => {
 		expect(other.client.calls).toEqual([]);
 	});
 
-	test("a provider that asks for time gets it before its next call, 30 seconds at most [RUN-063]", async () => {
+	test("waits before the next call of a provider that requests it, 30 seconds at most [RUN-063]", async () => {
 		for (const [retryAfterMs, wait] of [
 			[5_000, 5_000],
 			[90_000, 30_000],
@@ -300,7 +300,7 @@ describe("failover", () => {
 		}
 	});
 
-	test("a call that takes too long is cancelled; alone the run ends with MODEL_TIMEOUT [RUN-056]", async () => {
+	test("cancels a call that is too slow; without another provider the run ends with MODEL_TIMEOUT [RUN-056]", async () => {
 		const signals: AbortSignal[] = [];
 		const slow: LLMClient = {
 			call: (_, options) => {
@@ -314,7 +314,7 @@ describe("failover", () => {
 		expect((await asking([slow, client("quick")], {}, { modelTimeoutMs: 20 })).result).toBe("quick");
 	});
 
-	test("a stream that fails midway leaves no text behind, and is on record as failed [RUN-057] [RUN-023]", async () => {
+	test("a stream that fails midway leaves no text, and is recorded as failed [RUN-057] [RUN-023]", async () => {
 		const broken: LLMClient = {
 			call: () => Promise.reject(new Error("not asked")),
 			async *stream() {
@@ -339,7 +339,7 @@ describe("failover", () => {
 		]);
 	});
 
-	test("an abort cancels the request, and later tokens are no events [RUN-009]", async () => {
+	test("an abort cancels the request, and emits no later tokens [RUN-009]", async () => {
 		const events: RunnerEvent[] = [];
 		const begun = Promise.withResolvers<AbortSignal | undefined>();
 		const after = Promise.withResolvers<void>();
@@ -372,14 +372,14 @@ describe("failover", () => {
 		expect(JSON.stringify(events)).not.toContain("late");
 	});
 
-	test.each([[{ text: 5 }], [null], [{}]])("a client that answers %j is not believed", async (answer) => {
+	test.each([[{ text: 5 }], [null], [{}]])("a client that returns %j is rejected", async (answer) => {
 		const wrong: LLMClient = { call: async () => answer as never };
 		expect((await asking([wrong])).error?.code).toBe("MODEL_RESPONSE_INVALID");
 	});
 });
 
-describe("the account of a run", () => {
-	test("has tokens of each call and their sum, estimated where a client says nothing [RUN-023] [RUN-024]", async () => {
+describe("the usage of a run", () => {
+	test("has tokens of each call and their sum, estimated if a client reports none [RUN-023] [RUN-024]", async () => {
 		const usage = { inputTokens: 10, outputTokens: 4 };
 		const counted = await asking([stubClient(["x"], { usage })]);
 		expect(counted.modelCalls?.[0]).toMatchObject({
@@ -395,7 +395,7 @@ describe("the account of a run", () => {
 		expect(guessed.tokenUsage).toEqual({ inputTokens: 2, outputTokens: 2, totalTokens: 4, estimated: true });
 	});
 
-	test("sums tokens over all calls, and is estimated where any of them is [RUN-024]", async () => {
+	test("sums tokens over all calls, and is estimated if any of them is [RUN-024]", async () => {
 		const message = { role: "user", content: "12345678" } as const;
 		const planner: AgentConfig["planner"] = {
 			async plan(_, { callModel }) {
@@ -414,7 +414,7 @@ describe("the account of a run", () => {
 		expect(tokenUsage).toEqual({ inputTokens: 22, outputTokens: 9, totalTokens: 31, estimated: true });
 	});
 
-	test("has a cost where every provider that was called has a price, and none else [RUN-025]", async () => {
+	test("has a cost only if every called provider has a price [RUN-025]", async () => {
 		const usage = { inputTokens: 1_000_000, outputTokens: 500_000 };
 		const price = { input: 3, output: 8 };
 		const priced = { id: "priced", client: stubClient(["x"], { usage }), price };
@@ -438,7 +438,7 @@ describe("the account of a run", () => {
 		expect((await asking([{ ...failing, price }, after])).costEstimate).toBe(7);
 	});
 
-	test("has the calls of planner and reflector, and the templates that they rendered [RUN-023] [RUN-028]", async () => {
+	test("has the calls of planner and reflector, and their rendered templates [RUN-023] [RUN-028]", async () => {
 		const promptStore = memoryPromptStore();
 		for (const text of ["Plan {{task}}", "Now plan: {{task}}"]) await promptStore.put({ id: "plan", text });
 		for (const id of ["look", "unused"]) await promptStore.put({ id, text: "Look." });
@@ -474,7 +474,7 @@ describe("the account of a run", () => {
 	});
 });
 
-test("close cancels what is in flight, and further calls are refused [RUN-064]", async () => {
+test("close cancels active calls, and further calls are rejected [RUN-064]", async () => {
 	const { modelClient } = await import("./index.ts");
 	const one = modelClient(scriptedModel([{ gate: new Promise(() => {}) }, "x"]));
 	const inFlight = one.call("x");

@@ -47,7 +47,7 @@ describe("handlebars", () => {
 	});
 });
 
-test("liquid renders tags, conditions, loops and filters; an unknown filter is not valid [RUN-110]", async () => {
+test("liquid renders tags, conditions, loops and filters; an unknown filter is invalid [RUN-110]", async () => {
 	const render = (text: string, params?: Record<string, unknown>) => rendered("liquid", text, params);
 	const choice = "{% if n == 1 %}one{% elsif n == 2 %}two{% else %}many{% endif %}";
 	expect([
@@ -66,7 +66,7 @@ test("liquid renders tags, conditions, loops and filters; an unknown filter is n
 	expect(await problems("a\n {{ x | nope }}", "liquid")).toEqual(['line 2, column 2: unknown filter "nope"']);
 });
 
-test("mustache renders variables, sections and comments without escaping; an unclosed section is not valid [RUN-111]", async () => {
+test("mustache renders variables, sections and comments without escaping; an unclosed section is invalid [RUN-111]", async () => {
 	const render = (text: string, params?: Record<string, unknown>) => rendered("mustache", text, params);
 	expect(await render("{{x}} {{{x}}} {{&x}} {{a.b}}", { x: "<b>", a: { b: 0 } })).toBe("<b> <b> <b> 0");
 	expect(await render("{{#l}}{{n}}{{o}},{{/l}}", { l: [{ n: 1 }, { n: 2 }], o: "x" })).toBe("1x,2x,");
@@ -88,7 +88,7 @@ test("fstring replaces names, keeps doubled braces as braces, and evaluates noth
 	]);
 });
 
-test("what is wrong has its place and its problem, and validating never throws [RUN-107]", async () => {
+test("errors have a location and a description, and validating never throws [RUN-107]", async () => {
 	const store = memoryPromptStore();
 	expect(await store.validate("{{x}}")).toEqual({ ok: true });
 	const cases: [PromptEngine, string, RegExp][] = [
@@ -117,7 +117,7 @@ test("what is wrong has its place and its problem, and validating never throws [
 	expect(await store.validate("x", "jinja" as never)).toMatchObject({ ok: false });
 });
 
-test("every engine masks what it is asked to mask [RUN-116]", async () => {
+test("every engine masks the requested values [RUN-116]", async () => {
 	const x = "mail ada@example.org now";
 	const masked = "mail [REDACTED:email] now";
 	expect(await rendered("handlebars", "{{redact x}}{{#if (redact x)}}!{{/if}}|{{x}}", { x })).toBe(
@@ -140,7 +140,7 @@ const engines: PromptEngine[] = ["handlebars", "liquid", "mustache", "fstring"];
 describe.each(engines)("in %s", (engine) => {
 	const tag = (name: string): string => (engine === "fstring" ? `{${name}}` : `{{${name}}}`);
 
-	test("`constructor`, `__proto__` and what is inherited are missing [RUN-117]", async () => {
+	test("`constructor`, `__proto__` and inherited names are missing [RUN-117]", async () => {
 		class Parent {
 			get secret(): string {
 				return "leak";
@@ -198,7 +198,7 @@ test("`constructor` and `__proto__` are not among the fields of a loop [RUN-117]
 	expect(await rendered("liquid", "{% for p in own %}{{ p[0] }}{{ p[1] }}{% endfor %}", { own })).toBe("x3");
 });
 
-test("partials, includes and layouts are not valid, and no engine opens a file [RUN-118]", async () => {
+test("partials, includes and layouts are invalid, and no engine opens a file [RUN-118]", async () => {
 	const file = import.meta.filename;
 	const cases: [PromptEngine, string][] = [
 		["handlebars", "{{> part}}"],

@@ -57,7 +57,7 @@ test.each<[string, PromptEngine, string]>([
 	expect(await tried(engine, text, big)).toBe("PROMPT_LIMIT");
 });
 
-test("a text of a megabyte is not valid, and parameters in a circle or too many end with PROMPT_LIMIT", async () => {
+test("a text of a megabyte is invalid, and circular or too many parameters end with PROMPT_LIMIT", async () => {
 	const circle: Record<string, unknown> = {};
 	circle.circle = [circle];
 	for (const engine of engines) {
@@ -72,7 +72,7 @@ test.each<[PromptEngine, (depth: number) => string]>([
 	["handlebars", (depth) => `{{#if b}}${"{{else if a}}x".repeat(depth - 1)}{{/if}}`],
 	["mustache", (depth) => `${"{{#a}}".repeat(depth)}x${"{{/a}}".repeat(depth)}`],
 	["liquid", (depth) => `${"{% if a %}".repeat(depth)}x${"{% endif %}".repeat(depth)}`],
-])("blocks in %s may be nested 50 deep, and no deeper", async (engine, nested) => {
+])("blocks in %s can be nested 50 levels deep, and no deeper", async (engine, nested) => {
 	expect(await tried(engine, nested(50), { a: true })).toBe("x");
 	for (const depth of [51, 400, 3_000])
 		expect(await tried(engine, nested(depth), { a: true })).toBe("PROMPT_INVALID");
@@ -126,7 +126,7 @@ const fragments = [
 ];
 
 describe.each(engines)("in %s", (engine) => {
-	test("any text is valid and rendered, or has a code, within bounds", async () => {
+	test("any text is valid and rendered, or has a code, within limits", async () => {
 		const texts = fc.oneof(
 			fc.array(fc.constantFrom(...fragments), { maxLength: 30 }).map((parts) => parts.join("")),
 			fc.string({ maxLength: 200, unit: "binary" }),
@@ -143,7 +143,7 @@ describe.each(engines)("in %s", (engine) => {
 		);
 	});
 
-	test("any fragment many times over costs no more than its length", async () => {
+	test("any fragment repeated many times costs no more than linear time", async () => {
 		for (const fragment of fragments)
 			for (const head of ["", "{{"])
 				await tried(engine, (head + fragment.repeat(30_000 / fragment.length)).slice(0, 30_000), {
@@ -151,7 +151,7 @@ describe.each(engines)("in %s", (engine) => {
 				});
 	}, 120_000);
 
-	test("no parameters of any shape are called or leave the data", async () => {
+	test("no parameters of any shape are called or read outside the data", async () => {
 		await fc.assert(
 			fc.asyncProperty(
 				fc.dictionary(fc.constantFrom("a", "b", "__proto__", "toString"), fc.anything()),

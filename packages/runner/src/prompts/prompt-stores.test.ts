@@ -46,7 +46,7 @@ const stores: [string, (options?: PromptStoreOptions) => PromptStore][] = [
 ];
 
 describe.each(stores)("a prompt store %s", (_, made) => {
-	test("gives each put the next version and a time, and leaves earlier versions as they are [RUN-103]", async () => {
+	test("gives each put the next version and a time, and does not change earlier versions [RUN-103]", async () => {
 		const clock = { now: () => Date.UTC(2026, 0, 2), monotonic: () => 0 };
 		const store = made({ ports: { clock } });
 		const metadata = { tags: ["a"] };
@@ -64,7 +64,7 @@ describe.each(stores)("a prompt store %s", (_, made) => {
 		expect(await store.get("greet", "1")).toEqual(first);
 	});
 
-	test("gives puts of one id at the same time versions of their own [RUN-103]", async () => {
+	test("gives concurrent puts of one id separate versions [RUN-103]", async () => {
 		const store = made();
 		const texts = Array.from({ length: 20 }, (_, index) => `text ${index}`);
 		const put = await Promise.all(texts.map((text) => store.put({ id: "same", text })));
@@ -74,7 +74,7 @@ describe.each(stores)("a prompt store %s", (_, made) => {
 		for (const { version, text } of put) expect((await store.get("same", version))?.text).toBe(text);
 	});
 
-	test("gets the latest version or exactly the one that is asked for, else null; rendering rejects [RUN-104]", async () => {
+	test("returns the latest version or exactly the requested one, or null; rendering rejects [RUN-104]", async () => {
 		const store = made();
 		for (const text of ["one", "two"]) await store.put({ id: "a", text });
 		expect(await store.get("a")).toMatchObject({ version: "2", text: "two" });
@@ -93,7 +93,7 @@ describe.each(stores)("a prompt store %s", (_, made) => {
 		await expect(store.render("a", {}, { version: "9" })).rejects.toMatchObject({ code: "PROMPT_NOT_FOUND" });
 	});
 
-	test("names the author, and has an audit record with the hash of the text and without the text [RUN-105]", async () => {
+	test("records the author, and has an audit record with the hash of the text and without the text [RUN-105]", async () => {
 		const records: AuditRecord[] = [];
 		const store = made({ auditSink: { write: (record) => void records.push(record) }, agentId: "writer" });
 		const text = "A very particular text";
@@ -113,7 +113,7 @@ describe.each(stores)("a prompt store %s", (_, made) => {
 		expect(JSON.stringify(records)).not.toContain("particular");
 	});
 
-	test("keeps nothing and uses no version where the audit record cannot be written [RUN-105]", async () => {
+	test("stores nothing and uses no version if the audit record cannot be written [RUN-105]", async () => {
 		let isBroken = true;
 		const write = (): void => {
 			if (isBroken) throw new Error("disk full");
@@ -140,7 +140,7 @@ describe.each(stores)("a prompt store %s", (_, made) => {
 		expect(await ids({ tag: "none" })).toEqual([]);
 	});
 
-	test("keeps nothing and uses no version for what is not valid or what policy blocks [RUN-108]", async () => {
+	test("stores nothing and uses no version for invalid templates or those that policy blocks [RUN-108]", async () => {
 		const asked: unknown[][] = [];
 		const checkWrite: SafetyLayer["checkWrite"] = async (...question) => {
 			asked.push(question);
@@ -167,7 +167,7 @@ describe.each(stores)("a prompt store %s", (_, made) => {
 		expect(asked.at(-1)).toEqual(["prompt-write", "a", { text: "key sk-1" }, { agentId: "prompts" }]);
 	});
 
-	test("refuses a template that is not one, with a code [RUN-108]", async () => {
+	test("rejects an invalid template with a code [RUN-108]", async () => {
 		const store = made();
 		const circle: Record<string, unknown> = {};
 		circle.circle = circle;
@@ -189,7 +189,7 @@ describe.each(stores)("a prompt store %s", (_, made) => {
 });
 
 test.each(["redact", "drop"] as const)(
-	"what a write filter says %s of is kept so, with a record [RUN-123]",
+	"a template for which a write filter returns %s is stored accordingly, with a record [RUN-123]",
 	async (action) => {
 		const records: AuditRecord[] = [];
 		const auditSink = { write: (record: AuditRecord) => void records.push(record) };
@@ -207,7 +207,7 @@ test.each(["redact", "drop"] as const)(
 	},
 );
 
-test("processes that share a database which can create get versions of their own [RUN-103]", async () => {
+test("processes that share a database with `create` get separate versions [RUN-103]", async () => {
 	const values = new Map<string, string>();
 	const processes = [1, 2, 3].map(() => databasePromptStore(slowDatabase(values, true)));
 	const put = await Promise.all(
@@ -220,7 +220,7 @@ test("processes that share a database which can create get versions of their own
 	expect((await processes[1]?.get("a"))?.version).toBe("9");
 });
 
-test("a version whose process died before it was noted as the latest is found, and never written again [RUN-103]", async () => {
+test("a version whose process died before it became the latest is found, and never written again [RUN-103]", async () => {
 	const values = new Map<string, string>();
 	const store = databasePromptStore(slowDatabase(values));
 	await store.put({ id: "a", text: "one" });
@@ -256,8 +256,8 @@ test("a store reads and writes a database with its roles", async () => {
 	for (const options of seen) expect(options).toEqual({ roles: ["author"] });
 });
 
-describe("what is missing", () => {
-	test("rejects with all required variables that are, unless it may be: then it is empty and listed [RUN-113]", async () => {
+describe("a missing variable", () => {
+	test("rejects with all missing required ones, unless it is allowed: then it is empty and listed [RUN-113]", async () => {
 		const store = memoryPromptStore();
 		await store.put({ id: "a", text: "[{{x}}{{y}}{{z.q}}]", requiredVars: ["x", "y", "z.q", "constructor"] });
 		await expect(store.render("a", { x: 1 })).rejects.toMatchObject({
@@ -278,7 +278,7 @@ describe("what is missing", () => {
 		["mustache", "{{#n}}{{/n}}{{s}}{{b}}{{^y}}{{q.r}}{{/y}}{{^no}}{{/no}}"],
 		["fstring", "{n}{s}{b}{q.r}{no}"],
 	])(
-		"with `throwOnMissing` also rejects for other referenced variables in %s; 0, false and empty are there [RUN-114]",
+		"with `throwOnMissing` also rejects for other referenced variables in %s; 0, false and empty are present [RUN-114]",
 		async (engine, text) => {
 			const store = memoryPromptStore();
 			await store.put({ id: "a", text, engine });
@@ -294,7 +294,7 @@ describe("what is missing", () => {
 		},
 	);
 
-	test("is also seen in the items of a list [RUN-114]", async () => {
+	test("is also detected in the items of a list [RUN-114]", async () => {
 		const store = memoryPromptStore();
 		await store.put({ id: "a", text: "{{#each items}}{{name}}{{/each}}" });
 		const render = (items: object[]) => store.render("a", { items }, { throwOnMissing: true });
@@ -303,7 +303,7 @@ describe("what is missing", () => {
 	});
 });
 
-test("tokens are a fourth of the characters rounded up, or what the host's estimate says [RUN-115]", async () => {
+test("tokens are a quarter of the characters rounded up, or the host's estimate [RUN-115]", async () => {
 	const tokens = async (text: string, options: PromptStoreOptions = {}) => {
 		const store = memoryPromptStore(options);
 		await store.put({ id: "a", text });
@@ -315,7 +315,7 @@ test("tokens are a fourth of the characters rounded up, or what the host's estim
 	expect(await tokens("abcde", { estimateTokens: async (text) => text.length * 10 })).toBe(50);
 });
 
-test("an engine whose library is not installed says what to install, and is tried again [RUN-107]", async () => {
+test("an engine whose library is not installed reports what to install, and is tried again [RUN-107]", async () => {
 	vi.resetModules();
 	vi.doMock("liquidjs", () => {
 		throw new Error("Cannot find package 'liquidjs'");

@@ -70,7 +70,7 @@ function textOf(deltas: readonly unknown[]): string {
 }
 
 describe.each(Object.entries(places))("in %s", (_, at) => {
-	test.each(forms)("the form %j leaves nothing, however it is cut", (form) => {
+	test.each(forms)("the form %j leaves nothing, for any split", (form) => {
 		const whole = `before ${form} after ${form.slice(0, 3)}`;
 		fc.assert(
 			fc.property(fc.array(fc.integer({ min: 0, max: whole.length }), { maxLength: 8 }), (cuts) => {
@@ -94,7 +94,7 @@ describe.each(Object.entries(places))("in %s", (_, at) => {
 		);
 	});
 
-	test("the rest of a text comes before the end of its block, or of its source", () => {
+	test("the rest of a text precedes the end of its block, or of its source", () => {
 		const stage = maskedDeltas(redactor);
 		const first = at(`a ${secret.slice(0, 6)}`, "one");
 		const released = stage.push(first) as Delta[];
@@ -112,7 +112,7 @@ describe.each(Object.entries(places))("in %s", (_, at) => {
 test.each([
 	["in memory", () => memoryHost()],
 	["in SQLite", () => sqliteHost(join(temporaryFolder(), "a.db"))],
-])("what a tool emits under planActReflect is masked in events and in the journal, %s", async (_, host) => {
+])("a tool's deltas under planActReflect are masked in events and in the journal, %s", async (_, host) => {
 	const speaks = tool({
 		name: "speaks",
 		description: "Speaks.",

@@ -58,7 +58,7 @@ const factsWith = (text: string): readonly Fact[] => {
 
 const cases = factsWith(`It is ${secret}.`).map((fact, at) => [`${at} ${fact.kind}`, fact] as const);
 
-test.each(cases)("a registered secret is masked before it is on record: %s [RUN-129]", (_, fact) => {
+test.each(cases)("a registered secret is masked before it is recorded: %s [RUN-129]", (_, fact) => {
 	const text = JSON.stringify(maskedFact(fact, redactor));
 	expect(text).toContain("It is [REDACTED:secret].");
 	expect(text).not.toContain(secret);

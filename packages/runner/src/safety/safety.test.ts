@@ -47,7 +47,7 @@ async function under(safety: SafetyConfig, steps: readonly RunnerStep[], more: P
 }
 
 describe("a step that names a tool", () => {
-	test("that is not allowed is blocked before it runs, is on record, and is reported [RUN-119] [RUN-073] [RUN-125]", async () => {
+	test("that is not allowed is blocked before it runs, recorded, and reported [RUN-119] [RUN-073] [RUN-125]", async () => {
 		const [a, b, c] = [spied("a"), spied("b"), spied("c")];
 		const tools = [a, b, c];
 		const steps = [use("a", 1), use("b", 2), use("c", 3), finish];
@@ -84,7 +84,7 @@ describe("a step that names a tool", () => {
 		});
 	});
 
-	test("uses up the budget: the block after it ends the run [RUN-119]", async () => {
+	test("uses up the budget: the next block ends the run [RUN-119]", async () => {
 		const steps = Array.from({ length: 9 }, () => use("no"));
 		const tools = [spied("no")];
 		const byDefault = await under({ toolDenylist: ["no"] }, steps, { tools });
@@ -96,7 +96,7 @@ describe("a step that names a tool", () => {
 		expect(unknown.result.success).toBe(true);
 	});
 
-	test("that is not safe by default runs only where it is enabled [RUN-072]", async () => {
+	test("that is not safe by default runs only if it is enabled [RUN-072]", async () => {
 		const tool = spied("sharp", { safeByDefault: false });
 		const closed = await under({}, [use("sharp"), finish], { tools: [tool] });
 		expect(closed.result.actions?.[0]?.error?.code).toBe("TOOL_NOT_ENABLED");
@@ -110,7 +110,7 @@ describe("a step that names a tool", () => {
 		["network", "NETWORK_DISABLED", { allowNetwork: true }],
 		["shell", "SHELL_DISABLED", { allowShell: true }],
 	] as const)(
-		"that needs the %s gives %s unless it is allowed [RUN-158] [RUN-159]",
+		"that needs the %s returns %s unless it is allowed [RUN-158] [RUN-159]",
 		async (requires, code, allowing) => {
 			const tool = spied("out", { requires, safeByDefault: false });
 			const closed = await under({}, [use("out"), finish], { tools: [tool] });
@@ -133,7 +133,7 @@ describe("a step that names a tool", () => {
 		},
 	);
 
-	test("too often is blocked over all sessions of the agent, until the time is over [RUN-120]", async () => {
+	test("too often is blocked across all sessions of the agent, until the time is up [RUN-120]", async () => {
 		let now = 1_000;
 		const clock = { now: () => now, monotonic: () => now };
 		const tool = spied("t");
@@ -151,7 +151,7 @@ describe("a step that names a tool", () => {
 		for (let runs = 0; runs < 2; runs++) expect((await other.runOnce()).actions?.[0]?.ok).toBe(true);
 	});
 
-	test("attempts after the first count, too [RUN-120]", async () => {
+	test("counts retries, too [RUN-120]", async () => {
 		const run = vi.fn(() => Promise.reject(Object.assign(new Error("again"), { retriable: true })));
 		const safety = { requestRateLimit: { t: { max: 2, windowMs: 60_000 } } };
 		const tools = [{ id: "t", run, retry: { baseDelayMs: 0, maxAttempts: 5 } }];
@@ -178,7 +178,7 @@ describe("content", () => {
 		}
 	});
 
-	test("that is filtered keeps an input, however deep it is nested, from its tool [RUN-121]", async () => {
+	test("that is filtered keeps an input, at any depth, from its tool [RUN-121]", async () => {
 		const tool = spied("t");
 		// A pattern keeps no place from one text to the next.
 		const contentFilter = [/forbidden/g];
@@ -192,7 +192,7 @@ describe("content", () => {
 		expect(tool.inputs).toEqual([]);
 	});
 
-	test("a sanitiser's input is what the tool gets and what is in the actions, with one record [RUN-122]", async () => {
+	test("from a sanitiser is the input of the tool and of the actions, with one record [RUN-122]", async () => {
 		const tool = spied("t");
 		const sanitizers = [
 			(_: string, input: unknown) => ({ ...(input as object), path: "/safe" }),
@@ -224,7 +224,7 @@ describe("writes", () => {
 		},
 	};
 
-	test("pass the filter: masked or dropped, each with a record; what was dropped is no change [RUN-123] [RUN-027]", async () => {
+	test("pass the filter: masked or dropped, each with a record; a dropped write is not a change [RUN-123] [RUN-027]", async () => {
 		for (const action of ["redact", "drop"] as const) {
 			const written: unknown[] = [];
 			const databaseClient = {
@@ -256,7 +256,7 @@ describe("writes", () => {
 		}
 	});
 
-	test("of the loop itself pass it, too, and the record shares the append with what it is about [RUN-123]", async () => {
+	test("of the loop itself also pass it, and the record is in the same append as the write [RUN-123]", async () => {
 		const host = memoryHost();
 		const memoryClient = inMemoryClient();
 		const tool = spied("t", { run: () => "swordfish" });
@@ -275,7 +275,7 @@ describe("a policy engine", () => {
 		check: vi.fn(check),
 	});
 
-	test("may block, modify and allow, and learns what it is about [RUN-125]", async () => {
+	test("can block, modify and allow, and gets the subject of its decision [RUN-125]", async () => {
 		const tool = spied("t");
 		const policyEngine = engine(({ point, subject }) => {
 			if (point !== "tool-input") return { action: "allow" };
@@ -333,7 +333,7 @@ describe("a policy engine", () => {
 		expect(writing.audit).toMatchObject([{ point: "memory-write", action: "blocked" }]);
 	});
 
-	test("may leave a step to a person: the run waits, and runs or reports it as the person says", async () => {
+	test("can leave a step to a person: the run waits, and runs or reports it as decided", async () => {
 		for (const approved of [true, false]) {
 			const tool = spied("t");
 			const policyEngine = engine(({ point }) =>
@@ -371,7 +371,7 @@ describe("a decision at planner-output", () => {
 		return { policyEngine: { check } };
 	};
 
-	test.each(types)("modify changes a step %j, and is on record", async (step) => {
+	test.each(types)("modify changes a step %j, and is recorded", async (step) => {
 		const tool = spied("t");
 		const changed =
 			step.type === "tool" || step.type === "finish" ? { input: "changed" } : { message: "changed" };
@@ -383,7 +383,7 @@ describe("a decision at planner-output", () => {
 		else expect(JSON.stringify(result)).not.toContain(step.message);
 	});
 
-	test.each(types)("a modify that gives no such step blocks %j", async (step) => {
+	test.each(types)("a modify that returns no such step blocks %j", async (step) => {
 		for (const subject of [undefined, "text", { type: "tool", toolId: "other" }, { type: "nonsense" }]) {
 			const tool = spied("t");
 			const safety = at(() => ({ action: "modify", rule: "r", subject }));
@@ -394,7 +394,7 @@ describe("a decision at planner-output", () => {
 		}
 	});
 
-	test.each(types.slice(1))("ask blocks a step %j, which nobody can be asked about", async (step) => {
+	test.each(types.slice(1))("ask blocks a step %j, which cannot be asked about", async (step) => {
 		const { result, audit } = await under(
 			at(() => ({ action: "ask", rule: "r" })),
 			[step, finish],
@@ -403,7 +403,7 @@ describe("a decision at planner-output", () => {
 		expect(result.actions?.[0]).toMatchObject({ ok: false, error: { code: "POLICY_ERROR" } });
 	});
 
-	test("ask does not let a tool's input pass that the engine blocks", async () => {
+	test("ask does not permit a tool's input that the engine blocks", async () => {
 		const tool = spied("t");
 		const check = ({ point }: PolicyQuestion): PolicyDecision =>
 			point === "planner-output"
@@ -418,7 +418,7 @@ describe("a decision at planner-output", () => {
 	});
 });
 
-describe("options that protect", () => {
+describe("protective options", () => {
 	test.each<[string, object]>([
 		["safety.toolAlowlist", { safety: { toolAlowlist: [] } }],
 		["safety.toolAllowlist", { safety: { toolAllowlist: "t" } }],
@@ -433,7 +433,7 @@ describe("options that protect", () => {
 		["saftey", { saftey: {} }],
 		["allowShell", { allowShell: "false" }],
 		["logToolInputs", { logToolInputs: "none" }],
-	])("%s of a wrong name or type is refused", (path, options) => {
+	])("%s of a wrong name or type is rejected", (path, options) => {
 		expect(() => made([], options)).toThrow(
 			expect.objectContaining({ code: "CONFIG_INVALID", data: { paths: [path] } }),
 		);
@@ -445,14 +445,14 @@ describe("options that protect", () => {
 		{ requires: "netwrok" },
 		{ safeByDefault: "false" },
 		{ timeoutMs: Number.NaN },
-	])("a tool with %o is refused", (options) => {
+	])("a tool with %o is rejected", (options) => {
 		expect(() => made([], { tools: [spied("t", options as never)] })).toThrow(
 			expect.objectContaining({ code: "TOOL_INVALID" }),
 		);
 	});
 });
 
-test("what has no audit record is not done: a sink that fails keeps tool and write from happening [RUN-126]", async () => {
+test("nothing happens without an audit record: a sink that fails prevents the tool and the write [RUN-126]", async () => {
 	const tool = spied("t");
 	const memoryClient = inMemoryClient();
 	const auditSink = { write: vi.fn(() => Promise.reject(new Error("disk full"))) };
@@ -476,7 +476,7 @@ test("what has no audit record is not done: a sink that fails keeps tool and wri
 	expect(await memoryClient.read("notes")).toEqual([]);
 });
 
-test("no prompt is sent and no attempt is made again without an audit record of what policy did to it [RUN-126]", async () => {
+test("no prompt is sent and no call is retried without an audit record of policy's decision [RUN-126]", async () => {
 	const auditSink = { write: () => Promise.reject(new Error("disk full")) };
 	const decisions: readonly PolicyDecision[] = [
 		{ action: "modify", rule: "less", subject: [{ role: "user", content: "less" }] },
@@ -512,7 +512,7 @@ test("a sink gets exactly the records that are in the journal [RUN-125]", async 
 	expect(sunk).toHaveLength(1);
 });
 
-test("roles: without the permission nothing is made, and the denial is on record [RUN-134]", async () => {
+test("roles: without the permission nothing is created, and the denial is recorded [RUN-134]", async () => {
 	const records: AuditRecord[] = [];
 	const auditSink = { write: (record: AuditRecord) => void records.push(record) };
 	const permissions = { maker: ["agent:create"], owner: ["agent:create", "tool:register"] };

@@ -33,7 +33,7 @@ function codeOf(call: () => unknown): string | undefined {
 }
 
 describe("the registry", () => {
-	test("gives tools back with all they say; a repeated id and a malformed schema are refused [RUN-065]", async () => {
+	test("returns tools with all their members; a repeated id and a malformed schema are rejected [RUN-065]", async () => {
 		const agent = made([use("later", 1), finish]);
 		expect((await agent.runOnce()).actions?.[0]?.error?.code).toBe("TOOL_NOT_FOUND");
 		const later: RunnerTool = {
@@ -58,7 +58,7 @@ describe("the registry", () => {
 	});
 });
 
-describe("what a tool gives", () => {
+describe("the result of a tool", () => {
 	test.each([[5], ["text"], [null], [{ a: [1] }], [[1, 2]], [{ ok: "yes" }], [{ ok: true, other: 1 }]])(
 		"%j is its output [RUN-067]",
 		async (value) => {
@@ -69,7 +69,7 @@ describe("what a tool gives", () => {
 		},
 	);
 
-	test("as {ok: false} is a failed action, tried again only where it says so [RUN-067]", async () => {
+	test("as {ok: false} is a failed action, retried only if it is marked so [RUN-067]", async () => {
 		for (const [meta, attempts] of [
 			[{}, 1],
 			[{ retriable: true }, 3],
@@ -94,14 +94,14 @@ describe("what a tool gives", () => {
 				return a;
 			},
 		],
-	])("that is no plain data is a failed action", async (make) => {
+	])("that is not plain data is a failed action", async (make) => {
 		const { action } = await running({ id: "t", run: () => make() });
 		expect(action).toMatchObject({ ok: false, error: { code: "TOOL_OUTPUT_INVALID" } });
 	});
 });
 
 describe("an error of a tool", () => {
-	test("that is not said to pass is tried once, and ends the run [RUN-068]", async () => {
+	test("that is not marked as temporary is tried once, and ends the run [RUN-068]", async () => {
 		const run = vi.fn(() => Promise.reject(new Error("broken")));
 		const { result } = await running({ id: "t", run, ...quick });
 		expect(result).toMatchObject({
@@ -112,7 +112,7 @@ describe("an error of a tool", () => {
 		expect(run).toHaveBeenCalledTimes(1);
 	});
 
-	test("is tried again where it, or the tool, says that it may pass [RUN-068] [RUN-069]", async () => {
+	test("is retried if it, or the tool, is marked as temporary [RUN-068] [RUN-069]", async () => {
 		for (const tool of [
 			{ run: vi.fn(() => Promise.reject(retriable())) },
 			{ run: vi.fn(() => Promise.reject(new Error("again"))), classify: () => "retriable" as const },
@@ -133,7 +133,7 @@ describe("an error of a tool", () => {
 		).toBe("TOOL_FATAL");
 	});
 
-	test("waits longer each time [RUN-069]", async () => {
+	test("waits longer before each retry [RUN-069]", async () => {
 		const waits: number[] = [];
 		const timers = {
 			after(milliseconds: number, wake: () => void) {
@@ -157,8 +157,8 @@ describe("an error of a tool", () => {
 	});
 });
 
-describe("a tool past its time", () => {
-	test("gets an abort and yields TOOL_TIMEOUT; only an idempotent one is tried again [RUN-070]", async () => {
+describe("a tool over its timeout", () => {
+	test("gets an abort and yields TOOL_TIMEOUT; only an idempotent one is retried [RUN-070]", async () => {
 		for (const idempotent of [false, true]) {
 			const signals: AbortSignal[] = [];
 			const run = (_: unknown, { signal }: RunnerToolContext) => {
@@ -176,7 +176,7 @@ describe("a tool past its time", () => {
 		}
 	});
 
-	test("has 30 seconds where it says nothing [RUN-070]", async () => {
+	test("has 30 seconds by default [RUN-070]", async () => {
 		const asked: number[] = [];
 		const timers = {
 			after: (milliseconds: number) => {
@@ -209,7 +209,7 @@ test("latency is the time of all attempts and calls of a tool, by its id [RUN-03
 	expect(metrics).toEqual({ durationMs: 30, toolLatencyMs: { slow: 30 } });
 });
 
-test("what calls give under one name is kept once, the last of it, whatever tools and names are called [RUN-031] [RUN-032]", async () => {
+test("attachments under one name are stored once, the last one, across all tools [RUN-031] [RUN-032]", async () => {
 	const given = ["one", "two", "three"];
 	const tool: RunnerTool = {
 		id: "constructor",

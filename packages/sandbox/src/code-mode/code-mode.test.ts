@@ -35,7 +35,7 @@ async function inCall(
 }
 
 describe("a script in a call", () => {
-	test("calls tools one after another and at once, and returns a value", async () => {
+	test("calls tools one after another and concurrently, and returns a value", async () => {
 		const code = `const first = await tools.double({ value: 1 });
 			const [a, b] = await Promise.all([tools.double({ value: first }), tools.double({ value: 10 })]);
 			return { a, b };`;
@@ -98,7 +98,7 @@ describe("a script in a session", () => {
 	});
 });
 
-test("a person sees the code before it runs, and may change it, if the tool asks for that", async () => {
+test("a person sees the code before it runs, and can change it, if the tool requires approval", async () => {
 	const options = { needsApproval: true, editableApproval: true } as const;
 	const session = new Agent({
 		model: modelWith("return 1"),
@@ -168,7 +168,7 @@ describe("a script under the policy of its caller", () => {
 	};
 
 	test.each(["call", "session", "plugin"])(
-		"cannot make calls that it forbids, and sees results as it does: %s",
+		"cannot make calls that it forbids, and gets its replaced results: %s",
 		async (where) => {
 			const model = modelWith(code);
 			const tools = [codeMode({ tools: [reader], sandbox })];
@@ -201,7 +201,7 @@ describe("a script under the policy of its caller", () => {
 		},
 	);
 
-	test("applies to any sub-agent tool that asks for it, and to no other", async () => {
+	test("applies to any sub-agent tool that requests it, and to no other", async () => {
 		const worker = () =>
 			agent({
 				model: scriptedModel([{ toolCalls: [{ name: "read", arguments: { file: "secret.txt" } }] }, "Read."]),
@@ -221,7 +221,7 @@ describe("a script under the policy of its caller", () => {
 	});
 
 	test.each(["call", "session"])(
-		"receives results as they are if a plugin shortens what is recorded: %s",
+		"receives complete results if a plugin shortens the recorded ones: %s",
 		async (where) => {
 			const shorten = definePlugin({
 				name: "shorten",
@@ -242,7 +242,7 @@ describe("a script under the policy of its caller", () => {
 		},
 	);
 
-	test("needs its caller: called by itself, the tool is refused", async () => {
+	test("needs its caller: called by itself, the tool is rejected", async () => {
 		await expect(codeMode({ tools: [reader], sandbox }).run({ code: "return 1" })).rejects.toMatchObject({
 			code: "invalid_option",
 		});
@@ -267,7 +267,7 @@ describe("a hostile or broken script", () => {
 			"tools.double({ value: 1 }); throw new Error('early')",
 			"Await each call",
 		],
-	])("%s ends with an error that says why", async (_name, code, expected) => {
+	])("%s ends with an error that explains why", async (_name, code, expected) => {
 		const limited = createSandbox({ workers: 1, cpuLimitMs: 1_000 });
 		const { result, isError } = await inCall(code, [double], { sandbox: limited, maxCalls: 20 });
 		expect(isError).toBe(true);
@@ -282,7 +282,7 @@ describe("a hostile or broken script", () => {
 		expect(result).toContain("characters left out");
 	});
 
-	test("that ends without waiting for a call is told that the call did not run", async () => {
+	test("that ends without waiting for a call gets a note that the call did not run", async () => {
 		const { result, isError } = await inCall("tools.double({ value: 1 }); return 'ok';");
 		expect(isError).toBe(false);
 		expect(result).toContain("did not run");
@@ -321,7 +321,7 @@ test.each([
 		{ tools: { web: { type: "provider", id: "openai.web_search", args: {} } } },
 		"run by the model's provider",
 	],
-])("refuses %j", (options, expected) => {
+])("rejects %j", (options, expected) => {
 	expect(() => codeMode(options as unknown as CodeModeOptions)).toThrow(expected);
 });
 

@@ -2,8 +2,4 @@
 import { test } from "vitest";
 import { interruptedScriptsAgree } from "./script-programs.fixture.ts";
 
-test(
-	"interrupted scripts take the same course as undisturbed ones",
-	() => interruptedScriptsAgree(150),
-	600_000,
-);
+test("interrupted scripts behave like undisturbed ones", () => interruptedScriptsAgree(150), 600_000);

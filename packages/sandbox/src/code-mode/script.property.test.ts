@@ -4,11 +4,7 @@ import { Script } from "./script.ts";
 import type { ScriptRecord } from "./script-log.ts";
 import { interruptedScriptsAgree, limit, outcomes, start } from "./script-programs.fixture.ts";
 
-test(
-	"an interrupted script takes the same course as an undisturbed one",
-	() => interruptedScriptsAgree(6),
-	120_000,
-);
+test("an interrupted script behaves like an undisturbed one", () => interruptedScriptsAgree(6), 120_000);
 
 test("a record of another script is reported, with the first call that differs", async () => {
 	const script = new Script(start("await tools.other({});"), limit);

@@ -7,8 +7,8 @@ import { isLoopback } from "./origins.ts";
 const apiKeys = { "key-of-a": "a", "key-of-b": "b" };
 const bearer = (tenant: string): Record<string, string> => ({ authorization: `Bearer key-of-${tenant}` });
 
-describe("who it is", () => {
-	test("a key says whose sessions are meant, in either header", async () => {
+describe("authentication", () => {
+	test("a key determines whose sessions are used, in either header", async () => {
 		const { post, get } = setUp(undefined, { apiKeys });
 		await readSse(await post("/api/agent/execute", { ...hello, sessionId: "s" }, bearer("a"))).rest();
 		expect((await get("/api/agent/session/s", bearer("a"))).status).toBe(200);
@@ -16,7 +16,7 @@ describe("who it is", () => {
 		expect((await get("/api/agent/session/s", bearer("b"))).status).toBe(404);
 	});
 
-	test("a hook says it too, and one that throws lets nobody in", async () => {
+	test("a hook does too, and one that throws rejects everyone", async () => {
 		const hook = setUp(undefined, {
 			authenticate: async ({ headers }) => (headers.get("cookie") === "me" ? { tenant: "a" } : undefined),
 		});
@@ -32,13 +32,13 @@ describe("who it is", () => {
 		expect(await refusal(await empty.get("/api/agent/sessions"))).toEqual([401, "unauthorized"]);
 	});
 
-	test("a public path needs no key, and no other does without", async () => {
+	test("a public path needs no key, and every other path needs one", async () => {
 		const { get } = setUp(undefined, { apiKeys, publicPaths: ["/healthz"] });
 		expect((await get("/healthz")).status).toBe(200);
 		expect((await get("/metrics")).status).toBe(401);
 	});
 
-	test("options that cannot be meant are refused", () => {
+	test("invalid options are rejected", () => {
 		for (const [options, code] of [
 			[{ apiKeys, authenticate: () => undefined }, "conflicting_options"],
 			[{ apiKeys: { "a b": "x" } }, "invalid_option"],
@@ -56,8 +56,8 @@ describe("who it is", () => {
 	});
 });
 
-describe("where it comes from", () => {
-	test("without authentication only loopback names are answered", async () => {
+describe("origins", () => {
+	test("without authentication only loopback names are served", async () => {
 		const { handler } = setUp(undefined, { allowedHosts: ["my.machine"] });
 		const ask = (host: string): Promise<Response> =>
 			handler.fetch(new Request("http://localhost/healthz", { headers: { host } }));
@@ -74,7 +74,7 @@ describe("where it comes from", () => {
 			expect([host, ...(await refusal(await ask(host)))]).toEqual([host, 403, "host_not_allowed"]);
 	});
 
-	test("names of loopback are known, and what only looks like one is not", () => {
+	test("loopback names are recognised, and similar names are not", () => {
 		expect(["::1", "[::1]", "127.1.2.3"].map(isLoopback)).toEqual([true, true, true]);
 		expect(["0.0.0.0", "127.0.0.1.x", "::", "128.0.0.1"].map(isLoopback)).toEqual([
 			false,
@@ -84,7 +84,7 @@ describe("where it comes from", () => {
 		]);
 	});
 
-	test("a page of another origin is refused, also where it could only send", async () => {
+	test("a page of another origin is rejected, even if it could only send", async () => {
 		const { post, get, service } = setUp(fakeService({ holds: true }), { cors: ["https://app.example.com"] });
 		await (await post("/api/agent/execute", { ...hello, sessionId: "s" })).body?.cancel();
 		const foreign = { origin: "https://evil.example" };
@@ -100,7 +100,7 @@ describe("where it comes from", () => {
 		expect((await get("/healthz", { origin: "http://localhost" })).status).toBe(200);
 	});
 
-	test("a configured origin may read what it needs; others get no word of it [API-062]", async () => {
+	test("a configured origin may read what it needs; others get no headers [API-062]", async () => {
 		const { handler, get } = setUp(undefined, { apiKeys, cors: ["https://app.example.com"] });
 		const preflight = (origin: string): Promise<Response> =>
 			handler.fetch(
@@ -124,7 +124,7 @@ describe("where it comes from", () => {
 	});
 });
 
-describe("which pages may read", () => {
+describe("cross-origin reads", () => {
 	const app = "https://app.example.com";
 	const foreign = [
 		"https://evil.example",
@@ -141,7 +141,7 @@ describe("which pages may read", () => {
 		);
 
 	test.each([{ cors: [app] }, { cors: [] }, {}])(
-		"no answer lets a page of another origin read it, refused or not, with %j [API-062]",
+		"no response lets a page of another origin read it, rejected or not, with %j [API-062]",
 		async (options) => {
 			const { handler, post } = setUp(undefined, { ...options, allowedHosts: ["localhost"] });
 			await (await post("/api/agent/execute", { ...hello, sessionId: "s" })).text();
@@ -172,7 +172,7 @@ describe("which pages may read", () => {
 		},
 	);
 
-	test("an answer to a page that was named is for that page alone [API-062]", async () => {
+	test("a response to an allowed page is only for that page [API-062]", async () => {
 		const { get } = setUp(undefined, { cors: [app, "https://other.example"] });
 		for (const origin of [app, "https://other.example"]) {
 			const response = await get("/healthz", { origin });
@@ -182,25 +182,25 @@ describe("which pages may read", () => {
 	});
 });
 
-describe("where nothing outlives a request", () => {
+describe("if nothing outlives a request", () => {
 	const service = { ...fakeService(), sharesFollowing: false };
 
-	test("no number is shown of what would be counted there", async () => {
+	test("no metrics are shown that would be counted there", async () => {
 		const { post, get } = setUp(service);
 		expect((await post("/api/agent/execute", hello)).status).toBe(200);
 		expect(await (await get("/metrics")).text()).not.toMatch(/open_streams|active_runs|buffered_bytes/);
 	});
 
 	test.each([{ maxConcurrentRuns: 1 }, { maxStreams: 1 }])(
-		"no limit is taken that nobody could keep: %o",
+		"limits that cannot be enforced are rejected: %o",
 		(options) => {
 			expect(() => setUp(service, options)).toThrow(expect.objectContaining({ code: "conflicting_options" }));
 		},
 	);
 });
 
-describe("how often", () => {
-	test("a tenant over its requests gets 429 and when to come back, before any run; others do not [API-061]", async () => {
+describe("rate limits", () => {
+	test("a tenant over its request limit gets 429 and a retry time, before any run; others do not [API-061]", async () => {
 		const { get, post, service } = setUp(undefined, {
 			apiKeys,
 			rateLimit: { requests: 2, windowMs: 60_000 },
@@ -214,13 +214,13 @@ describe("how often", () => {
 		expect((await get("/api/agent/sessions", bearer("b"))).status).toBe(200);
 	});
 
-	test("a window that is over lets the tenant in again", async () => {
+	test("a new window admits the tenant again", async () => {
 		const { get } = setUp(undefined, { rateLimit: { requests: 1, windowMs: 20 } });
 		expect((await get("/healthz")).status).toBe(200);
 		await until("the next window has begun", async () => (await get("/healthz")).status === 200);
 	});
 
-	test("a tenant over its runs gets 429 until one has ended, watched or not; others do not", async () => {
+	test("a tenant over its run limit gets 429 until one has ended, watched or not; others do not", async () => {
 		const service = fakeService({ holds: true, say: () => deltas(1) });
 		const { post, metric } = setUp(service, { apiKeys, maxConcurrentRuns: 2, publicPaths: ["/metrics"] });
 		const begin = (tenant: string, sessionId: string): Promise<Response> =>
@@ -241,7 +241,7 @@ describe("how often", () => {
 	});
 });
 
-describe("who tries keys", () => {
+describe("a caller who guesses keys", () => {
 	const failedAttempts = { attempts: 3, windowMs: 60_000 };
 	/** Asks as somebody at an address; gives the status. */
 	function door(options: Parameters<typeof setUp>[1] = { apiKeys, failedAttempts }) {
@@ -256,7 +256,7 @@ describe("who tries keys", () => {
 	}
 	const guess = (word: number | string): Record<string, string> => ({ "x-api-key": `guess-${word}` });
 
-	test("answers 429 and when to retry after so many failures, even with the right key; other addresses are served", async () => {
+	test("gets 429 and a retry time after that many failures, even with the right key; other addresses are served", async () => {
 		const { ask, status } = door();
 		for (let at = 0; at < 3; at++) expect(await status("192.0.2.1", guess(at))).toBe(401);
 		const refused = await ask("192.0.2.1", bearer("a"));
@@ -266,7 +266,7 @@ describe("who tries keys", () => {
 		expect(await status("192.0.2.2", bearer("a"))).toBe(200);
 	});
 
-	test("shuts out nobody who came from there with a valid key before", async () => {
+	test("does not lock out callers who used a valid key from there before", async () => {
 		const { status } = door();
 		expect(await status("192.0.2.1", bearer("a"))).toBe(200);
 		for (let at = 0; at < 5; at++) await status("192.0.2.1", guess(at));
@@ -275,7 +275,7 @@ describe("who tries keys", () => {
 		expect(await status("192.0.2.1", bearer("b"))).toBe(429);
 	});
 
-	test("is no one without a key: that is 401, however often, and counts for nothing", async () => {
+	test("without a key gets 401, however often, and is not counted", async () => {
 		const { status } = door();
 		for (let at = 0; at < 10; at++) expect(await status("192.0.2.1")).toBe(401);
 		expect(await status("192.0.2.1", bearer("a"))).toBe(200);
@@ -283,14 +283,14 @@ describe("who tries keys", () => {
 		expect(await status("192.0.2.1")).toBe(401);
 	});
 
-	test("may be many at once and gets no more tries for it", async () => {
+	test("in parallel gets no additional tries", async () => {
 		const { status } = door();
 		const answers = await Promise.all(Array.from({ length: 200 }, (_, at) => status("192.0.2.1", guess(at))));
 		expect(answers.filter((each) => each === 401)).toHaveLength(3);
 		expect(answers.filter((each) => each === 429)).toHaveLength(197);
 	});
 
-	test("is counted where a hook says who callers are, whatever header it reads", async () => {
+	test("is counted if a hook authenticates callers, regardless of the header it reads", async () => {
 		let asked = 0;
 		const { status } = door({
 			failedAttempts,
@@ -304,7 +304,7 @@ describe("who tries keys", () => {
 		expect(asked).toBe(4);
 	});
 
-	test("has a hundred tries a minute where nothing is said, and all of them where nobody shall count", async () => {
+	test("has a hundred tries a minute by default, and unlimited tries if counting is off", async () => {
 		const byDefault = door({ apiKeys });
 		for (let at = 0; at < 100; at++) expect(await byDefault.status("192.0.2.1", guess(at))).toBe(401);
 		expect(await byDefault.status("192.0.2.1", guess("last"))).toBe(429);
@@ -312,7 +312,7 @@ describe("who tries keys", () => {
 		for (let at = 0; at < 200; at++) expect(await unlimited.status("192.0.2.1", guess(at))).toBe(401);
 	});
 
-	test("is known by what a proxy says only where that was configured", async () => {
+	test("is identified by a proxy's header only if that is configured", async () => {
 		const from = (address: string): Record<string, string> => ({ "x-real-ip": address });
 		const proxied = door({ apiKeys, failedAttempts, peerHeader: "X-Real-IP" });
 		for (let at = 0; at < 4; at++) await proxied.status("127.0.0.1", { ...guess(at), ...from("192.0.2.1") });
@@ -323,7 +323,7 @@ describe("who tries keys", () => {
 		expect(await open.status("192.0.2.9", bearer("a"))).toBe(429);
 	});
 
-	test("finds public paths open all the same", async () => {
+	test("can still use public paths", async () => {
 		const { handler } = setUp(undefined, { apiKeys, failedAttempts, publicPaths: ["/healthz"] });
 		const get = (path: string): Promise<Response> =>
 			handler.fetch(new Request(`http://localhost${path}`, { headers: guess("x") }), {

@@ -23,7 +23,7 @@ function make() {
 	return { limiter, attempt, looks: () => looks, pass: (milliseconds: number) => (now += milliseconds) };
 }
 
-test("after the last failure a peer is refused without a look, until its window is over; others are not", async () => {
+test("after the last failure a peer is rejected without a check, until its window ends; others are not", async () => {
 	const { attempt, looks, pass } = make();
 	for (const word of ["a", "b"]) expect(await attempt("one", word)).toBe("out");
 	pass(400);
@@ -39,7 +39,7 @@ test("after the last failure a peer is refused without a look, until its window 
 	expect(await attempt("one", "e")).toBe("out");
 });
 
-test("any number of attempts at once are looked at as often as they may fail, and those that do not fail all are", async () => {
+test("of any number of simultaneous attempts only as many as may fail are checked, and valid ones all are", async () => {
 	const { attempt, looks } = make();
 	const guesses = await Promise.all(Array.from({ length: 1_000 }, (_, at) => attempt("one", `guess ${at}`)));
 	expect(guesses.filter((each) => each === "out")).toHaveLength(3);
@@ -54,7 +54,7 @@ test("any number of attempts at once are looked at as often as they may fail, an
 	expect(mixed.filter((each) => each === "in")).toHaveLength(97);
 });
 
-test("what was let in before is let in while guessers of the same address are refused, until it fails itself", async () => {
+test("a caller who was accepted before is accepted while guessers at the same address are rejected, until it fails itself", async () => {
 	let valid = "sesame";
 	const limiter = new AttemptLimiter({ attempts: 1, windowMs: 1_000 }, () => 0);
 	const attempt = (word: string): Promise<string | undefined> =>
@@ -68,7 +68,7 @@ test("what was let in before is let in while guessers of the same address are re
 	await expect(attempt("sesame")).rejects.toMatchObject({ code: "rate_limited" });
 });
 
-test("credentials that cannot be distinguished open no way around the limit", async () => {
+test("credentials that cannot be distinguished do not bypass the limit", async () => {
 	const { limiter, looks, attempt } = make();
 	expect(await limiter.attempt("one", "", () => "in")).toBe("in");
 	for (const word of ["a", "b", "c"]) expect(await attempt("one", word)).toBe("out");
@@ -77,7 +77,7 @@ test("credentials that cannot be distinguished open no way around the limit", as
 	expect(looks()).toBe(3);
 });
 
-test("a look that throws counts as no failure, and delays no one", async () => {
+test("a check that throws is not counted as a failure, and delays no one", async () => {
 	const limiter = new AttemptLimiter({ attempts: 1, windowMs: 1_000 }, () => 0);
 	const broken = Array.from({ length: 5 }, () =>
 		limiter.attempt("one", "a", () => Promise.reject(new Error("no database"))),
@@ -90,7 +90,7 @@ test("a look that throws counts as no failure, and delays no one", async () => {
 	expect(limiter.size).toBe(1);
 });
 
-test("a flood of addresses and of keys keeps no more than so much", async () => {
+test("a flood of addresses and of keys uses bounded memory", async () => {
 	const { limiter, attempt, pass } = make();
 	for (let at = 0; at < 25_000; at++) {
 		await attempt(`guesser ${at}`, "guess");

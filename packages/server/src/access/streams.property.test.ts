@@ -9,7 +9,7 @@ import { until } from "../sse.fixture.ts";
 const apiKeys = { "key-of-a": "a", "key-of-b": "b" };
 const as = (tenant: string): Record<string, string> => ({ "x-api-key": `key-of-${tenant}` });
 
-test("whatever opens and ends streams, a tenant has as many as the limit says, and its own count only", async () => {
+test("for any order of streams, a tenant has as many as the limit allows, and only its own are counted", async () => {
 	const tenant = fc.constantFrom("a", "b");
 	const session = fc.constantFrom("1", "2", "3");
 	const step = fc.oneof(
@@ -81,7 +81,7 @@ test("whatever opens and ends streams, a tenant has as many as the limit says, a
 	);
 });
 
-test("a reader that has stopped reading keeps its slot until it is let go, and no run is begun meanwhile", async () => {
+test("a reader that has stopped reading keeps its slot until it is disconnected, and no run starts in the meantime", async () => {
 	const service = fakeService({ holds: true, say: () => deltas(1) });
 	const server = createServer({ service, maxStreams: 2, heartbeatMs: 2_000 });
 	const { port, url } = await server.listen({ port: 0 });

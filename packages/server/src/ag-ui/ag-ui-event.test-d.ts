@@ -8,6 +8,6 @@ type OnTheWire<Event> = Event extends { type: infer Type }
 	? Omit<Event, "type"> & { type: `${Type & string}` }
 	: never;
 
-test("every event is one of the protocol's", () => {
+test("every event conforms to the protocol", () => {
 	expectTypeOf<AgUiEvent>().toExtend<OnTheWire<AGUIEvent>>();
 });

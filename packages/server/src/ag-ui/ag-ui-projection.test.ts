@@ -21,7 +21,7 @@ const text = (said: string): readonly Event[] => [
 	{ type: "text_end", text: said },
 ];
 
-test("a message's first text has the message's id, a further one an id of its own", () => {
+test("a message's first text has the message's id, and later texts have their own ids", () => {
 	const ids = project([...begin, ...text("one"), ...text("two")]).map(
 		(event) => "messageId" in event && event.messageId,
 	);
@@ -45,7 +45,7 @@ const waits: Event = {
 	toolCalls: [{ ...toolCall, arguments: { a: 2 } }],
 };
 
-test("a call belongs to its message, and is emitted once the arguments are known that run", () => {
+test("a call belongs to its message, and is emitted once its final arguments are known", () => {
 	expect(project(made)).toEqual([]);
 	const runs: Event = { type: "tool_execution_start", toolCallId: "c", toolName: "add", args: { a: 2 } };
 	expect(project([...made, runs])).toEqual(withArguments('{"a":2}'));
@@ -53,7 +53,7 @@ test("a call belongs to its message, and is emitted once the arguments are known
 	expect(project([...made, waits, runs])).toEqual(withArguments('{"a":2}'));
 });
 
-test("arguments that an approver changed follow those that were shown", () => {
+test("arguments that an approver changed follow the shown ones", () => {
 	const runs: Event = { type: "tool_execution_start", toolCallId: "c", toolName: "add", args: { a: 9 } };
 	expect(project([...made, waits, runs]).at(-1)).toEqual({
 		type: "CUSTOM",
@@ -62,14 +62,14 @@ test("arguments that an approver changed follow those that were shown", () => {
 	});
 });
 
-test("a call that did not run has the arguments of the model", () => {
+test("a call that did not run has the model's arguments", () => {
 	const message = { role: "tool", toolCallId: "c", toolName: "add", output: "no", isError: true } as const;
 	const events = project([...made, { type: "message_end", message: { ...message, timestamp: 0 } }]);
 	expect(events.slice(0, 3)).toEqual(withArguments('{"a":1}'));
 	expect(events.at(-1)).toMatchObject({ type: "TOOL_CALL_RESULT" });
 });
 
-test("a call of an answer that was cut off is not emitted, for it never runs", () => {
+test("a call of an answer that was cut off is not emitted, because it never runs", () => {
 	const cutOff = project([...made.slice(0, 4), { type: "execute_complete", status: "completed" }]);
 	expect(cutOff.map(({ type }) => type)).toEqual(["RUN_FINISHED"]);
 });
@@ -87,7 +87,7 @@ test("a result is emitted once, and not to the front end that sent it", () => {
 	expect(project(settled, ["c"])).toEqual([]);
 });
 
-test("what a tool says while it runs is a custom event", () => {
+test("output of a running tool is a custom event", () => {
 	expect(project([{ type: "tool_execution_delta", toolCallId: "c", delta: "half" }])).toEqual([
 		{ type: "CUSTOM", name: "tool_execution_delta", value: { toolCallId: "c", delta: "half" } },
 	]);

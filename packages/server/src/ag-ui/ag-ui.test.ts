@@ -122,7 +122,7 @@ test("a run streams reasoning, text, a tool call and its result, and the next ru
 	await served.close();
 });
 
-test("a front end runs its tool, and asks, with the arguments that hooks have left", async () => {
+test("a front end runs its tool, and requests approval, with the arguments after hooks", async () => {
 	const doubling = definePlugin({
 		name: "doubling",
 		setup: (on) =>
@@ -268,7 +268,7 @@ test("a run that is stopped is cancelled", async () => {
 	await served.close();
 });
 
-test("what cannot be run is refused, and a repeated run is joined", async () => {
+test("an invalid run is rejected, and a repeated run is joined", async () => {
 	const served = serve(["Hello.", "Never."]);
 	const input = {
 		threadId: "t",
@@ -298,7 +298,7 @@ test("what cannot be run is refused, and a repeated run is joined", async () => 
 	await served.close();
 });
 
-test("parts of a message reach the model, and those that are not sent along are refused", async () => {
+test("parts of a message reach the model, and unsupported ones are rejected", async () => {
 	const served = serve(["A dot."]);
 	const send = (content: unknown) =>
 		served.post("/api/ag-ui", { threadId: "t", runId: "r", messages: [{ id: "1", role: "user", content }] });
@@ -319,7 +319,7 @@ test("parts of a message reach the model, and those that are not sent along are 
 	await served.close();
 });
 
-test("an interrupt takes no answer but yes and no", async () => {
+test("an interrupt accepts only yes or no as its answer", async () => {
 	const served = serve([{ toolCalls: [{ name: "erase" }] }], { tools: [erase] });
 	const agent = agentFor(served);
 	say(agent, "Erase");
@@ -345,7 +345,7 @@ test("an interrupt takes no answer but yes and no", async () => {
 	await served.close();
 });
 
-test("a message that is sent while an approval waits ends with the question, and is answered after it", async () => {
+test("a message sent while an approval waits withdraws the request, and is answered after it", async () => {
 	const erase = tool({ name: "erase", description: "Erases.", needsApproval: true, run: () => "erased" });
 	const served = serve([{ toolCalls: [{ name: "erase" }] }, "Erased.", "Four."], { tools: [erase] });
 	const agent = agentFor(served);

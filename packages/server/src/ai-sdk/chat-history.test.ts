@@ -26,7 +26,7 @@ const resultOf = (toolCallId: string, output: string, isError = false): SessionM
 	timestamp: 0,
 });
 
-test("what was said for one message of the user is one message, which the AI SDK accepts", async () => {
+test("the answer to one user message is one message, which the AI SDK accepts", async () => {
 	const last: SessionMessage = { role: "assistant", ...about, content: [{ type: "text", text: "Done." }] };
 	const messages = chatHistory([
 		user,
@@ -66,7 +66,7 @@ test("what was said for one message of the user is one message, which the AI SDK
 	await expect(validateUIMessages({ messages })).resolves.toHaveLength(3);
 });
 
-test("calls that wait show for what", async () => {
+test("waiting calls show what they wait for", async () => {
 	const pending = { name: "add", arguments: { a: 1 } };
 	const messages = chatHistory(
 		[user, answer],
@@ -88,7 +88,7 @@ test("calls that wait show for what", async () => {
 	await expect(validateUIMessages({ messages })).resolves.toHaveLength(2);
 });
 
-test("what was cut off is shown, unless it was made anew", () => {
+test("interrupted output is shown, unless it was generated again", () => {
 	const partial = { role: "assistant", ...about, content: [{ type: "text", text: "I wi" }] } as const;
 	const cut: SessionMessage = { role: "error", error: "cut", code: "interrupted", partial, timestamp: 0 };
 	expect(chatHistory([user, cut])[1]?.parts).toMatchObject([{ type: "step-start" }, { text: "I wi" }]);

@@ -37,7 +37,7 @@ const result = (output: string, isError = false): Event => ({
 	message: { role: "tool", toolCallId: "c", toolName: "add", output, isError, timestamp: 0 },
 });
 
-test("the message is named after the user's, and its parts after the events that begin them", () => {
+test("the message is named after the user's, and its parts after the events that start them", () => {
 	const chunks = project([
 		...begin,
 		{ type: "text_start" },
@@ -57,7 +57,7 @@ test("the message is named after the user's, and its parts after the events that
 	]);
 });
 
-test("what was said before a model was cut off goes when it answers anew", () => {
+test("partial output of a model is removed when the model answers again", () => {
 	const failed: Event = {
 		type: "message_end",
 		message: { role: "error", error: "cut", code: "interrupted", timestamp: 0 },
@@ -75,7 +75,7 @@ test("what was said before a model was cut off goes when it answers anew", () =>
 	]);
 });
 
-test("a call's input is streamed, and available once it is known who carries it out", () => {
+test("a call's input is streamed, and available once its executor is known", () => {
 	expect(typesOf(project(called)).slice(2)).toEqual(["tool-input-start", "tool-input-delta"]);
 	const input = { type: "tool-input-available", toolCallId: "c", toolName: "add", input: { a: 1 } };
 	const runs: Event = { type: "tool_execution_start", toolCallId: "c", toolName: "add", args: { a: 1 } };
@@ -99,7 +99,7 @@ test("a call whose id is not known before its end is emitted at its end", () => 
 	expect(project(events).slice(2)).toEqual([{ type: "tool-input-start", toolCallId: "c", toolName: "add" }]);
 });
 
-test("an approval is asked for once, and given when the call runs", () => {
+test("an approval is requested once, and granted when the call runs", () => {
 	const runs: Event = { type: "tool_execution_start", toolCallId: "c", toolName: "add", args: {} };
 	expect(typesOf(project([...called, waits(true), waits(true), runs])).slice(4)).toEqual([
 		"tool-input-available",
@@ -110,7 +110,7 @@ test("an approval is asked for once, and given when the call runs", () => {
 	expect(denied.at(-1)).toEqual({ type: "tool-output-denied", toolCallId: "c" });
 });
 
-test("a call that runs here is shown with the input that its tool gets", () => {
+test("a call that runs on the server is shown with its tool's input", () => {
 	const runs: Event = { type: "tool_execution_start", toolCallId: "c", toolName: "add", args: { a: 9 } };
 	expect(project([...called, runs]).at(-1)).toMatchObject({ type: "tool-input-available", input: { a: 9 } });
 });

@@ -33,7 +33,7 @@ describe("a page", () => {
 	const chatOf = (served: Served, messages: readonly UIMessage[] = []): Chat<UIMessage> =>
 		new Chat({ id: "c", transport: transportOf(served), messages: [...messages] });
 
-	test("an answer is made anew, and the model does not see the one before", async () => {
+	test("an answer is regenerated, and the model does not see the previous one", async () => {
 		const served = serveScript(["One.", "Two.", "Zwei.", "Three."]);
 		const chat = chatOf(served);
 		await chat.sendMessage({ text: "Count." });
@@ -58,7 +58,7 @@ describe("a page", () => {
 		await served.close();
 	});
 
-	test("an answer from before is made anew, and what followed it is gone", async () => {
+	test("an earlier answer is regenerated, and everything after it is removed", async () => {
 		const served = serveScript(["One.", "Two.", "Eins.", "Deux."]);
 		const chat = chatOf(served);
 		await chat.sendMessage({ text: "Count." });
@@ -74,7 +74,7 @@ describe("a page", () => {
 		await served.close();
 	});
 
-	test("a message is edited, and what followed it is gone", async () => {
+	test("a message is edited, and everything after it is removed", async () => {
 		const served = serveScript(["One.", "Two.", "Drei.", "Quatre."]);
 		const chat = chatOf(served);
 		await chat.sendMessage({ text: "Count." });
@@ -94,7 +94,7 @@ describe("a page", () => {
 		await served.close();
 	});
 
-	test("a message that did not arrive is sent by asking for its answer anew", async () => {
+	test("a message that did not arrive is sent by regenerating its answer", async () => {
 		const served = serveScript(["One.", "Two."]);
 		const chat = chatOf(served);
 		await chat.sendMessage({ text: "Count." });
@@ -113,7 +113,7 @@ describe("a page", () => {
 		await served.close();
 	});
 
-	test("while an answer is being made none is made anew, and the one that is stays", async () => {
+	test("while an answer is generated it cannot be regenerated, and the current one stays", async () => {
 		const gate = Promise.withResolvers<void>();
 		const served = serveScript(["One.", { text: "Two.", gate: gate.promise }]);
 		const chat = chatOf(served);
@@ -130,7 +130,7 @@ describe("a page", () => {
 	});
 });
 
-test("what tools did stays on record, and the ids of events keep their meaning", async () => {
+test("the effects of tools stay recorded, and the ids of events keep their meaning", async () => {
 	const keys: string[] = [];
 	const pay = tool({
 		name: "pay",
@@ -175,7 +175,7 @@ test("what tools did stays on record, and the ids of events keep their meaning",
 	await served.close();
 });
 
-test("a history that came with the context stays as it came", async () => {
+test("a history that came with the context is unchanged", async () => {
 	const served = serveScript(["One.", "Two."], { serving: { clientsMaySet: ["history"] } });
 	const transport = transportOf(served);
 	const chat = new Chat<UIMessage>({ id: "c", transport });
@@ -189,7 +189,7 @@ test("a history that came with the context stays as it came", async () => {
 	await served.close();
 });
 
-test("a page's id that the session has already is not given twice", async () => {
+test("a page's id that the session already has is not used twice", async () => {
 	const served = serveScript(["One.", "Two."]);
 	const message = (text: string) => ({ id: "m", role: "user", parts: [{ type: "text", text }] });
 	for (const text of ["Count.", "More."])
@@ -200,7 +200,7 @@ test("a page's id that the session has already is not given twice", async () => 
 	await served.close();
 });
 
-test("the same request for another answer under its key is one, also when it comes again later", async () => {
+test("the same regeneration under its key is one, also when it arrives again later", async () => {
 	const served = serveScript(["One.", "Two."]);
 	const message = { id: "m", role: "user", parts: [{ type: "text", text: "Count." }] };
 	await (await served.post("/api/chat", { id: "c", messages: [message] })).text();

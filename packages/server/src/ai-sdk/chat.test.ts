@@ -142,7 +142,7 @@ test("the stream has the protocol's header, an id for each chunk, and ends with 
 	await served.close();
 });
 
-test("the second message of a chat sends the history in vain: the server keeps its own", async () => {
+test("the history that the second message sends is ignored: the server keeps its own", async () => {
 	const served = serve(["one", "two"]);
 	const chat = chatWith(served);
 	await chat.sendMessage({ text: "First" });
@@ -208,7 +208,7 @@ test("a tool of the page that fails reports its error to the model", async () =>
 test.each([
 	[true, { state: "output-available", output: "erased", approval: { approved: true } }, "erased"],
 	[false, { state: "output-denied", approval: { approved: false, reason: "too much" } }, "too much"],
-])("an approval is asked for and answered: %s", async (approved, part, said) => {
+])("an approval is requested and answered: %s", async (approved, part, said) => {
 	const served = serve([{ toolCalls: [{ name: "erase" }] }, "Well."], { tools: [erase] });
 	const chat = chatWith(served, {
 		sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
@@ -258,7 +258,7 @@ test("a page's tool and an approval in one step are answered together", async ()
 	await served.close();
 });
 
-test("one answer of two is accepted, and the run keeps waiting for the other without asking again", async () => {
+test("one answer of two is accepted, and the run keeps waiting for the other without a new request", async () => {
 	const served = serve([{ toolCalls: [{ name: "ask" }, { name: "erase" }] }, "Both."], {
 		tools: [askPage, erase],
 	});
@@ -274,7 +274,7 @@ test("one answer of two is accepted, and the run keeps waiting for the other wit
 	await served.close();
 });
 
-test("a page that is opened again in the middle of a message gets all of it, once", async () => {
+test("a page that is reopened in the middle of a message gets all of it, once", async () => {
 	let go!: () => void;
 	const gate = new Promise<void>((resolve) => {
 		go = resolve;
@@ -314,7 +314,7 @@ test("a page that is opened again in the middle of a message gets all of it, onc
 	await served.close();
 });
 
-test("a page that is opened again while the run waits is asked again, and may answer", async () => {
+test("a page that is reopened while the run waits gets the request again, and can answer", async () => {
 	const served = serve([{ toolCalls: [{ name: "ask" }] }, "Thanks."], { tools: [askPage] });
 	await chatWith(served).sendMessage({ text: "Go" });
 	const loaded = await (await served.get("/api/chat/chat-1")).json();
@@ -332,7 +332,7 @@ test("a page that is opened again while the run waits is asked again, and may an
 	await served.close();
 });
 
-test("there is nothing to resume for a chat that is not known or at rest", async () => {
+test("there is nothing to resume for an unknown or idle chat", async () => {
 	const served = serve(["done"]);
 	expect((await served.get("/api/chat/nobody/stream")).status).toBe(204);
 	expect(await (await served.get("/api/chat/nobody")).json()).toEqual({
@@ -360,7 +360,7 @@ test("an error of the model is the chat's error, and the chat continues after it
 	await served.close();
 });
 
-test("a stopped answer ends as interrupted, and nothing is sent by itself", async () => {
+test("a stopped answer ends as interrupted, and nothing is sent automatically", async () => {
 	const served = serve([
 		{ text: "one two", beforeDelta: (number) => (number === 1 ? new Promise(() => {}) : 0) },
 	]);
@@ -429,13 +429,13 @@ test.each([
 		404,
 		"session_not_found",
 	],
-])("%s is refused before any stream", async (_, body, status, code) => {
+])("%s is rejected before any stream", async (_, body, status, code) => {
 	const served = serve([]);
 	expect(await refusal(await served.post("/api/chat", body))).toEqual([status, code]);
 	await served.close();
 });
 
-test("the context of a new chat may come with its first message, and a repeat under its key joins", async () => {
+test("the context of a new chat can come with its first message, and a repeat under its key joins", async () => {
 	const served = serve(["Hello.", "Never."]);
 	const body = { id: "c", messages: [user], context: { systemPrompt: "Be brief." } };
 	const first = await (await served.post("/api/chat", body, { "idempotency-key": "k" })).text();
@@ -456,7 +456,7 @@ async function askAgain(
 	return { context: { messages: messages.slice(0, asked) } };
 }
 
-test("a second chat that begins with the same messages gets another answer; each continues on its own", async () => {
+test("a second chat that starts with the same messages gets another answer; each continues on its own", async () => {
 	const served = serve(
 		[
 			"Hello.",
@@ -503,7 +503,7 @@ describe("while an approval waits", () => {
 			),
 		);
 
-	test("a message is queued, and the page stays able to answer", async () => {
+	test("a message is queued, and the page can still answer", async () => {
 		const served = serve([{ toolCalls: [{ name: "erase" }] }], { tools: [erase] });
 		const chat = chatWith(served, init);
 		await chat.sendMessage({ text: "Erase" });
@@ -539,7 +539,7 @@ describe("while an approval waits", () => {
 	test.each([
 		[true, { state: "output-available", output: "erased" }],
 		[false, { state: "output-denied" }],
-	] as const)("a call of the strategy's own is shown and answered: %s", async (approved, part) => {
+	] as const)("a strategy's call is shown and answered: %s", async (approved, part) => {
 		const asking = strategy({
 			name: "asking",
 			decide({ last }) {

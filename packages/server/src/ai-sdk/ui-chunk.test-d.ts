@@ -3,6 +3,6 @@ import type { UIMessageChunk } from "ai";
 import { expectTypeOf, test } from "vitest";
 import type { UiChunk } from "./ui-chunk.ts";
 
-test("every chunk is one of the protocol's", () => {
+test("every chunk conforms to the protocol", () => {
 	expectTypeOf<UiChunk>().toExtend<UIMessageChunk>();
 });

@@ -32,7 +32,7 @@ async function served() {
 const json = { "content-type": "application/json" };
 
 test.each([{}, { "content-length": "900" }])(
-	"a body that does not arrive is not waited for (%o)",
+	"a body that does not arrive is abandoned (%o)",
 	async (headers) => {
 		vi.useFakeTimers();
 		try {
@@ -86,7 +86,7 @@ test.each(bodiless)(
 	},
 );
 
-test.each(bodiless)("%s %s needs no body, and takes an empty one", async (method, path) => {
+test.each(bodiless)("%s %s needs no body, and accepts an empty one", async (method, path) => {
 	for (const [body, headers] of [
 		[null, {}],
 		[null, json],
@@ -99,7 +99,7 @@ test.each(bodiless)("%s %s needs no body, and takes an empty one", async (method
 	}
 });
 
-test("over a socket 5 MiB of text stop nothing, and a request without a body does [API-071]", async () => {
+test("over a socket 5 MiB of text stop nothing, while a request without a body does [API-071]", async () => {
 	const service = fakeService({ holds: true, say: () => deltas(1) });
 	const server = createServer({ service });
 	open.push(server);

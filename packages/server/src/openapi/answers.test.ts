@@ -47,7 +47,7 @@ function expectShape(name: keyof typeof shapes, value: unknown): void {
 	expect(success, `${JSON.stringify(value)} is no ${name}: ${error?.message}`).toBe(true);
 }
 
-test("events, sessions and pages are as the document says, in every way a run can go", async () => {
+test("events, sessions and pages match the document, for every kind of run", async () => {
 	const look = tool({
 		name: "look",
 		description: "Looks.",

@@ -49,12 +49,12 @@ test("every path of the document is mounted with exactly its methods", async () 
 	expect((await get("/api/agent/nothing")).status).toBe(404);
 });
 
-test("a route of one's own is mounted, and the document describes it", async () => {
+test("a custom route is mounted, and the document describes it", async () => {
 	expect((await document()).paths["/own/{name}"]?.get?.operationId).toBe("own");
 	expect(await (await get("/own/x")).text()).toBe("own");
 });
 
-test("every reference leads somewhere, every shape is referred to, and names are used once", async () => {
+test("every reference resolves, every schema is used, and names are unique", async () => {
 	const read = await document();
 	const text = JSON.stringify(read);
 	const named = new Set([...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name));
@@ -69,7 +69,7 @@ test("every reference leads somewhere, every shape is referred to, and names are
 			);
 });
 
-test("every code that a caller may see is documented by some route", async () => {
+test("every code that a caller can get is documented by a route", async () => {
 	const text = JSON.stringify((await document()).paths);
 	const undocumented = [...statusByCode.keys()].filter((code) => !text.includes(`\`${code}\``));
 	// The first are what is answered where there is no route, then what routes of the inspector and of applications answer.
@@ -88,7 +88,7 @@ test("every code that a caller may see is documented by some route", async () =>
 	);
 });
 
-test("the document says where a caller over a limit reads when to retry", async () => {
+test("the document describes where a caller over a limit finds the retry time", async () => {
 	for (const methods of Object.values((await document()).paths))
 		for (const { responses } of Object.values(methods))
 			expect(responses["429"]).toMatchObject({ headers: { "Retry-After": { schema: { type: "integer" } } } });

@@ -26,7 +26,7 @@ const settings = [
 	["options", { context: {}, options: { maxTokens: 1 } }, "options.maxTokens"],
 ] as const;
 
-test("an input alone begins a session: no context is needed where no id is given", async () => {
+test("an input alone starts a session: no context is needed if no id is given", async () => {
 	const { post, model } = serve(["Hello."]);
 	const response = await post("/api/agent/execute", { input: "hi" });
 	expect(response.status).toBe(200);
@@ -36,7 +36,7 @@ test("an input alone begins a session: no context is needed where no id is given
 });
 
 test.each(settings)(
-	"a client may not set the %s by itself: nothing is done, and the answer says what",
+	"a client may not set the %s by default: nothing happens, and the response explains it",
 	async (_, more, place) => {
 		const { post, get, model, host } = serve(["never"]);
 		const response = await post("/api/agent/execute", { sessionId: "s", input: "hi", ...more });
@@ -50,7 +50,7 @@ test.each(settings)(
 );
 
 test.each(settings)(
-	"a service that lets clients set the %s lets them set that and nothing else",
+	"a service that lets clients set the %s lets them set only that",
 	async (field, more, place) => {
 		const { post } = serve(() => "Fine.", { serving: { clientsMaySet: [field] } });
 		const send = (body: object): Promise<Response> => post("/api/agent/execute", { input: "hi", ...body });
@@ -62,7 +62,7 @@ test.each(settings)(
 	},
 );
 
-test("fields are refused for a session that is there as for one that is not, and leave it as it was", async () => {
+test("fields are rejected for existing and for unknown sessions, and change nothing", async () => {
 	const { post, run, session } = serve(["One.", "Two."]);
 	await run({ sessionId: "s", input: "one", context: {} });
 	const before = await session("s");
@@ -73,13 +73,13 @@ test("fields are refused for a session that is there as for one that is not, and
 	expect(await session("s")).toEqual(before);
 });
 
-test("lists of nothing set nothing: the shape of document 3 is taken from everybody", async () => {
+test("empty lists set nothing: the strict shape is accepted from everyone", async () => {
 	const { run } = serve(["Fine."]);
 	const events = await run({ input: say("hi"), context: { messages: [], tools: [] }, options: {} });
 	expect(events.at(-1)?.event.status).toBe("completed");
 });
 
-test("the faces of other protocols let nobody set more", async () => {
+test("other protocols do not let clients set more", async () => {
 	const { post, model } = serve(["never"]);
 	const user = { id: "m", role: "user", parts: [{ type: "text", text: "hi" }] };
 	for (const [, more] of settings)
@@ -95,7 +95,7 @@ test("the faces of other protocols let nobody set more", async () => {
 	expect(model.requests).toEqual([]);
 });
 
-test("messages, answers and tools beyond the limits are refused before anything is done", async () => {
+test("messages, answers and tools beyond the limits are rejected before anything happens", async () => {
 	const serving = { clientsMaySet: ["history", "tools"], maxMessages: 3, maxTools: 2 } as const;
 	const { post, host } = serve(() => "Fine.", { serving });
 	const send = (body: object): Promise<Response> => post("/api/agent/execute", { input: "hi", ...body });
@@ -115,7 +115,7 @@ test("messages, answers and tools beyond the limits are refused before anything 
 	await taken.text();
 });
 
-test("without a word about limits a thousand messages and a hundred tools are taken", async () => {
+test("by default a thousand messages and a hundred tools are accepted", async () => {
 	const { post } = serve(() => "Fine.", { serving: { clientsMaySet: ["history", "tools"] } });
 	const status = async (context: object): Promise<number> => {
 		const response = await post("/api/agent/execute", { input: "hi", context });
@@ -131,7 +131,7 @@ test("without a word about limits a thousand messages and a hundred tools are ta
 	]);
 });
 
-test("options of what clients may set that cannot be meant are refused", () => {
+test("invalid options for what clients may set are rejected", () => {
 	for (const [serving, what] of [
 		[{ clientsMaySet: ["system"] }, "clientsMaySet"],
 		[{ clientsMaySet: "prompt" }, "clientsMaySet"],

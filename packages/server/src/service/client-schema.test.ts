@@ -17,7 +17,7 @@ async function takes(parameters: object, given: Record<string, unknown>): Promis
 	return isGiven;
 }
 
-test("what a schema lets in, it lets in without its patterns", async () => {
+test("a value that a schema accepts is also accepted without its patterns", async () => {
 	const leaf = fc.constantFrom<object>(
 		{ pattern: "^a" },
 		{ type: "string", pattern: "b$" },
@@ -61,7 +61,7 @@ test("what a schema lets in, it lets in without its patterns", async () => {
 	);
 });
 
-test("a client's regular expressions are left out of its schema, wherever they are, with a `not` of them", () => {
+test("a client's regular expressions are removed from its schema everywhere, including their `not`", () => {
 	const schema = {
 		type: "object",
 		properties: {
@@ -85,7 +85,7 @@ test("a client's regular expressions are left out of its schema, wherever they a
 	});
 });
 
-test("a tool whose schema would stop the server stops nobody, and what the model sees of it is whole", async () => {
+test("a tool whose schema would block the server blocks nothing, and the model sees it whole", async () => {
 	const parameters = {
 		type: "object",
 		properties: { text: { type: "string", pattern: "^(a+)+$" }, count: { type: "number" } },
@@ -108,7 +108,7 @@ test("a tool whose schema would stop the server stops nobody, and what the model
 	await service.close();
 });
 
-test("a schema that is nested without end is refused", async () => {
+test("an endlessly nested schema is rejected", async () => {
 	const deep = JSON.parse(`${'{"items":'.repeat(5_000)}{}${"}".repeat(5_000)}`) as Record<string, unknown>;
 	const service = sessionService({
 		host: memoryHost(),

@@ -8,7 +8,7 @@ import { sessionService } from "./session-service.ts";
 const message = { role: "user", content: "Hello" };
 
 test.each(["queue", "steer"] as const)(
-	"a message that waits for a run of a session that is deleted at that moment is refused, and leaves no session: %s",
+	"a message that waits for a run of a session that is deleted at that moment is rejected, and leaves no session: %s",
 	async (whileRunning: WhileRunning) => {
 		const host = memoryHost();
 		const gate = Promise.withResolvers<void>();

@@ -53,7 +53,7 @@ async function read(events: AsyncIterable<readonly LoggedEvent[]>): Promise<void
 const never = { text: "", beforeDelta: () => new Promise<void>(() => {}) };
 const prompted = (systemPrompt: string) => ({ input: "Hi.", context: { systemPrompt } });
 
-test("what a session is made with is one transaction with the beginning of its first run", async () => {
+test("the initial data of a session is one transaction with the start of its first run", async () => {
 	const model = scriptedModel([never]);
 	const service = serve(join(folder, "s.db"), { model });
 	const journal = service.host.journal as SqliteJournal;
@@ -75,7 +75,7 @@ test("what a session is made with is one transaction with the beginning of its f
 });
 
 test.each(["under way", "over"] as const)(
-	"of two servers that find no session the first makes it, and the other adds to it: its run is %s",
+	"of two servers that find no session the first creates it, and the other adds to it: its run is %s",
 	async (state) => {
 		const path = join(folder, "s.db");
 		const gate = Promise.withResolvers<void>();
@@ -104,7 +104,7 @@ test.each(["under way", "over"] as const)(
 	},
 );
 
-test("a session of a new id is made and followed without being looked for", async () => {
+test("a session with a new id is created and followed without a lookup", async () => {
 	let looks = 0;
 	const host = sqliteHost(join(folder, "s.db"));
 	const values: Host["values"] = {
@@ -128,7 +128,7 @@ test("a session of a new id is made and followed without being looked for", asyn
 	expect(looks).toBe(0);
 });
 
-test("a session that is there although its id was said to be new is continued", async () => {
+test("an existing session is continued even if its id was declared new", async () => {
 	const service = serve(join(folder, "s.db"), { model: scriptedModel(["One.", "Two."]) });
 	await service.submit("t", "s", prompted("first"));
 	await read(service.follow("t", "s"));
@@ -138,7 +138,7 @@ test("a session that is there although its id was said to be new is continued", 
 	expect((await service.get("t", "s"))?.messages).toHaveLength(4);
 });
 
-test("who follows a session that is gone again learns that, though it was said to be there", async () => {
+test("a follower of a deleted session is notified, even if it was declared to exist", async () => {
 	const service = serve(join(folder, "s.db"), { model: scriptedModel(["One."]) });
 	const { after } = await service.submit("t", "s", prompted("x"));
 	await read(service.follow("t", "s"));
@@ -150,7 +150,7 @@ test("who follows a session that is gone again learns that, though it was said t
 	}
 });
 
-test("a session that was begun otherwise is not made", async () => {
+test("a session that was started differently is not created", async () => {
 	const service = serve(join(folder, "s.db"), { model: scriptedModel([]) });
 	const taken = await service.host.journal.acquire(servedKey("t", "s"));
 	if (!taken.ok) throw new Error("a new session is free");
@@ -161,7 +161,7 @@ test("a session that was begun otherwise is not made", async () => {
 	expect(await service.get("t", "s")).toBeUndefined();
 });
 
-test("a session whose first message policy refuses is there all the same, and continues", async () => {
+test("a session whose first message policy rejects still exists and continues", async () => {
 	let refuses = true;
 	const service = serve(join(folder, "s.db"), {
 		model: scriptedModel(["Yes."]),

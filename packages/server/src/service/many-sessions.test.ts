@@ -43,7 +43,7 @@ async function typesOf(events: AsyncIterable<readonly LoggedEvent[]>): Promise<s
 	return all;
 }
 
-test("a session at rest makes way and gives up its lease; used again, it is as it was", async () => {
+test("an idle session is evicted and releases its lease; used again, it is unchanged", async () => {
 	const host = memoryHost();
 	const { acquire } = host.journal;
 	const released = new Set<string>();
@@ -70,7 +70,7 @@ test("a session at rest makes way and gives up its lease; used again, it is as i
 	await service.close();
 });
 
-test("a session that runs does not make way: closing the service suspends it", async () => {
+test("a running session is not evicted: closing the service suspends it", async () => {
 	const { service, model } = serve();
 	await start(service, "runs", "wait");
 	await useMany(service);
@@ -80,7 +80,7 @@ test("a session that runs does not make way: closing the service suspends it", a
 	expect(signal?.aborted).toBe(true);
 });
 
-test("a session that runs does not make way: a service that drains lets it finish", async () => {
+test("a running session is not evicted: a service that drains lets it finish", async () => {
 	const { service, open } = serve();
 	await start(service, "runs", "wait");
 	await useMany(service);
@@ -90,7 +90,7 @@ test("a session that runs does not make way: a service that drains lets it finis
 	expect((await service.get("t", "runs"))?.status).toBe("completed");
 });
 
-test("whoever watches a session sees what comes, whether it runs or is at rest", async () => {
+test("watchers of a session get new events, whether it runs or is idle", async () => {
 	const { service, open } = serve();
 	const running = await start(service, "runs", "wait");
 	const watched = typesOf(service.follow("t", "runs", { after: running.after, until: "complete" }));
@@ -107,7 +107,7 @@ test("whoever watches a session sees what comes, whether it runs or is at rest",
 	await service.close();
 });
 
-test("a session that waits for an answer takes it, made way or not", async () => {
+test("a session that waits for an answer accepts it, evicted or not", async () => {
 	const { service } = serve();
 	const asked = await start(service, "waits", "ask");
 	await typesOf(service.follow("t", "waits", { after: asked.after, until: "complete" }));
@@ -119,7 +119,7 @@ test("a session that waits for an answer takes it, made way or not", async () =>
 	await service.close();
 });
 
-test("a deadline is seen to while other sessions come and go, and no longer than the service is open", async () => {
+test("a deadline is handled while other sessions come and go, until the service closes", async () => {
 	const time = manualTime();
 	const { service } = serve({ ports: time.ports, remoteToolTimeoutMs: 5_000 });
 	for (const sessionId of ["one", "two"]) {

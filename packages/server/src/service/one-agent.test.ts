@@ -16,7 +16,7 @@ async function execute(service: SessionService, tenant: string, sessionId: strin
 	for await (const _ of service.follow(tenant, sessionId, { after, until: "complete" }));
 }
 
-test("plugins are set up once for all sessions, and know those of one id by their tenants", async () => {
+test("plugins are set up once for all sessions, and distinguish those of one id by their tenants", async () => {
 	let setups = 0;
 	const counts: string[] = [];
 	const counting = definePlugin({
@@ -43,7 +43,7 @@ test("plugins are set up once for all sessions, and know those of one id by thei
 	await service.close();
 });
 
-test("a tool finds out whom it works for", async () => {
+test("a tool gets its caller", async () => {
 	const seen: unknown[] = [];
 	const look = {
 		name: "look",
@@ -89,7 +89,7 @@ test("a session key names one tenant, user and session, and is in the journal un
 	);
 });
 
-test("errors name a session as its caller does", async () => {
+test("errors name a session by the caller's id", async () => {
 	const model = scriptedModel(() => ({ text: "never", gate: new Promise(() => {}) }));
 	const service = sessionService({ host: memoryHost(), agent: { model }, whileRunning: "refuse" });
 	await service.submit("t", "s", { input: "go", context: {} });
@@ -107,7 +107,7 @@ test("errors name a session as its caller does", async () => {
 	});
 });
 
-test("sessions of agents with a namespace do not belong to a service, also where their process has died", async () => {
+test("sessions of agents with a namespace do not belong to a service, even if their process has died", async () => {
 	const journal = memoryJournal();
 	const { values } = memoryHost();
 	const hostOf = (workerId: string) => {
@@ -135,7 +135,7 @@ test("sessions of agents with a namespace do not belong to a service, also where
 	await again.close();
 });
 
-test("a session of an agent with a namespace that a queue hands to a service is given back", async () => {
+test("a session of an agent with a namespace that a queue hands to a service is returned", async () => {
 	const host = memoryHost();
 	const takers: WorkTaker[] = [];
 	const queue = {

@@ -26,7 +26,7 @@ const begin = async (service: SessionService, input: string) => {
 	return { owner: "t", sessionId: "s", after };
 };
 
-test("it is what the agent said last, once it is over", async () => {
+test("it is the agent's last text, once it has ended", async () => {
 	const service = serviceWith(scriptedModel(["One.", "Two."]));
 	const first = await begin(service, "?");
 	expect(await readRun(service, first, "rest")).toMatchObject({ status: "completed", text: "One." });
@@ -35,7 +35,7 @@ test("it is what the agent said last, once it is over", async () => {
 	expect(await readRun(service, first, "now")).toMatchObject({ text: "One.", updatedAt: expect.any(Number) });
 });
 
-test("it waits, and waits no more once it was answered", async () => {
+test("it waits, and stops waiting once it was answered", async () => {
 	const ask = { name: "ask", description: "Asks.", parameters: { type: "object" } };
 	const service = serviceWith(scriptedModel([{ toolCalls: [{ name: "ask", id: "1" }] }, "Blue."]), [ask]);
 	const run = await begin(service, "?");
@@ -47,7 +47,7 @@ test("it waits, and waits no more once it was answered", async () => {
 	expect(over.pending).toBeUndefined();
 });
 
-test("now it is at work, and who does not wait for it leaves when they like", async () => {
+test("it is running, and a reader that does not wait can leave at any time", async () => {
 	const model = scriptedModel(() => new Promise<string>(() => {}));
 	const service = serviceWith(model);
 	const run = await begin(service, "?");
@@ -60,14 +60,14 @@ test("now it is at work, and who does not wait for it leaves when they like", as
 	expect(await readRun(service, run, "rest")).toMatchObject({ status: "cancelled" });
 });
 
-test("a failure has the words that clients may read", async () => {
+test("a failure has the text that clients may read", async () => {
 	const service = serviceWith(scriptedModel([{ error: new Error("secret") }]));
 	const failed = await readRun(service, await begin(service, "?"), "rest");
 	expect(failed).toMatchObject({ status: "failed", error: { code: expect.any(String) } });
 	expect(JSON.stringify(failed)).not.toContain("secret");
 });
 
-test("what happens comes in the order in which it happened, and ends with the run", async () => {
+test("events arrive in the order in which they happened, and end with the run", async () => {
 	const service = serviceWith(scriptedModel(["One.", "Two."]));
 	const first = await begin(service, "?");
 	await readRun(service, first, "rest");

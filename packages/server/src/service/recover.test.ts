@@ -48,7 +48,7 @@ const isDone = (service: SessionService, sessionId: string) =>
 	expect.poll(async () => (await service.get("t", sessionId))?.status).toBe("completed");
 
 test.each([[undefined, 500] as const, [2_000, 2_000] as const])(
-	"with recoverEveryMs %s a service looks for what was left every %s ms, until it is closed",
+	"with recoverEveryMs %s a service searches for interrupted runs every %s ms, until it is closed",
 	async (recoverEveryMs, every) => {
 		const { service, time, looks } = looking(sharedHosts()("one"), recoverEveryMs);
 		await service.supervise();
@@ -65,7 +65,7 @@ test.each([[undefined, 500] as const, [2_000, 2_000] as const])(
 	},
 );
 
-test("what a process leaves after the first look is resumed at the next", async () => {
+test("runs that a process leaves after the first search are resumed at the next", async () => {
 	const hostOf = sharedHosts();
 	const { service, time } = looking(hostOf("one"));
 	await service.supervise();
@@ -76,7 +76,7 @@ test("what a process leaves after the first look is resumed at the next", async 
 	await service.close();
 });
 
-test("a look that fails is followed by another", async () => {
+test("a failed search is followed by another", async () => {
 	const hostOf = sharedHosts();
 	const one = hostOf("one");
 	const { service, time } = looking(one);
@@ -94,7 +94,7 @@ test("a look that fails is followed by another", async () => {
 	await service.close();
 });
 
-test("a session that cannot be read keeps back none of the others", async () => {
+test("an unreadable session delays none of the others", async () => {
 	const hostOf = sharedHosts();
 	await leave(hostOf, "two", "a-broken", "b-whole");
 	const one = hostOf("one");
@@ -137,7 +137,7 @@ function slowToFind(name: string) {
 	return { host: slow, find: gate.resolve };
 }
 
-test("a service that closes takes in what was asked for before, and refuses later callers", async () => {
+test("a service that closes accepts earlier requests, and rejects later ones", async () => {
 	const { host, find } = slowToFind("session");
 	const { service } = looking({ host });
 	const early = service.submit("t", "early", { input: says("go"), context: {} });
@@ -151,7 +151,7 @@ test("a service that closes takes in what was asked for before, and refuses late
 	await isDone(service, "early");
 });
 
-test("what was asked for and not accepted in time is refused, and never begun", async () => {
+test("a request that was not accepted in time is rejected, and never starts", async () => {
 	const { host, find } = slowToFind("request:k");
 	const earlier = looking({ host }).service;
 	await earlier.submit("t", "s", { input: says("go"), context: {} });

@@ -43,7 +43,7 @@ async function said({ journal }: Host): Promise<readonly string[]> {
 }
 
 test.each(["refuse", "queue", "steer"] as const)(
-	"a request that reaches two servers at once, beside others, and again later is accepted once: %s [API-082]",
+	"a request that reaches two servers at once, among others, and again later is accepted once: %s [API-082]",
 	async (whileRunning) => {
 		const path = join(folder, `${whileRunning}.db`);
 		const servers = [serve(path, whileRunning), serve(path, whileRunning)] as const;
@@ -79,7 +79,7 @@ test.each(["refuse", "queue", "steer"] as const)(
 );
 
 test.each(["refuse", "queue", "steer"] as const)(
-	"of two requests that say different things under one key at the same instant one is accepted: %s [API-082]",
+	"of two different requests under one key at the same moment one is accepted: %s [API-082]",
 	async (whileRunning) => {
 		const path = join(folder, `different-${whileRunning}.db`);
 		const servers = [serve(path, whileRunning), serve(path, whileRunning)] as const;
@@ -118,7 +118,7 @@ test.each(["refuse", "queue", "steer"] as const)(
 );
 
 test.each([0, 1, 7, 14])(
-	"a request that a server has begun which is killed after %i events is that run at two others, at once and later [API-082]",
+	"a request started by a server that is killed after %i events is the same run at two others, at once and later [API-082]",
 	async (count) => {
 		const path = join(folder, `killed-${count}.db`);
 		const script = join(import.meta.dirname, "service-process.fixture.ts");

@@ -9,7 +9,7 @@ const history = [
 	{ role: "user", content: "Again" },
 ] as const;
 
-test("a session that was never made whole is made anew; one that was made otherwise is left alone", async () => {
+test("an incomplete session is recreated; one that was created differently is unchanged", async () => {
 	const host = memoryHost();
 	const service = sessionService({
 		host,

@@ -53,7 +53,7 @@ const types = (events: readonly LoggedEvent[]): string[] => events.map(({ event 
 
 // session_start, user's message (2), answer with text and a call (at least 8), the tool (3), its message (2), …
 test.each([1, 4, 7, 14, 18])(
-	"events of before a server was killed, of which a watcher had %i, are streamed again under the same ids, and more follow [API-075]",
+	"events from before a server was killed, of which a watcher had %i, are streamed again under the same ids, and more follow [API-075]",
 	async (count) => {
 		const { path, seen } = await killedAfter(count);
 		expect(seen).toHaveLength(count);
@@ -70,7 +70,7 @@ test.each([1, 4, 7, 14, 18])(
 	},
 );
 
-test("an answer cut off by a crash ends as an error with its partial, and is made anew [API-076]", async () => {
+test("an answer cut off by a crash ends as an error with its partial text, and is generated again [API-076]", async () => {
 	// Up to the third word of the second answer.
 	const { path, seen } = await killedAfter(19);
 	expect(types(seen).slice(-3)).toEqual(["message_start", "text_start", "text_delta"]);

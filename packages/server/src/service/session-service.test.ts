@@ -13,7 +13,7 @@ async function read(events: AsyncIterable<readonly LoggedEvent[]>): Promise<Logg
 	return all;
 }
 
-test("an agent that would fail every request is refused when the service is made", async () => {
+test("an agent that would fail every request is rejected when the service is created", async () => {
 	const model = scriptedModel([]);
 	const make = (agent: unknown, more: object = {}) => {
 		return () => sessionService({ host: memoryHost(), agent: agent as never, ...more });
@@ -34,7 +34,7 @@ test("an agent that would fail every request is refused when the service is made
 	await make({}, { models: () => model })().close();
 });
 
-test("a context with a member that is not known is refused: misspelt, it would be left out silently", async () => {
+test("a context with an unknown member is rejected: a misspelt one would be ignored silently", async () => {
 	const service = sessionService({ host: memoryHost(), agent: { model: scriptedModel(["Hello."]) } });
 	await expect(
 		service.submit("t", "s", { input: "Hi", context: { system: "Be brief." } }),
@@ -46,7 +46,7 @@ test("a context with a member that is not known is refused: misspelt, it would b
 	await service.close();
 });
 
-test("an agent with tools by their names is served with them", async () => {
+test("an agent with tools by name is served with them", async () => {
 	const model = scriptedModel([{ toolCalls: [{ name: "weather", arguments: {} }] }, "Sunny."]);
 	const weather = { description: "The weather.", parameters: { type: "object" }, run: () => "sun" };
 	const service = sessionService({
@@ -60,7 +60,7 @@ test("an agent with tools by their names is served with them", async () => {
 	await service.close();
 });
 
-test("a run whose strategy waits is under way: a message waits for it, and it continues by itself", async () => {
+test("a run whose strategy waits is active: a message waits for it, and it continues by itself", async () => {
 	const until = Date.now() + 100;
 	const late = strategy({
 		name: "late",
@@ -94,7 +94,7 @@ test("a run whose strategy waits is under way: a message waits for it, and it co
 	await service.close();
 });
 
-test("a client's tool may have its schema as `inputSchema`, as tools of MCP do, and is held to it", async () => {
+test("a client's tool can have its schema as `inputSchema`, as in MCP, and is validated against it", async () => {
 	const model = scriptedModel([
 		{ toolCalls: [{ name: "look", arguments: { at: 7 } }] },
 		{ toolCalls: [{ name: "look", arguments: { at: "the door" } }] },
@@ -143,7 +143,7 @@ test("an execution is read from its log, from any event on [API-066, API-074]", 
 	await service.close();
 });
 
-test("a session that waited resumes with the functions that a new service has by the same names, or with an error [API-056]", async () => {
+test("a session that waited resumes with the functions that a new service has under the same names, or with an error [API-056]", async () => {
 	const ask = { name: "ask_user", description: "Asks.", parameters: { type: "object" } };
 	const look = { name: "look", description: "Looks.", parameters: { type: "object" } };
 	const asked = { toolCalls: [{ name: "ask_user", id: "a" }] };
@@ -175,7 +175,7 @@ test("a session that waited resumes with the functions that a new service has by
 	}
 });
 
-test("a time limit holds over a restart of the service, which resumes the run by itself and logs the failure [API-053]", async () => {
+test("a time limit survives a restart of the service, which resumes the run by itself and logs the failure [API-053]", async () => {
 	const time = manualTime();
 	const host = memoryHost();
 	const ask = { name: "ask_user", description: "Asks.", parameters: { type: "object" } };
@@ -200,7 +200,7 @@ test("a time limit holds over a restart of the service, which resumes the run by
 	await service.close();
 });
 
-test("a session reports where its last run begins, and events of a call name it before its arguments", async () => {
+test("a session reports where its last run starts, and events of a call name it before its arguments", async () => {
 	const add = { name: "add", description: "Adds.", parameters: { type: "object" } };
 	const service = sessionService({
 		host: memoryHost(),
@@ -234,7 +234,7 @@ test("a session reports where its last run begins, and events of a call name it 
 	await service.close();
 });
 
-test("middleware of the agent holds in a service", async () => {
+test("middleware of the agent applies in a service", async () => {
 	const model = scriptedModel(["one", "never"]);
 	const service = sessionService({
 		host: memoryHost(),
@@ -249,7 +249,7 @@ test("middleware of the agent holds in a service", async () => {
 	await service.close();
 });
 
-test("who watches a run that ends while the service closes gets its end, also of a slow store", async () => {
+test("watchers of a run that ends while the service closes get its end, also from a slow store", async () => {
 	const gate = Promise.withResolvers<void>();
 	const host = memoryHost();
 	const { journal } = host;

@@ -61,7 +61,7 @@ async function read(events: AsyncIterable<readonly LoggedEvent[]>): Promise<void
 }
 
 test.each(["key", "model"] as const)(
-	"the same request that reaches two servers is one run, also where one has all of it while the other looks for its %s [API-082]",
+	"the same request that reaches two servers is one run, even if one has all of it while the other looks for its %s [API-082]",
 	async (what) => {
 		const sessionId = `twice-${what}`;
 		const request = { input: "Pay the bill.", context: {}, options: { model: "other" } };
@@ -81,7 +81,7 @@ test.each(["key", "model"] as const)(
 	},
 );
 
-test("the same request that another server has begun, and works on, while this one looks at it is one run [API-082]", async () => {
+test("the same request that another server has started, and works on, while this one reads it is one run [API-082]", async () => {
 	const sessionId = "under-way";
 	const request = { input: "Pay the bill.", context: {}, options: { model: "other" } };
 	const over = Promise.withResolvers<string>();
@@ -106,7 +106,7 @@ test("the same request that another server has begun, and works on, while this o
 	expect(await runsOf(sessionId)).toBe(2);
 });
 
-test("the key of a message that was refused may be used again, that of one that was accepted may not", async () => {
+test("the key of a rejected message can be reused, that of an accepted one cannot", async () => {
 	const server = serve("third");
 	const keyed = { idempotencyKey: "k" };
 	await server.submit("t", "s", { input: "First.", context: {} }, keyed);
@@ -120,7 +120,7 @@ test("the key of a message that was refused may be used again, that of one that 
 	expect([accepted.attached, await runsOf("s")]).toEqual([false, 2]);
 });
 
-test("options given at one server apply at the others from then on [API-044]", async () => {
+test("options set at one server apply at the others from then on [API-044]", async () => {
 	const [one, other] = [serve("first-of-two"), serve("second-of-two")];
 	expect(await ask(one, "options", { input: "Hi.", context: {} })).toContain("done");
 	expect(await ask(other, "options", { input: "Hi." })).toContain("done");
@@ -130,7 +130,7 @@ test("options given at one server apply at the others from then on [API-044]", a
 	expect(await ask(serve("third-of-three"), "options", { input: "Hi." })).toContain("by big");
 });
 
-test("options of a request that is refused undo none that another server took meanwhile", async () => {
+test("options of a rejected request undo none that another server accepted in the meantime", async () => {
 	const one = serve("taking");
 	await ask(one, "undone", { input: "Hi.", context: {} });
 	const other = serve("refusing", {
@@ -142,7 +142,7 @@ test("options of a request that is refused undo none that another server took me
 	expect(await ask(serve("later"), "undone", { input: "Hi." })).toContain("by big");
 });
 
-test("a session that another server makes and uses while one looks for it is there for both", async () => {
+test("a session that another server creates and uses during a lookup exists for both", async () => {
 	const one = serve("quick");
 	const other = serve("slow", { session: () => ask(one, "made", { input: "Hi.", context: {} }) });
 	const { created } = await other.submit("t", "made", { input: "Hello.", context: {} });
@@ -150,7 +150,7 @@ test("a session that another server makes and uses while one looks for it is the
 	expect([created, (await one.get("t", "made"))?.messages.length]).toEqual([false, 4]);
 });
 
-test("a session that one server removes is gone at the others too, with what it does there, and its id begins anew", async () => {
+test("a session that one server removes is also removed at the others, with its work, and its id starts again", async () => {
 	const one = serve("removing");
 	const hangs = scriptedModel(() => ({ text: "never", gate: new Promise(() => {}) }));
 	const other = serve("working", {}, hangs);
@@ -174,7 +174,7 @@ test("a session that one server removes is gone at the others too, with what it 
 	expect((await other.get("t", "removed"))?.messages).toHaveLength(2);
 });
 
-test("a session that another server removes and makes anew is shown with nothing of the one before, however far it has come", async () => {
+test("a session that another server removes and recreates is shown without the previous one, however long it is", async () => {
 	const [one, other] = [serve("showing"), serve("remaking")];
 	const said = async (): Promise<readonly unknown[] | undefined> =>
 		(await one.get("t", "anew"))?.messages.flatMap((each) => (each.role === "user" ? [each.content] : []));
@@ -201,7 +201,7 @@ test("a session that another server removes and makes anew is shown with nothing
 	expect(events).toEqual(["Uno.", "Due.", "Tre.", "Quattro."]);
 });
 
-test("a message in the place of another is another request than one that follows, and a repeat of it is one", async () => {
+test("a message that replaces another is a different request than one that follows, and a repeat of it is the same", async () => {
 	const server = serve("replacing");
 	await ask(server, "replaced", { input: "Hi.", context: {} });
 	const insteadOf = messageId(await server.get("t", "replaced"));
@@ -225,7 +225,7 @@ function messageId(session: SessionInfo | undefined): string {
 	return first.id;
 }
 
-test("what begins at the moment its session is removed is removed with it", async () => {
+test("work that starts at the moment its session is removed is removed with it", async () => {
 	const one = serve("removing-late");
 	await ask(one, "late", { input: "Hi.", context: {} });
 	const other = serve("beginning", { key: () => one.delete("t", "late") });

@@ -8,7 +8,7 @@ const events: readonly LoggedEvent[] = [
 	{ id: "2.0.0", event: { type: "execute_complete", status: "completed" } },
 ];
 
-test("a run that is over is read at once, and not before", async () => {
+test("an ended run is read at once, and not before", async () => {
 	const { feed, counts, settled } = feedOf(events);
 	// Without a timer: only promises pass here.
 	for (let turn = 0; turn < 20; turn++) await Promise.resolve();
@@ -20,7 +20,7 @@ test("a run that is over is read at once, and not before", async () => {
 	await settled;
 });
 
-test("a run that takes longer is read after 20 ms", async () => {
+test("a longer run is read after 20 ms", async () => {
 	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
 	try {
 		const { counts, settled } = feedOf(events);

@@ -42,7 +42,7 @@ function play(maxBufferedBytes = 1_000_000) {
 const large = new Uint8Array(3_000_000).map((_, at) => at % 251);
 
 describe("a large record", () => {
-	test("is handed on in parts, whole and in order", () => {
+	test("is sent in parts, whole and in order", () => {
 		const { stream, bytes, largest, ended } = play().open([large, new Uint8Array([1, 2, 3])]);
 		for (let at = 0; at < 100; at++) stream.ready();
 		expect(bytes().equals(Buffer.concat([large, Buffer.from([1, 2, 3])]))).toBe(true);
@@ -51,7 +51,7 @@ describe("a large record", () => {
 		stream.left();
 	});
 
-	test("may have a reader that lags far as long as it keeps reading", () => {
+	test("can have a reader that lags far behind as long as it keeps reading", () => {
 		const { open, pass } = play();
 		const { stream, bytes, ended } = open([large], true);
 		for (let at = 0; at < 60; at++) {
@@ -63,7 +63,7 @@ describe("a large record", () => {
 		stream.left();
 	});
 
-	test("is dropped when its reader lags far and stops reading", () => {
+	test("is dropped if its reader lags far behind and stops reading", () => {
 		const { open, pass } = play();
 		const { stream, ended } = open([large], true);
 		stream.ready();
@@ -74,7 +74,7 @@ describe("a large record", () => {
 		expect(ended).toEqual(["slow", "cut"]);
 	});
 
-	test("waits for a few readers as for any, and for a crowd five seconds: then only those stay that take some of it", () => {
+	test("waits for a few readers without limit, and for a crowd five seconds: then only active readers stay", () => {
 		for (const [count, stay] of [
 			[20, 20],
 			[30, 1],
@@ -93,7 +93,7 @@ describe("a large record", () => {
 		}
 	});
 
-	test("is sent whole where the server closes in the middle of it", () => {
+	test("is sent whole if the server closes in the middle of it", () => {
 		const { stream, bytes, ended } = play().open([large]);
 		stream.ready();
 		stream.end("closed");
@@ -102,7 +102,7 @@ describe("a large record", () => {
 	});
 });
 
-test("of what a reader has not asked for nothing is written yet: the past waits as it was read", async () => {
+test("writes nothing that a reader has not requested: earlier events wait as they were read", async () => {
 	let written = 0;
 	const record = {
 		type: "text_delta",

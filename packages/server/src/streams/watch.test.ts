@@ -66,7 +66,7 @@ const microtasks = async (): Promise<void> => {
 	for (let turn = 0; turn < 500; turn++) await Promise.resolve();
 };
 
-test("a watcher that has less than a feed of its session begins with reads once, and waits", async () => {
+test("a watcher that has less than the start of its session's feed reads once, and waits", async () => {
 	const parts = asked();
 	// Of a session that was deleted: it begins after an event that the new one does not have yet.
 	const stale = parts.feeds.open(caller, "s", "9.0.0");
@@ -99,7 +99,7 @@ test("a watcher does not join a feed of another session that had its id", async 
 	watcher.close();
 });
 
-test("who comes after a session was made again gets another feed", () => {
+test("a watcher that arrives after a session was recreated gets another feed", () => {
 	const { feeds } = asked();
 	const before = feeds.open(caller, "s", "3.0.0");
 	feeds.renew(caller, "s");

@@ -105,7 +105,7 @@ describe("checkpoints in files", () => {
 		expect(modes).toEqual([0o700, 0o700, 0o700, 0o600, 0o600]);
 	});
 
-	test("are in .checkpoints unless it is said where [UAP-136]", async () => {
+	test("are in .checkpoints by default [UAP-136]", async () => {
 		const before = process.cwd();
 		const cwd = vi.spyOn(process, "cwd").mockReturnValue(place);
 		try {
@@ -117,7 +117,7 @@ describe("checkpoints in files", () => {
 		expect(process.cwd()).toBe(before);
 	});
 
-	test("are described by metadata, which loadMetadata gives", async () => {
+	test("are described by metadata, which loadMetadata returns", async () => {
 		const store = fileCheckpoints({ dir });
 		expect(await store.loadMetadata("s")).toBeNull();
 		await store.save("s", { ...stateOf(2), metadata: { agentId: "agent-7" } });
@@ -127,7 +127,7 @@ describe("checkpoints in files", () => {
 		expect(await store.loadMetadata("s")).toBeNull();
 	});
 
-	test("are described by metadata, anew with each save [UAP-135]", async () => {
+	test("are described by new metadata with each save [UAP-135]", async () => {
 		const store = fileCheckpoints({ dir });
 		const before = Date.now();
 		await store.save("s", stateOf(1));
@@ -145,7 +145,7 @@ describe("checkpoints in files", () => {
 		expect(second.checkpointId).not.toBe(first.checkpointId);
 	});
 
-	test("are loaded as saved last, listed exactly, and deleted with all their files [UAP-134]", async () => {
+	test("load the last save, are listed exactly, and are deleted with all their files [UAP-134]", async () => {
 		const store = fileCheckpoints({ dir });
 		expect([await store.load("a"), await store.list()]).toEqual([null, []]);
 		for (const id of ["a", "b"]) for (const step of [1, 2]) await store.save(id, stateOf(step));
@@ -158,7 +158,7 @@ describe("checkpoints in files", () => {
 		expect(below(dir).sort()).toEqual(["b", "b/checkpoint.json", "b/metadata.json"]);
 	});
 
-	test("of a session with a name of the caller's are found under that name", async () => {
+	test("of a session with a custom name are found under that name", async () => {
 		const store = fileCheckpoints({ dir });
 		await store.save("my-session", AgentState.initial().withMetadata("sessionId", "my-session").toJSON());
 		expect(readdirSync(dir)).toEqual(["my-session"]);
@@ -166,7 +166,7 @@ describe("checkpoints in files", () => {
 		expect((await store.load("my-session"))?.metadata.sessionId).toBe("my-session");
 	});
 
-	test("hold what sub-agents did, appended to the state and equal once it is restored [UAP-097]", async () => {
+	test("contain sub-agents' traces, appended to the state and equal after a restore [UAP-097]", async () => {
 		const store = fileCheckpoints({ dir });
 		const trace = {
 			subagentId: "sub-1",
@@ -201,7 +201,7 @@ describe("checkpoints in files", () => {
 		}
 	});
 
-	test("never leave their directory, whatever the session is called [UAP-138]", async () => {
+	test("never leave their directory, for any session name [UAP-138]", async () => {
 		const store = fileCheckpoints({ dir });
 		const outside = join(place, "deep", "x", "checkpoint.json");
 		await fileCheckpoints({ dir: join(place, "deep") }).save("x", stateOf(7));
@@ -233,7 +233,7 @@ describe("checkpoints in files", () => {
 		expect(metadataOf("s").step).toBe(20);
 	});
 
-	test("of stores at work at once are never mixed, and other sessions are left in peace [UAP-145]", async () => {
+	test("of concurrent stores are never mixed, and other sessions are unaffected [UAP-145]", async () => {
 		const stores = [fileCheckpoints({ dir }), fileCheckpoints({ dir })] as const;
 		await stores[0].save("other", stateOf(42));
 		const work: Promise<unknown>[] = [];
@@ -251,7 +251,7 @@ describe("checkpoints in files", () => {
 		expect(await stores[1].load("other")).toEqual(stateOf(42));
 	});
 
-	test("of several processes are whole at every moment [UAP-145]", async () => {
+	test("of several processes are complete at every moment [UAP-145]", async () => {
 		const store = fileCheckpoints({ dir });
 		await store.save("s", stateOf(0, 50_000));
 		const writers = [1_000, 2_000, 3_000].map((from) => saveElsewhere("s", from, 25, 50_000));
@@ -269,7 +269,7 @@ describe("checkpoints in files", () => {
 		expectWhole(await store.load("s"));
 	});
 
-	test("are not touched by a temporary file that was cut off, which is swept away later [UAP-139]", async () => {
+	test("are not affected by a truncated temporary file, which is removed later [UAP-139]", async () => {
 		const store = fileCheckpoints({ dir });
 		await store.save("s", stateOf(1));
 		const [old, young] = ["old", "young"].map((name) => join(dir, "s", `checkpoint.json.${name}.tmp`)) as [
@@ -284,7 +284,7 @@ describe("checkpoints in files", () => {
 		expect([existsSync(old), existsSync(young)]).toEqual([false, true]);
 	});
 
-	test("take less space with gzip, and are read however they were written [UAP-146]", async () => {
+	test("are smaller with gzip, and are read in either format [UAP-146]", async () => {
 		const plain = fileCheckpoints({ dir });
 		const packed = fileCheckpoints({ dir, compress: true });
 		const path = join(dir, "s", "checkpoint.json");
@@ -299,7 +299,7 @@ describe("checkpoints in files", () => {
 		expect(await plain.load("s")).toEqual(state);
 	});
 
-	test("that something else damaged are refused", async () => {
+	test("that were damaged are rejected", async () => {
 		const store = fileCheckpoints({ dir });
 		await store.save("s", stateOf(1));
 		for (const content of ['{"version"', "", new Uint8Array([0x1f, 0x8b, 1])]) {
@@ -311,7 +311,7 @@ describe("checkpoints in files", () => {
 		}
 	});
 
-	test("that cannot be written are refused, and what was there stays", async () => {
+	test("that cannot be written are rejected, and earlier data is kept", async () => {
 		const store = fileCheckpoints({ dir });
 		await store.save("s", stateOf(1));
 		const blocked = fileCheckpoints({ dir: join(dir, "s", "checkpoint.json") });
@@ -323,7 +323,7 @@ describe("checkpoints in files", () => {
 		expect(await store.load("s")).toEqual(stateOf(1));
 	});
 
-	test("that nobody waited for are on disk after flush", async () => {
+	test("that were not awaited are on disk after flush", async () => {
 		const store = fileCheckpoints({ dir });
 		for (let step = 1; step <= 5; step++) void store.save("s", stateOf(step));
 		await store.flush();
@@ -340,7 +340,7 @@ describe("a process that is interrupted while it saves", () => {
 		return Number(/^operations (\d+)$/.exec(line)?.[1]);
 	}
 
-	test("leaves what was there, or the new state, wherever it was killed [UAP-139]", async () => {
+	test("leaves the previous or the new state, wherever it was killed [UAP-139]", async () => {
 		const store = fileCheckpoints({ dir });
 		const operations = await countOperations();
 		expect(operations).toBeGreaterThan(10);
@@ -361,7 +361,7 @@ describe("a process that is interrupted while it saves", () => {
 	});
 
 	test.each(["save", "delete"] as const)(
-		"leaves the files of one save, wherever another process did a %s meanwhile",
+		"leaves the files of one save, wherever another process did a %s in the meantime",
 		async (meanwhile) => {
 			const store = fileCheckpoints({ dir });
 			const operations = await countOperations();
@@ -380,7 +380,7 @@ describe("a process that is interrupted while it saves", () => {
 	);
 });
 
-test("folders of others in the directory are no sessions", async () => {
+test("foreign folders in the directory are not sessions", async () => {
 	const store = fileCheckpoints({ dir });
 	await store.save("s", stateOf(1));
 	await fileCheckpoints({ dir: dirname(dir) }).list();

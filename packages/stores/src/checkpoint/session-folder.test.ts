@@ -7,13 +7,13 @@ const id = fc.oneof(
 	fc.string({ unit: fc.constantFrom(".", "/", "%", "0", "2", "e", "a", "\\", "\ud83d") }),
 );
 
-test("plain names are used as they are", () => {
+test("plain names are used unchanged", () => {
 	for (const name of ["s", "my-session", "user-123_task.4", "7d0d9a5e-1d8c-4e34-9a3c-111111111111"]) {
 		expect(folderOf(name)).toBe(name);
 	}
 });
 
-test("a folder's name is safe in every file system and names its session", () => {
+test("a folder's name is valid in every file system and identifies its session", () => {
 	fc.assert(
 		fc.property(id, (sessionId) => {
 			const folder = folderOf(sessionId);
@@ -35,7 +35,7 @@ test("two sessions never share a folder, however long their names are", () => {
 	expect(folderOf("😀".repeat(5_000)).length).toBeLessThan(255);
 });
 
-test("a folder that no session has names no session", () => {
+test("a folder without a session has no session name", () => {
 	for (const folder of ["%002E", "%sha256-x", ".hidden", "a b", "%zz"])
 		expect(sessionOf(folder)).toBeUndefined();
 });

@@ -36,7 +36,7 @@ describe.each<[string, (seed: number) => SessionStore]>([
 ])("over a store of %s", (_, make) => {
 	const seeds = Array.from({ length: 5 }, (_, seed) => seed + 1);
 
-	test.each(seeds)("turns that are sent at once run in the order of the calls (%i)", async (seed) => {
+	test.each(seeds)("turns that are sent at once run in call order (%i)", async (seed) => {
 		const agent = new Agent({
 			model: scriptedModel((_, call) => `a${call}`),
 			host: { sessionStore: make(seed) },
@@ -48,7 +48,7 @@ describe.each<[string, (seed: number) => SessionStore]>([
 		await agent.close();
 	});
 
-	test.each(seeds)("what is steered at once is said in the order of the calls (%i)", async (seed) => {
+	test.each(seeds)("messages that are steered at once keep call order (%i)", async (seed) => {
 		const agent = new Agent({
 			model: scriptedModel((_, call) => `a${call}`),
 			host: { sessionStore: make(seed) },
@@ -60,7 +60,7 @@ describe.each<[string, (seed: number) => SessionStore]>([
 		await agent.close();
 	});
 
-	test.each(seeds)("two steers of a run under way are taken in in their order (%i)", async (seed) => {
+	test.each(seeds)("two steers of an active run are delivered in order (%i)", async (seed) => {
 		const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
 		const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
 		const model = scriptedModel((_, call) => {
@@ -82,7 +82,7 @@ describe.each<[string, (seed: number) => SessionStore]>([
 	});
 });
 
-test("the inputs of several journals of one process come in the order of the calls", async () => {
+test("the inputs of several journals of one process keep call order", async () => {
 	const store = slowStore(5);
 	const journals = [storeJournal(store), storeJournal(store)];
 	await Promise.all(
@@ -92,7 +92,7 @@ test("the inputs of several journals of one process come in the order of the cal
 	expect(inbox?.map(({ id }) => id)).toEqual(texts);
 });
 
-test("an input that is refused holds up none after it", async () => {
+test("a rejected input delays none after it", async () => {
 	const store = new MemorySessionStore();
 	const { load } = store;
 	let fails = true;
@@ -110,7 +110,7 @@ test("an input that is refused holds up none after it", async () => {
 	});
 });
 
-test("what is steered one shortly after the other is said in that order, whatever has become of the first", async () => {
+test("messages that are steered shortly after each other keep that order, whatever happens to the first", async () => {
 	const few = texts.slice(0, 5);
 	for (let seed = 1; seed <= 200; seed++) {
 		const random = randomNumbers(seed);
@@ -137,7 +137,7 @@ test("what is steered one shortly after the other is said in that order, whateve
 	}
 });
 
-test("of what is sent, steered and changed, whatever each meets, nothing passes another of its kind, nor a turn a change", async () => {
+test("sends, steers and changes do not overtake their own kind, and turns do not overtake changes", async () => {
 	for (let seed = 1; seed <= 400; seed++) {
 		const random = randomNumbers(seed * 7_919);
 		const pause = ticks(random);
@@ -184,7 +184,7 @@ test("of what is sent, steered and changed, whatever each meets, nothing passes 
 	}
 });
 
-test("over an execution host of another's, turns that are sent at once run in the order of the calls", async () => {
+test("over another implementation's execution host, turns that are sent at once run in call order", async () => {
 	const own = createInMemoryExecutionHost();
 	const { capabilities, scheduler, store } = own;
 	const sessions = slowStore(7);

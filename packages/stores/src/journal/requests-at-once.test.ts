@@ -17,7 +17,7 @@ const refusals = [
 	"tool_call_settled",
 ];
 
-test("each request of many settles, nothing is said twice, and what is sent afterwards runs", async () => {
+test("each of many requests settles, nothing is repeated, and later messages run", async () => {
 	for (let seed = 1; seed <= 250; seed++) {
 		const random = randomNumbers(seed * 7_919);
 		const pause = ticks(random);
@@ -100,7 +100,7 @@ test("each request of many settles, nothing is said twice, and what is sent afte
 	}
 });
 
-test("what is sent after kills and deletions, before they are over, is ended by none of them", async () => {
+test("messages sent after kills and deletions, before those end, are not ended by them", async () => {
 	for (let seed = 1; seed <= 150; seed++) {
 		const random = randomNumbers(seed * 7_919);
 		const pause = ticks(random);

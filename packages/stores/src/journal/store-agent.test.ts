@@ -116,8 +116,8 @@ const code = (events: readonly AgentEvent[]): string | undefined => {
 	return last?.type === "turn-error" ? last.code : last?.type;
 };
 
-describe("a session over a bare store", () => {
-	test("needs nothing but load, commit and delete, and hands versions back as they were minted [SES-080]", async () => {
+describe("a session over a plain store", () => {
+	test("needs only load, commit and delete, and returns versions unchanged [SES-080]", async () => {
 		const minted = new Map<string, { state: string; version: unknown }>();
 		const forms: readonly (() => unknown)[] = [
 			() => 0,
@@ -163,7 +163,7 @@ describe("a session over a bare store", () => {
 		expect([...used].filter((name) => name !== "load" && name !== "commit" && name !== "delete")).toEqual([]);
 	});
 
-	test("ends a run with session_conflict when another writer was faster, whose state stays [SES-082]", async () => {
+	test("ends a run with session_conflict if another writer was faster, whose state stays [SES-082]", async () => {
 		const sessionStore = new MemorySessionStore();
 		let open = (): void => {};
 		const gate = new Promise<void>((resolve) => {
@@ -185,7 +185,7 @@ describe("a session over a bare store", () => {
 		expect(shown(slow)).toEqual(["slow", "re: slow", "quick", "re: quick", "again"]);
 	});
 
-	test("reports a conflict at the first commit of a run in the run, and continues with what the other wrote [SES-082]", async () => {
+	test("reports a conflict at the first commit of a run in the run, and continues with the other writer's entries [SES-082]", async () => {
 		const sessionStore = new MemorySessionStore();
 		const [first, second] = [echo(), echo()];
 		const one = new Agent({ model: first, host: { sessionStore } });
@@ -197,7 +197,7 @@ describe("a session over a bare store", () => {
 		expect(shown(first)).toEqual(["a", "re: a", "b", "re: b", "d"]);
 	});
 
-	test("takes a conflict for one that its store names without showing another state [SES-082]", async () => {
+	test("treats an error that the store marks as a conflict as one, without another state [SES-082]", async () => {
 		for (const refused of [1, 2, 3, 4, 5, 6]) {
 			const sessionStore = new OpenStore();
 			let commits = 0;
@@ -210,7 +210,7 @@ describe("a session over a bare store", () => {
 		}
 	});
 
-	test("costs at turn 1,000 what it costs at turn 10, in calls and in bytes [SES-089]", async () => {
+	test("costs the same at turn 1,000 as at turn 10, in calls and in bytes [SES-089]", async () => {
 		const sessionStore = new OpenStore();
 		const agent = new Agent({ model: echo(), host: { sessionStore } });
 		const session = agent.session("k");
@@ -227,7 +227,7 @@ describe("a session over a bare store", () => {
 	});
 
 	test.each(["newer", "damaged"] as const)(
-		"ends a run with a clear code when what is stored is %s, and leaves it as it is [SES-088]",
+		"ends a run with a clear code if the stored data is %s, and does not change it [SES-088]",
 		async (kind) => {
 			const bad = kind === "newer" ? "journal_newer" : "journal_corrupt";
 			const first = new OpenStore();
@@ -283,7 +283,7 @@ describe("a session over a bare store", () => {
 		},
 	);
 
-	test("is seen by agents of its namespace alone, with its child sessions, also by ones made anew [SES-087]", async () => {
+	test("is visible only to agents of its namespace, with its child sessions, also to recreated ones [SES-087]", async () => {
 		const sessionStore = new MemorySessionStore();
 		const ask = async (namespace: string, text: string) => {
 			const [parents, children] = [delegating(), echo()];
@@ -300,7 +300,7 @@ describe("a session over a bare store", () => {
 		expect(await ask("barn", "d")).toEqual({ parent: ["b", "done", "d"], child: ["b", "re: b", "d"] });
 	});
 
-	test("is removed with its child sessions: the store holds no document of either [SES-048]", async () => {
+	test("is removed with its child sessions: the store keeps no document of either [SES-048]", async () => {
 		const sessionStore = new OpenStore();
 		const researcher = new Agent({ name: "researcher", description: "Researches.", model: echo() });
 		const host = { sessionStore };
@@ -312,7 +312,7 @@ describe("a session over a bare store", () => {
 		expect([...sessionStore.documents.keys()]).toEqual([]);
 	});
 
-	test("is removed with all its documents, and as it was when the store fails to remove it", async () => {
+	test("is removed with all its documents, and unchanged if the store fails to remove it", async () => {
 		const sessionStore = new OpenStore();
 		const agent = new Agent({ model: echo(), host: { sessionStore } });
 		for (const text of ["a", "b", "c"]) await say(agent, "k", text);
@@ -330,7 +330,7 @@ describe("a session over a bare store", () => {
 	});
 });
 
-describe("where sessions live", () => {
+describe("the location of sessions", () => {
 	let dir: string;
 	beforeEach(() => {
 		dir = temporaryFolder();
@@ -343,7 +343,7 @@ describe("where sessions live", () => {
 		return JSON.parse(stdout);
 	}
 
-	test("is memory where no host is given: another agent knows nothing of it [SES-083]", async () => {
+	test("is memory if no host is given: another agent does not see them [SES-083]", async () => {
 		const model = echo();
 		await say(new Agent({ model }), "k", "a");
 		await say(new Agent({ model }), "k", "b");
@@ -381,7 +381,7 @@ describe("where sessions live", () => {
 		expect(shown(model)).toEqual(["a", "re: a", "b"]);
 	});
 
-	test("keys of 10,000 characters reach the conversation they name, over files too [SES-086]", async () => {
+	test("keys of 10,000 characters reach their conversation, also over files [SES-086]", async () => {
 		const host = { sessionStore: new FileSessionStore(dir) };
 		const [one, two] = [`${"k".repeat(9_999)}1`, `${"k".repeat(9_999)}2`];
 		const model = echo();

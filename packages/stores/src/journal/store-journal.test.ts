@@ -18,11 +18,11 @@ const cannotHold = "is refused to others while its holder lives";
 const cases = journalContract({ name: "session store", make, can: [] });
 for (const { name, run } of cases.filter((each) => !each.name.includes(cannotHold))) test(name, run);
 
-test("exactly one case of the contract is left out", () => {
+test("exactly one case of the contract is omitted", () => {
 	expect(cases.filter(({ name }) => name.includes(cannotHold))).toHaveLength(1);
 });
 
-test("what the first release stored is read as it was said", async () => {
+test("data that the first release stored is read unchanged", async () => {
 	const golden = new URL("./golden-session-1.fixture.json", import.meta.url);
 	const documents = JSON.parse(readFileSync(golden, "utf8")) as Record<string, unknown>;
 	const store = new MemorySessionStore();
@@ -50,7 +50,7 @@ test("what the first release stored is read as it was said", async () => {
 	expect(await append(lease, "run-2", ended)).toBe(6);
 });
 
-test("a session of another runtime is refused in words that say what it is, and stays as it is", async () => {
+test("a session of another runtime is rejected with an explanation, and is unchanged", async () => {
 	const store = new MemorySessionStore();
 	const state = { history: [{ role: "user", content: "Hello." }], schemaVersion: 1 };
 	await store.commit("old", { state }, { expectedVersion: null });
@@ -63,7 +63,7 @@ test("a session of another runtime is refused in words that say what it is, and 
 	expect((await store.load("old"))?.state).toEqual(state);
 });
 
-test("a store that repeats its own calls, and hears that it was late, loses and doubles nothing", async () => {
+test("a store that repeats its own calls, and reports them as late, loses and duplicates nothing", async () => {
 	const inner = new MemorySessionStore();
 	const store: SessionStore = {
 		load: (key) => inner.load(key),
@@ -83,7 +83,7 @@ test("a store that repeats its own calls, and hears that it was late, loses and 
 	expect((await journal.head("s"))?.waiting).toBe(0);
 });
 
-test("a session that is deleted while it is read has no entries, and is not called damaged", async () => {
+test("a session that is deleted while it is read has no entries, and is not reported as damaged", async () => {
 	const inner = new MemorySessionStore();
 	const other = storeJournal(inner);
 	await begin(other, "s");
@@ -98,7 +98,7 @@ test("a session that is deleted while it is read has no entries, and is not call
 	expect(await storeJournal(store).read("s")).toEqual([]);
 });
 
-test("entries are read from any place of a long session with many leases", async () => {
+test("entries are read from any position of a long session with many leases", async () => {
 	const store = new MemorySessionStore();
 	const expected: number[] = [];
 	for (let worker = 0; worker < 10; worker++) {
@@ -155,7 +155,7 @@ function sayingLeaseLost(journal: Journal): Journal {
 	};
 }
 
-test("what a model says while it says it costs no call of a store that cannot keep it", async () => {
+test("a model's partial output costs no call of a store that cannot keep it", async () => {
 	const commitsWith = async (options: AgentOptions): Promise<number> => {
 		const sessionStore = new MemorySessionStore();
 		const commit = vi.spyOn(sessionStore, "commit");
@@ -176,7 +176,7 @@ test("what a model says while it says it costs no call of a store that cannot ke
 	expect(await commitsWith({ keepDeltasMs: 1 })).toBe(await commitsWith({}));
 });
 
-test("a session that this process deleted is lost to who looked at it before; by other processes it was changed", async () => {
+test("a session that this process deleted is lost to its earlier readers; by other processes it was changed", async () => {
 	const store = new MemorySessionStore();
 	const same: SessionStore = {
 		load: (key) => store.load(key),

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { MemorySessionStore } from "../session-store/memory-session-store.ts";
 import { storeJournal } from "./store-journal.ts";
 
-test("a worker that follows a task in the background leaves it to the one that continues it", async () => {
+test("a worker that follows a background task leaves it to the one that continues it", async () => {
 	const store = new MemorySessionStore();
 	const ran: string[] = [];
 	function worker(name: string, toParent: Script, toHelper: Script) {

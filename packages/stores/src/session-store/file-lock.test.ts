@@ -17,7 +17,7 @@ function leaveLock(name: string, token: string): void {
 	writeFileSync(join(dir, name), JSON.stringify({ ...ownIdentity(), started: "1", pid, token }));
 }
 
-test("those that ask for a lock have it one after the other, and leave nothing behind", async () => {
+test("requests for a lock get it one after the other, and leave nothing behind", async () => {
 	let within = 0;
 	const most: number[] = [];
 	await Promise.all(
@@ -34,7 +34,7 @@ test("those that ask for a lock have it one after the other, and leave nothing b
 });
 
 // Without seeing that the owner is dead, it would take twice the patience of ten seconds.
-test("a dead owner's lock is broken at once by many, one at a time, though a breaker died before [SES-084]", {
+test("a dead owner's lock is broken at once by many, one at a time, even if a breaker died before [SES-084]", {
 	timeout: 18_000,
 }, async () => {
 	leaveLock("lock", "first");
@@ -52,7 +52,7 @@ test("a dead owner's lock is broken at once by many, one at a time, though a bre
 	expect(readdirSync(dir)).toEqual([]);
 });
 
-test("a lock is given back when the work fails", async () => {
+test("a lock is released if the work fails", async () => {
 	const work = async (): Promise<never> => {
 		throw new Error("failed");
 	};
@@ -60,14 +60,14 @@ test("a lock is given back when the work fails", async () => {
 	expect(readdirSync(dir)).toEqual([]);
 });
 
-test("a lock that a living process keeps is waited for, within limits, and reported with who keeps it", async () => {
+test("a lock of a living process is waited for, within limits, and reported with its owner", async () => {
 	writeFileSync(join(dir, "lock"), JSON.stringify({ ...ownIdentity(), token: "kept" }));
 	const waiting = withLock(join(dir, "lock"), async () => {}, 50);
 	await expect(waiting).rejects.toMatchObject({ code: "session_store_busy", data: { pid: process.pid } });
 	expect(readdirSync(dir)).toEqual(["lock"]);
 });
 
-test("a lock of another machine, whose life nobody here can see, is broken when nothing moved for long", async () => {
+test("a lock of another machine, which cannot be observed, is broken after a long time without changes", async () => {
 	writeFileSync(join(dir, "lock"), JSON.stringify({ ...ownIdentity(), machine: "another", token: "kept" }));
 	expect(await withLock(join(dir, "lock"), async () => "done", 50)).toBe("done");
 	expect(readdirSync(dir)).toEqual([]);

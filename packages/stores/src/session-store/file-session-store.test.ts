@@ -62,7 +62,7 @@ function interruptedAt(place: number): Promise<string> {
 }
 
 test.each([["old"], [undefined]])(
-	"a process killed at any file operation leaves the old state (%s) or the new one, and blocks nobody [SES-084]",
+	"a process killed at any file operation leaves the old state (%s) or the new one, and blocks no one [SES-084]",
 	async (old) => {
 		const store = new FileSessionStore(dir);
 		const fresh = "new".repeat(10_000);
@@ -86,7 +86,7 @@ test.each([["old"], [undefined]])(
 	},
 );
 
-test("every key has a file of its own in the folder, and its name could not be another's [SES-085]", async () => {
+test("every key has its own file in the folder, with a unique name [SES-085]", async () => {
 	const store = new FileSessionStore(dir);
 	for (const key of oddKeys) await store.commit(key, { state: key }, { expectedVersion: null });
 	const names = readdirSync(dir, { recursive: true }).map(String);
@@ -108,7 +108,7 @@ test.skipIf(process.platform === "win32")("sessions can be read by their user on
 	expect(modes).toEqual([0o700, 0o600]);
 });
 
-test("a file that is damaged, or of another key, is refused and left as it is [SES-088]", async () => {
+test("a file that is damaged, or of another key, is rejected and unchanged [SES-088]", async () => {
 	const store = new FileSessionStore(dir);
 	const created = await store.commit("k", { state: { n: 1 } }, { expectedVersion: null });
 	if (!created.ok) throw new Error("not created");

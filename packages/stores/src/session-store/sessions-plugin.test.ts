@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 
 describe("sessions.file", () => {
-	test("keeps sessions as a FileSessionStore does: an agent with that store continues with them [SES-140]", async () => {
+	test("stores sessions as a FileSessionStore does: an agent with that store continues them [SES-140]", async () => {
 		const dir = join(folder, "sessions");
 		const first = await Agent.create({
 			model: scriptedModel(["a1"]),
@@ -48,7 +48,7 @@ describe("sessions.file", () => {
 		expect(await historyOf(third, "room")).toEqual(["q1", "a1", "q2", "a2"]);
 	});
 
-	test("is asked before the first turn of an agent made by new [SES-140]", async () => {
+	test("is set up before the first turn of an agent created with new [SES-140]", async () => {
 		const slow = { name: "slow", setup: () => new Promise<void>((resolve) => setImmediate(resolve)) };
 		const first = new Agent({ model: scriptedModel(["a1"]), plugins: [slow, sessions.file(folder)] });
 		await sent(first, "q1", "room");
@@ -57,7 +57,7 @@ describe("sessions.file", () => {
 		expect(await historyOf(second, "room")).toEqual(["q1", "a1"]);
 	});
 
-	test("beside `host.sessionStore` is a TypeError [SES-140]", async () => {
+	test("together with `host.sessionStore` is a TypeError [SES-140]", async () => {
 		const host = { sessionStore: new MemorySessionStore() };
 		const created = Agent.create({
 			model: scriptedModel([]),
@@ -68,7 +68,7 @@ describe("sessions.file", () => {
 		await expect(created).rejects.toBeInstanceOf(TypeError);
 	});
 
-	test("keeps notes beside the sessions: they survive a restart [SES-139]", async () => {
+	test("stores notes with the sessions: they survive a restart [SES-139]", async () => {
 		const plugins = [sessions.file(folder), memory()];
 		const call = (name: string, given: object) => ({
 			toolCalls: [{ name, arguments: { ...given } }],
@@ -83,7 +83,7 @@ describe("sessions.file", () => {
 		expect(reading.requests[1]?.messages.at(-1)?.text).toBe("green");
 	});
 
-	test("takes the path of a folder", () => {
+	test("accepts the path of a folder", () => {
 		expect(() => sessions.file("")).toThrow(TypeError);
 	});
 });

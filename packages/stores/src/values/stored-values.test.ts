@@ -26,7 +26,7 @@ describe.each<[string, () => ValueStore]>([
 	["a session store", () => storedValues(new MemorySessionStore())],
 	["a SQLite file", () => opened().values],
 ])("values in %s", (_, make) => {
-	test("are copies, kept by session, owner and name, and listed by name", async () => {
+	test("are copies, stored by session, owner and name, and listed by name", async () => {
 		const store = make();
 		const note = { words: ["a"] };
 		await store.values("s", "one").set("b", note);
@@ -60,7 +60,7 @@ describe.each<[string, () => ValueStore]>([
 		expect([await values.get("a"), await store.values("t", "one").get("a")]).toEqual([undefined, 4]);
 	});
 
-	test("may have any name", async () => {
+	test("can have any name", async () => {
 		const values = make().values("__proto__", "constructor");
 		for (const name of ["__proto__", "constructor", "toString"]) {
 			expect(await values.get(name)).toBeUndefined();
@@ -77,7 +77,7 @@ describe.each<[string, () => ValueStore]>([
 	});
 });
 
-test("values in a session store meet no session, and outlast the object that wrote them", async () => {
+test("values in a session store do not conflict with sessions, and survive the object that wrote them", async () => {
 	const store = new MemorySessionStore();
 	await store.commit("s", { state: "a session" }, { expectedVersion: null });
 	await storedValues(store).values("s", "one").set("a", 1);
@@ -87,7 +87,7 @@ test("values in a session store meet no session, and outlast the object that wro
 	expect((await store.load("s"))?.state).toBe("a session");
 });
 
-test("a store that never takes a write is given up with an error", async () => {
+test("a store that never accepts a write is reported as an error", async () => {
 	const store = new MemorySessionStore();
 	store.commit = async () => ({ ok: false, reason: "conflict" });
 	const writing = async (): Promise<void> => storedValues(store).values("s", "one").set("a", 1);

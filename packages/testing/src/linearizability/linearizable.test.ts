@@ -44,7 +44,7 @@ function read(begun: number, ended: number, facts: string, after = 0): Of {
 const judge = (...history: Of[]): boolean => checkLinearizable(history, sessionModel).ok;
 
 describe("accepted is", () => {
-	test("nothing at all, and one writer after the other", () => {
+	test("an empty history, and one writer after the other", () => {
 		expect(judge()).toBe(true);
 		expect(
 			judge(
@@ -56,20 +56,20 @@ describe("accepted is", () => {
 		).toBe(true);
 	});
 
-	test("a takeover while the former owner appends, whichever of both came first", () => {
+	test("a takeover while the former owner appends, in either order", () => {
 		const first = appended(0, 1, ["A", 1, "a"], 1);
 		expect(judge(first, appended(2, 9, ["A", 1, "b"], 2), appended(3, 8, ["B", 2, "c"], 3))).toBe(true);
 		expect(judge(first, appended(2, 9, ["A", 1, "b"]), appended(3, 8, ["B", 2, "c"], 2))).toBe(true);
 	});
 
-	test("an append whose outcome is not known, which took effect at once, later, or never", () => {
+	test("an append with an unknown outcome, which took effect at once, later, or never", () => {
 		const lost = appended(0, unknown, ["A", 1, "a"]);
 		expect(judge(lost, read(1, 2, "a"))).toBe(true);
 		expect(judge(lost, read(1, 2, ""), read(3, 4, "a"))).toBe(true);
 		expect(judge(lost, read(1, 2, ""), appended(3, 4, ["B", 2, "b"], 1), read(5, 6, "b"))).toBe(true);
 	});
 
-	test("many at once, in the one order that is possible, in no more time than that takes", () => {
+	test("many at once, in their only possible order, in no more time than that needs", () => {
 		const facts = Array.from({ length: 400 }, (_, number) => String.fromCharCode(0x4e00 + number)).join("");
 		const inOrder = [...facts].map((fact, at) => appended(at, at + 9, ["A", 1, fact], at + 1));
 		const lost = Array.from({ length: 20 }, (_, at) => appended(at, unknown, [`L${at}`, 1, "x"]));
@@ -77,13 +77,13 @@ describe("accepted is", () => {
 	});
 });
 
-describe("refused is", () => {
+describe("rejected is", () => {
 	test("an epoch with two owners", () => {
 		expect(judge(appended(0, 1, ["A", 1, "a"], 1), appended(2, 3, ["B", 1, "b"], 2))).toBe(false);
 		expect(judge(appended(0, 9, ["A", 1, "a"], 1), appended(0, 9, ["B", 1, "b"], 2))).toBe(false);
 	});
 
-	test("an append by an owner that was fenced before it began", () => {
+	test("an append by an owner that was fenced before it started", () => {
 		const taken = [appended(0, 1, ["A", 1, "a"], 1), appended(2, 3, ["B", 2, "b"], 2)];
 		expect(judge(...taken, appended(4, 5, ["A", 1, "c"], 3))).toBe(false);
 		expect(judge(...taken, appended(4, 5, ["A", 1, "c"]))).toBe(true);
@@ -95,13 +95,13 @@ describe("refused is", () => {
 		expect(judge(...both, appended(4, 5, ["B", 2, "c"], 2))).toBe(false);
 	});
 
-	test("an append that was refused and is there, or took effect twice", () => {
+	test("an append that was rejected and is present, or took effect twice", () => {
 		expect(judge(appended(0, 1, ["A", 1, "a"]), read(2, 3, "a"))).toBe(false);
 		expect(judge(appended(0, 1, ["A", 1, "a"], 1), read(2, 3, "aa"))).toBe(false);
 		expect(judge(appended(0, unknown, ["A", 1, "a"]), read(2, 3, "aa"))).toBe(false);
 	});
 
-	test("a read of what is old, of what comes later, and of what changes its mind", () => {
+	test("a read of old data, of future data, and of contradictory data", () => {
 		const both = [appended(0, 1, ["A", 1, "a"], 1), appended(4, 5, ["A", 1, "b"], 2)];
 		expect(judge(...both, read(6, 7, "a"))).toBe(false);
 		expect(judge(...both, read(2, 3, "ab"))).toBe(false);
@@ -112,7 +112,7 @@ describe("refused is", () => {
 		expect(judge(appended(0, 1, ["A", 5, "a"], 1), appended(2, 3, ["B", 4, "b"], 2))).toBe(false);
 	});
 
-	test("what fails says how far it came, and what could not be next", () => {
+	test("a failure reports how far it got, and what could not be next", () => {
 		const bad = appended(2, 3, ["B", 1, "b"], 2);
 		const found = checkLinearizable([appended(0, 1, ["A", 1, "a"], 1), bad], sessionModel);
 		expect(found).toMatchObject({ ok: false, state: { owner: "A", facts: ["a"] }, stuck: [bad] });
@@ -164,7 +164,7 @@ test("the search agrees with all orders tried one by one", () => {
 	expect(verdicts.size).toBe(2);
 });
 
-test("what a journal does is recorded: a lease with its epoch, what was acknowledged, and what is read", async () => {
+test("a journal's operations are recorded: a lease with its epoch, acknowledged appends, and reads", async () => {
 	const lines: HistoryLine[] = [];
 	const journal = recordHistory(memoryHost().journal, (line) => lines.push(line));
 	const lease = await begin(journal, "s");

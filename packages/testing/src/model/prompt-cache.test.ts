@@ -19,7 +19,7 @@ async function shares(options: { control: "breakpoints" | "key"; instructions: r
 }
 
 test.each(["breakpoints", "key"] as const)(
-	"a scripted model with a cache of %s reads what begins like an earlier request",
+	"a scripted model with a cache of %s reads the common prefix with an earlier request",
 	async (control) => {
 		const [first, second] = [words(500), `Today: ${words(500)}`];
 		const [none, most, fresh, again] = await shares({

@@ -11,7 +11,7 @@ async function streamed(reply: string | ScriptedReply): Promise<StreamEvent[]> {
 	return events;
 }
 
-test("text and reasoning are streamed in pieces that make them whole again", async () => {
+test("text and reasoning are streamed in pieces that join to the original", async () => {
 	const replies = fc.record(
 		{
 			text: fc.string({ unit: fc.constantFrom("a", "b", " ", "\n", "é", "😀", "\u2003") }),
@@ -36,7 +36,7 @@ test("text and reasoning are streamed in pieces that make them whole again", asy
 	);
 });
 
-test("replies come in order, a function is asked with the request and the number of the call", async () => {
+test("replies are returned in order, a function is called with the request and the number of the call", async () => {
 	const listed = llm({ model: scriptedModel(["one", { text: "two" }]) });
 	expect((await listed.generate("a")).response.text).toBe("one");
 	expect((await listed.generate("b")).response.text).toBe("two");
@@ -50,7 +50,7 @@ test("replies come in order, a function is asked with the request and the number
 	expect(asked.map(([request]) => request)).toEqual(model.requests);
 });
 
-test("a call after the end of the script fails and says so", async () => {
+test("a call after the end of the script fails with an explanation", async () => {
 	const call = llm({ model: scriptedModel([]) }).generate("go");
 	await expect(call).rejects.toMatchObject({
 		code: "INVALID_REQUEST",
@@ -58,7 +58,7 @@ test("a call after the end of the script fails and says so", async () => {
 	});
 });
 
-test("an error is thrown after what precedes it, and is that very error", async () => {
+test("an error is thrown after the content before it, as the same object", async () => {
 	const error = new UPPError("down", "NETWORK_ERROR", "scripted", "llm");
 	const stream = llm({ model: scriptedModel([{ text: "so far", error }]) }).stream("go");
 	const texts: (string | undefined)[] = [];
@@ -70,7 +70,7 @@ test("an error is thrown after what precedes it, and is that very error", async 
 	expect(texts.join("")).toBe("so far");
 });
 
-test("a reply with a gate waits for it, and gives up when it is aborted", async () => {
+test("a reply with a gate waits for it, and rejects when it is aborted", async () => {
 	const gate = Promise.withResolvers<void>();
 	const waiting = llm({ model: scriptedModel([{ gate: gate.promise, text: "at last" }]) }).generate("go");
 	gate.resolve();

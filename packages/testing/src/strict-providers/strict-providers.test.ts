@@ -30,7 +30,7 @@ function tool(name: string, parameters: unknown = { type: "object", properties: 
 	return { name, description: "d", parameters: parameters as JSONSchema };
 }
 
-describe("the strict providers refuse", () => {
+describe("the strict providers reject", () => {
 	const call = { id: "c", type: "function", function: { name: "t", arguments: "{}" } };
 	const user = { role: "user", content: "q" };
 	test.each([
@@ -104,7 +104,7 @@ describe("the strict providers refuse", () => {
 		expect(fault).toEqual(expect.any(String));
 	});
 
-	test("nothing of an ordinary conversation, which each of them is sent", async () => {
+	test("no ordinary conversation, which is sent to each of them", async () => {
 		const messages = [
 			new UserMessage("q"),
 			new AssistantMessage("", [{ toolCallId: "call_1", toolName: "t", arguments: {} }]),
@@ -119,8 +119,8 @@ describe("the strict providers refuse", () => {
 	});
 });
 
-describe("no provider refuses", () => {
-	test("any name of a tool: the call comes back under its own", async () => {
+describe("no provider rejects", () => {
+	test("any name of a tool: the call is returned under its original name", async () => {
 		const names = fc.string({
 			unit: fc.constantFrom("a", "B", "7", "-", ".", "/", " ", "ö", "😀", "\ud83d"),
 			maxLength: 90,
@@ -161,7 +161,7 @@ describe("no provider refuses", () => {
 		);
 	});
 
-	test("any text, in any place, blank and half ones too", async () => {
+	test("any text, in any position, also blank and truncated ones", async () => {
 		const texts = fc.string({
 			unit: fc.constantFrom("a", " ", "\n", "\ud83d", "\ude00", "😀", '"', "\\"),
 			maxLength: 4,
@@ -196,7 +196,7 @@ describe("no provider refuses", () => {
 		);
 	});
 
-	test("any history that was cut, seeded or edited, or whose ids are used again", async () => {
+	test("any history that was cut, seeded or edited, or whose ids are reused", async () => {
 		const message = fc.oneof(
 			fc.constant("user" as const),
 			fc.record({
@@ -231,13 +231,13 @@ describe("no provider refuses", () => {
 		);
 	});
 
-	test("a conversation of which nothing can be sent", async () => {
+	test("a conversation without any sendable content", async () => {
 		const orphans = [new ToolResultMessage([{ toolCallId: "gone", result: "r" }])];
 		expect(await refusals(orphans, { system: "Be brief." })).toEqual([]);
 		expect(await refusals([new AssistantMessage("")])).toEqual([]);
 	});
 
-	test("an answer of files alone, and of files with reasoning", async () => {
+	test("an answer with only files, and of files with reasoning", async () => {
 		const source = { type: "base64", data: "iVBORw0KGgo=" } as const;
 		const image = { type: "image", source, mimeType: "image/png" } as const;
 		const document = { type: "document", source, mimeType: "application/pdf" } as const;
@@ -295,7 +295,7 @@ describe("no provider refuses", () => {
 			).toEqual([]);
 	});
 
-	test("any name of a property, and the call comes back under its own", async () => {
+	test("any property name, and the call is returned under its original name", async () => {
 		const names = fc.string({
 			unit: fc.constantFrom("a", "7", "-", ".", "$", "@", "/", " ", "ö", "😀"),
 			minLength: 1,
@@ -317,7 +317,7 @@ describe("no provider refuses", () => {
 		);
 	});
 
-	test("an answer's schema that is not closed, as strict mode demands", async () => {
+	test("an answer's schema that is not closed, as strict mode requires", async () => {
 		for (const schema of odd) {
 			if (typeof schema !== "object" || schema === null || Array.isArray(schema)) continue;
 			expect(

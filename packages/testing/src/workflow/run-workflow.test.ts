@@ -4,7 +4,7 @@ import { runWorkflow } from "./run-workflow.ts";
 
 const days = 24 * 60 * 60_000;
 
-test("a test skips days of sleep, gives events and approves", async () => {
+test("a test skips days of sleep, sends events and approves", async () => {
 	const seen: unknown[] = [];
 	const trial = workflow({ name: "trial" }, async (flow, { user }: { user: string }) => {
 		await flow.sleep("30 days");
@@ -52,7 +52,7 @@ test("a worker dies before and after every append, and the workflow ends in the 
 			});
 });
 
-test("a step that hangs is timed out, and what nobody gives is reported", async () => {
+test("a step that hangs times out, and missing events are reported", async () => {
 	const hangs = workflow({ name: "hangs" }, async (flow) =>
 		flow.step("hang", () => new Promise<never>(() => {}), { timeout: "1 hour" }).catch((error) => error.code),
 	);

@@ -14,7 +14,7 @@ describe("defineAgent", () => {
 		["sideA", { name: "a" }],
 		["sideA.prompt", { name: "a", sideA: {} }],
 		["sideB.prompt", { name: "a", type: "dual_ai", sideA: side, sideB: { label: "x" } }],
-	])("throws and names %s where it is missing [SA-001]", (field, options) => {
+	])("throws and names %s if it is missing [SA-001]", (field, options) => {
 		expect(() => define(options)).toThrow(expect.objectContaining({ code: "invalid_definition" }));
 		expect(() => define(options)).toThrow(`\`${field}\``);
 	});
@@ -31,24 +31,24 @@ describe("defineAgent", () => {
 		expect(define(agent)).toMatchObject(agent);
 	});
 
-	test("makes an `ai_human` agent where no type is given, and refuses other types [SA-002]", () => {
+	test("creates an `ai_human` agent without a type, and rejects other types [SA-002]", () => {
 		expect(define({ name: "a", sideA: side })).toMatchObject({ type: "ai_human" });
 		expect(() => define({ name: "a", sideA: side, type: "human" })).toThrow("`type`");
 	});
 
-	test("refuses a `dual_ai` agent without a second side [SA-002]", () => {
+	test("rejects a `dual_ai` agent without a second side [SA-002]", () => {
 		expect(() => define({ name: "a", type: "dual_ai", sideA: side })).toThrow("`sideB`");
 		const dual = { name: "a", type: "dual_ai", sideA: side, sideB: side };
 		expect(define(dual)).toEqual(dual);
 	});
 
-	test("refuses an exposed agent without a description [SA-014]", () => {
+	test("rejects an exposed agent without a description [SA-014]", () => {
 		expect(() => define({ name: "a", sideA: side, exposeAsTool: true })).toThrow("`toolDescription`");
 		const exposed = { name: "a", sideA: side, exposeAsTool: true, toolDescription: "Asks a." };
 		expect(define(exposed)).toMatchObject(exposed);
 	});
 
-	test.each([null, undefined, 1, "a", []])("refuses %s instead of options", (options) => {
+	test.each([null, undefined, 1, "a", []])("rejects %s instead of options", (options) => {
 		expect(() => defineAgent(options as never)).toThrow(
 			expect.objectContaining({ code: "invalid_definition" }),
 		);

@@ -18,7 +18,7 @@ const provider = (() => ({})) as unknown as ProviderFactoryWithOptions;
 
 describe("definePrompt", () => {
 	test.each(["name", "toolDescription", "prompt", "model"])(
-		"names %s where it is missing or empty [SA-016]",
+		"names %s if it is missing or empty [SA-016]",
 		(field) => {
 			for (const value of [undefined, "", null])
 				expect(() => definePrompt({ ...whole, [field]: value } as never)).toThrow(`\`${field}\``);
@@ -26,7 +26,7 @@ describe("definePrompt", () => {
 		},
 	);
 
-	test("refuses an empty list of parts and unknown parts [SA-016]", () => {
+	test("rejects an empty list of parts and unknown parts [SA-016]", () => {
 		expect(() => definePrompt({ ...whole, prompt: [] })).toThrow("`prompt`");
 		const wrong = { ...whole, prompt: [{ type: "text", content: "a" }, { type: "image" }] };
 		expect(() => definePrompt(wrong as never)).toThrow("`prompt[1].type`");
@@ -38,25 +38,25 @@ describe("definePrompt", () => {
 describe("defineModel", () => {
 	const model = { name: "m", model: "x", provider };
 
-	test.each(["name", "model"] as const)("names %s where it is missing [SA-029]", (field) => {
+	test.each(["name", "model"] as const)("names %s if it is missing [SA-029]", (field) => {
 		expect(() => defineModel({ ...model, [field]: undefined } as never)).toThrow(`\`${field}\``);
 		expect(() => defineModel({ ...model, [field]: "" })).toThrow(`\`${field}\``);
 	});
 
-	test("refuses a provider that is no function [SA-029]", () => {
+	test("rejects a provider that is not a function [SA-029]", () => {
 		for (const wrong of [undefined, {}, "openai"])
 			expect(() => defineModel({ ...model, provider: wrong } as never)).toThrow("`provider`");
 	});
 
 	test.each(["inputPrice", "outputPrice", "cachedPrice"])(
-		"refuses a negative %s and accepts zero [SA-029]",
+		"rejects a negative %s and accepts zero [SA-029]",
 		(price) => {
 			expect(() => defineModel({ ...model, [price]: -0.01 })).toThrow(`\`${price}\``);
 			expect(defineModel({ ...model, [price]: 0 })).toMatchObject({ [price]: 0 });
 		},
 	);
 
-	test("checks the provider's options and names the path of a wrong one [SA-032]", () => {
+	test("checks the provider's options and reports the path of a wrong one [SA-032]", () => {
 		const schema = z.object({ routing: z.object({ order: z.array(z.string()) }).optional() });
 		const withOptions = Object.assign((() => ({})) as never, { providerOptions: schema });
 		const define = (providerOptions: unknown): unknown =>
@@ -72,7 +72,7 @@ describe("defineModel", () => {
 describe("defineHook", () => {
 	const hook = { hook: "filter_messages", id: "keep_recent", execute: () => [] };
 
-	test("refuses an unknown hook, a missing ID and what is no function [SA-048]", () => {
+	test("rejects an unknown hook, a missing ID and a value that is not a function [SA-048]", () => {
 		expect(() => defineHook({ ...hook, hook: "before_everything" } as never)).toThrow("`hook`");
 		expect(() => defineHook({ ...hook, hook: "toString" } as never)).toThrow("`hook`");
 		expect(() => defineHook({ ...hook, id: undefined } as never)).toThrow("`id`");
@@ -81,14 +81,14 @@ describe("defineHook", () => {
 		expect(defineHook(hook as never)).toEqual(hook);
 	});
 
-	test("refuses an ID that is not in snake_case", () => {
+	test("rejects an ID that is not in snake_case", () => {
 		for (const id of ["keepRecent", "keep-recent", "_keep", "keep__recent", "1st"])
 			expect(() => defineHook({ ...hook, id } as never)).toThrow("`id`");
 	});
 });
 
 describe("defineEffect", () => {
-	test("takes a schema or none", () => {
+	test("accepts a schema or none", () => {
 		const handler = (): void => {};
 		expect(defineEffect("x", handler)).toEqual({ description: "x", schema: null, handler });
 		const schema = z.object({ a: z.string() });
@@ -100,7 +100,7 @@ describe("defineEffect", () => {
 });
 
 describe("endpoints", () => {
-	test("a thread endpoint is known as one, a controller is not [SA-194]", async () => {
+	test("a thread endpoint is recognised as one, a controller is not [SA-194]", async () => {
 		const endpoint = defineThreadEndpoint((_req, _state, params) => Response.json(params));
 		expect(isThreadEndpoint(endpoint)).toBe(true);
 		for (const other of [defineController(() => "x"), () => "x", null, {}])
@@ -114,7 +114,7 @@ describe("endpoints", () => {
 });
 
 describe("models", () => {
-	test("a level of reasoning is that of the nearest the provider has", () => {
+	test("a level of reasoning becomes the nearest one that the provider has", () => {
 		const levels = { 0: null, 33: "low", 66: "medium", 100: "high" };
 		const asked = [0, 10, 20, 33, 50, 80, 90, 100, 1000];
 		expect(asked.map((level) => mapReasoningLevel(level, levels))).toEqual([
@@ -134,7 +134,7 @@ describe("models", () => {
 		expect(mapReasoningLevel(Number.NaN, levels)).toBeNull();
 	});
 
-	test("an error of a provider says whether it may be tried again", () => {
+	test("an error of a provider states whether to retry", () => {
 		const codes = [
 			"rate_limit",
 			"auth_error",

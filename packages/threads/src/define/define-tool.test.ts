@@ -21,7 +21,7 @@ const wrappers: ReadonlyArray<(inner: ZodType) => ZodType> = [
 ];
 
 test.each(["needsApproval", "approval", "timeoutMs", "excute"])(
-	"an option `%s`, which tools of a project do not have, is refused",
+	"an option `%s`, which tools of a project do not have, is rejected",
 	(name) => {
 		const options = { description: "x", execute: () => ({ status: "success" }), [name]: true };
 		expect(() => defineTool(options as never)).toThrow(
@@ -31,7 +31,7 @@ test.each(["needsApproval", "approval", "timeoutMs", "excute"])(
 );
 
 describe("arguments of a tool", () => {
-	test("may have every type of the subset [SA-037]", () => {
+	test("can have every type of the subset [SA-037]", () => {
 		const shape = {
 			a: z.string().min(1),
 			b: z.number().int(),
@@ -67,7 +67,7 @@ describe("arguments of a tool", () => {
 		["a union of one", z.union([z.string()]), "`args.bad`"],
 		["a bigint literal", z.literal(1n), "`args.bad`"],
 		["no schema", "string", "`args.bad`"],
-	])("may not have: %s [SA-037]", (_name, bad, path) => {
+	])("cannot have: %s [SA-037]", (_name, bad, path) => {
 		expect(defineWith({ good: z.string(), bad })).toThrow(path);
 	});
 
@@ -76,7 +76,7 @@ describe("arguments of a tool", () => {
 		expect(() => defineTool(options as never)).toThrow("`args`");
 	});
 
-	test("may be nested seven wrappers deep and no deeper, whichever they are [SA-038]", () => {
+	test("can be nested seven wrappers deep and no deeper, of any kind [SA-038]", () => {
 		const deep = fc.array(fc.constantFrom(...wrappers), { minLength: 1, maxLength: 10 });
 		fc.assert(
 			fc.property(deep, (chain) => {
@@ -87,7 +87,7 @@ describe("arguments of a tool", () => {
 		);
 	});
 
-	test("may not contain themselves [SA-038]", () => {
+	test("cannot contain themselves [SA-038]", () => {
 		const node: ZodType = z.object({
 			get next() {
 				return node;
@@ -98,7 +98,7 @@ describe("arguments of a tool", () => {
 });
 
 describe("defineTool", () => {
-	test("names what is missing", () => {
+	test("reports missing options", () => {
 		const execute = (): { status: "success" } => ({ status: "success" });
 		expect(() => defineTool({ execute } as never)).toThrow("`description`");
 		expect(() => defineTool({ description: "x" } as never)).toThrow("`execute`");
@@ -111,14 +111,14 @@ describe("defineTool", () => {
 		);
 	});
 
-	test("accepts what it returned", () => {
+	test("accepts its own return value", () => {
 		const tool = defineTool({ description: "x", execute: () => ({ status: "success" }) });
 		expect(defineTool(tool as never)).toEqual(tool);
 	});
 });
 
 describe("names of tools", () => {
-	test.each(["send_mail2", "a", "_a", "A-b", "x".repeat(64)])("may be %s [SA-036]", (name) => {
+	test.each(["send_mail2", "a", "_a", "A-b", "x".repeat(64)])("can be %s [SA-036]", (name) => {
 		expect(() => validateToolName(name)).not.toThrow();
 	});
 
@@ -133,7 +133,7 @@ describe("names of tools", () => {
 		"x".repeat(65),
 		"ä",
 		"a\n",
-	])("may not be %j [SA-036]", (name) => {
+	])("cannot be %j [SA-036]", (name) => {
 		expect(() => validateToolName(name)).toThrow(expect.objectContaining({ code: "invalid_tool_name" }));
 	});
 });

@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { ThreadState } from "../types/index.ts";
 import { defineEffect, defineHook, defineTool } from "./index.ts";
 
-describe("what is inferred", () => {
-	test("a tool's function gets what its schema describes", () => {
+describe("inferred types", () => {
+	test("a tool's function gets the type of its schema", () => {
 		defineTool({
 			description: "x",
 			args: z.object({
@@ -24,7 +24,7 @@ describe("what is inferred", () => {
 		});
 	});
 
-	test("a tool without arguments gets the state only", () => {
+	test("a tool without arguments gets only the state", () => {
 		defineTool({
 			description: "x",
 			execute: async (...given) => {
@@ -36,7 +36,7 @@ describe("what is inferred", () => {
 		defineTool({ description: "x", args: z.object({ a: z.date() }), execute: () => ({ status: "success" }) });
 	});
 
-	test("a tool that says what it uses can queue nothing else", () => {
+	test("a tool with `uses` can queue nothing else", () => {
 		defineTool({
 			description: "x",
 			uses: ["other"],
@@ -62,7 +62,7 @@ describe("what is inferred", () => {
 		defineHook({ hook: "whenever", id: "a", execute: () => null });
 	});
 
-	test("an effect's function gets what its schema describes", () => {
+	test("an effect's function gets the type of its schema", () => {
 		defineEffect("x", z.object({ a: z.string() }), (_state, { a }) =>
 			expectTypeOf(a).toEqualTypeOf<string>(),
 		);

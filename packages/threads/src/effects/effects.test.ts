@@ -38,7 +38,7 @@ describe.each(hosts)("effects on a host in %s", (_, open) => {
 			.toBe(true);
 	}
 
-	test("are listed with name, arguments and time while they are pending, by name, and for their thread alone [SA-062]", async () => {
+	test("are listed with name, arguments and time while they are pending, by name, and only for their thread [SA-062]", async () => {
 		const first = await effects.schedule("count", { n: 1, more: ["a", null] }, 5_000);
 		const second = await effects.schedule("other", { n: 2 }, 1_000);
 		expect(await effects.pending()).toEqual([
@@ -77,7 +77,7 @@ describe.each(hosts)("effects on a host in %s", (_, open) => {
 		await expect.poll(() => seen).toEqual(["returned", "started 1", "started 2"]);
 	});
 
-	test("of unknown names, with wrong arguments or delays are refused, and nothing is scheduled [SA-064]", async () => {
+	test("with unknown names, wrong arguments or delays are rejected, and nothing is scheduled [SA-064]", async () => {
 		for (const name of ["none", "toString", ""])
 			await expect(effects.schedule(name)).rejects.toMatchObject({ code: "unknown_effect" });
 		for (const args of [{}, { n: "1" }, null, [], "x"])
@@ -97,7 +97,7 @@ describe.each(hosts)("effects on a host in %s", (_, open) => {
 		expect(await effects.all()).toEqual([]);
 	});
 
-	test("get the arguments as they were when they were scheduled [SA-065]", async () => {
+	test("get the arguments from the time of scheduling [SA-065]", async () => {
 		const { ran } = working();
 		const args = { n: 1, more: { deep: ["before"] } };
 		const scheduling = effects.schedule("count", args, 10);
@@ -109,7 +109,7 @@ describe.each(hosts)("effects on a host in %s", (_, open) => {
 		await expect.poll(() => ran.map((effect) => effect.args)).toEqual([{ n: 1, more: { deep: ["before"] } }]);
 	});
 
-	test("that are cancelled never run, and only pending ones can be cancelled [SA-066]", async () => {
+	test("never run after a cancel, and only pending ones can be cancelled [SA-066]", async () => {
 		const { ran } = working();
 		const cancelled = await effects.schedule("count", { n: 1 }, 100);
 		const carriedOut = await effects.schedule("count", { n: 2 }, 100);
@@ -129,7 +129,7 @@ describe.each(hosts)("effects on a host in %s", (_, open) => {
 		);
 	});
 
-	test("that are running are not listed as pending, and cannot be cancelled any more [SA-062] [SA-066]", async () => {
+	test("that are running are not listed as pending, and can no longer be cancelled [SA-062] [SA-066]", async () => {
 		let end = (): void => {};
 		const { ran } = working({
 			run: async (effect) => {
@@ -146,7 +146,7 @@ describe.each(hosts)("effects on a host in %s", (_, open) => {
 		await expect.poll(async () => (await effects.all()).map(({ status }) => status)).toEqual(["completed"]);
 	});
 
-	test("that throw are marked as failed, reported, not retried, and hold up no others [SA-069]", async () => {
+	test("that throw are marked as failed, reported, not retried, and delay no others [SA-069]", async () => {
 		let calls = 0;
 		const { problems } = working({
 			run: async ({ args }) => {
@@ -172,7 +172,7 @@ describe.each(hosts)("effects on a host in %s", (_, open) => {
 		expect([calls, problems]).toEqual([2, [new Error("it broke")]]);
 	});
 
-	test("of a thread that is terminated or deleted do not run [SA-071]", async () => {
+	test("of a terminated or deleted thread do not run [SA-071]", async () => {
 		let thread: "active" | "terminated" | "deleted" = "active";
 		const { ran } = working({ threadOf: async () => thread });
 		const [one, two] = [
@@ -205,7 +205,7 @@ describe.each(hosts)("effects on a host in %s", (_, open) => {
 		expect(ran.map(({ args }) => args.n)).toEqual([3]);
 	});
 
-	test("are run now, once, however often that is asked for [SA-207]", async () => {
+	test("run on request, once, however often that is requested [SA-207]", async () => {
 		const { ran } = working();
 		const id = await effects.schedule("count", { n: 1 }, 1_000_000);
 		const answers = await Promise.all([effects.runNow(id), effects.runNow(id)]);
@@ -219,7 +219,7 @@ describe.each(hosts)("effects on a host in %s", (_, open) => {
 	});
 });
 
-test("workers whose claims run out at once start each effect once all the same [SA-068]", async () => {
+test("workers whose claims expire at once still start each effect once [SA-068]", async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.integer({ min: 2, max: 4 }),
@@ -271,7 +271,7 @@ describe("processes", () => {
 		return host;
 	}
 
-	test("that are killed leave their effects to others, which carry each out once, also what fell due meanwhile [SA-067]", async () => {
+	test("that are killed leave their effects to others, which run each once, including those due in the meantime [SA-067]", async () => {
 		const path = join(temporaryFolder(), "effects.db");
 		const { lines, kill } = started(path, "schedule");
 		await expect.poll(() => lines, { timeout: 60_000 }).toEqual(["scheduled"]);
@@ -289,7 +289,7 @@ describe("processes", () => {
 		}
 	});
 
-	test("two on one store carry out each of 100 effects once [SA-068]", async () => {
+	test("two on one store run each of 100 effects once [SA-068]", async () => {
 		const path = join(temporaryFolder(), "effects.db");
 		const host = opened(path);
 		const effects = effectsOn(host, "thread");
@@ -305,7 +305,7 @@ describe("processes", () => {
 		expect(new Set(both.flat()).size).toBe(100);
 	});
 
-	test("one that dies while it carries an effect out leaves it failed and not started again [SA-068]", async () => {
+	test("one that dies during an effect leaves it failed and not started again [SA-068]", async () => {
 		const path = join(temporaryFolder(), "effects.db");
 		const host = opened(path);
 		const effects = effectsOn(host, "thread");

@@ -28,7 +28,7 @@ describe.each([
 	{ may: ["history"], speaks: ["user"], changes: roles },
 	{ may: ["role", "history"], speaks: roles, changes: roles },
 ] as const)("clients that may set $may", ({ may, speaks, changes }) => {
-	test.each(roles)("send a message as %s where that is allowed", async (role) => {
+	test.each(roles)("send a message as %s if that is allowed", async (role) => {
 		const { ask, path } = await thread(may);
 		const { status, body } = await ask("POST", path, { content: "Obey.", role });
 		const isAllowed = speaks.some((each) => each === role);
@@ -37,7 +37,7 @@ describe.each([
 		expect(messages.some(({ content }) => content === "Obey.")).toBe(isAllowed);
 	});
 
-	test.each(roles)("change and remove a message of %s where that is allowed", async (role) => {
+	test.each(roles)("change and remove a message of %s if that is allowed", async (role) => {
 		const { ask, path, idOf } = await thread(may);
 		const one = `${path}/${idOf(role)}`;
 		const isAllowed = changes.some((each) => each === role);
@@ -51,7 +51,7 @@ describe.each([
 	});
 });
 
-test.each([["everything"], [["roles"]], [{}]])("`clientsMaySet` refuses %j", (given) => {
+test.each([["everything"], [["roles"]], [{}]])("`clientsMaySet` rejects %j", (given) => {
 	const threads = {} as Parameters<typeof threadRoutes>[0]["threads"];
 	expect(() => threadRoutes({ threads, clientsMaySet: given as never })).toThrow(TypeError);
 });
@@ -69,7 +69,7 @@ describe("an endpoint of the project", () => {
 	};
 
 	test.each([[undefined], [["role", "history"]]] as const)(
-		"gives the model what its own code takes of a request, whatever clients may set: %j",
+		"passes the model what its own code reads from a request, regardless of what clients may set: %j",
 		async (clientsMaySet) => {
 			const provider = scripted(["Hello."]);
 			const say = defineThreadEndpoint(async (request, state) => {

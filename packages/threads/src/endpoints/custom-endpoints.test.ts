@@ -16,7 +16,7 @@ import { served } from "./endpoints.fixture.ts";
 const saysWhere = (name: string) =>
 	defineThreadEndpoint((_req, _state, params) => Response.json({ name, params }));
 
-test("an endpoint gets the request, the thread without an execution, and its parameters; its response is as it is [SA-193]", async () => {
+test("an endpoint gets the request, the thread without an execution, and its parameters; its response is returned unchanged [SA-193]", async () => {
 	let given: ThreadState | undefined;
 	const { ask, thread } = served(
 		oneAgent(scripted([]), {
@@ -59,7 +59,7 @@ test("a controller finds the definitions of the project by name", async () => {
 	});
 });
 
-test("a controller gets the request and what the program gives it, and is no endpoint of threads [SA-194]", async () => {
+test("a controller gets the request and the program's context, and is not an endpoint of threads [SA-194]", async () => {
 	const hello = defineController(({ req, env, params, url }) => ({
 		method: req.method,
 		env: Object.keys(env),
@@ -86,7 +86,7 @@ test("a controller gets the request and what the program gives it, and is no end
 		expect((await ask("GET", path)).status, path).toBe(404);
 });
 
-test("methods, segments and the best of several routes are as their files say [SA-195] [SA-196] [SA-197]", async () => {
+test("methods, segments and the best of several routes follow the file names [SA-195] [SA-196] [SA-197]", async () => {
 	const { ask, thread } = served(
 		oneAgent(scripted([]), {
 			endpoints: {
@@ -113,7 +113,7 @@ test("methods, segments and the best of several routes are as their files say [S
 	expect(await answer("PATCH", "/anything")).toBe(404);
 });
 
-test("effects and endpoints that a package declares are the project's, under its name and beneath its threads [SA-213]", async () => {
+test("effects and endpoints that a package declares belong to the project, under its name and beneath its threads [SA-213]", async () => {
 	const packed = (name: string, declared: object): Files => ({
 		[`agents/packed/${name}/package.json`]: {
 			name,
@@ -149,7 +149,7 @@ export default defineThreadEndpoint(() => new Response("inner"));`,
 	await expect.poll(() => state?.getValue("tidied")).toBe(state?.threadId);
 });
 
-test("what is not there is answered with 404: threads, paths, methods [SA-198]", async () => {
+test("unknown threads, paths and methods get 404 [SA-198]", async () => {
 	// The path of the first is not one of the second, whatever method is asked for.
 	const endpoints = { status: saysWhere("status"), "[any] POST": saysWhere("any") };
 	const { ask, thread } = served(oneAgent(scripted([]), { endpoints }));
@@ -167,7 +167,7 @@ test("what is not there is answered with 404: threads, paths, methods [SA-198]",
 	expect((await ask("POST", `/api/threads/${id}/other`)).status).toBe(200);
 });
 
-test("an endpoint that throws is answered with 500 and not a word of it, and the server continues [SA-092] [SA-199]", async () => {
+test("an endpoint that throws gets 500 without its text, and the server continues [SA-092] [SA-199]", async () => {
 	const { ask, thread, errors } = served(
 		oneAgent(scripted([]), {
 			endpoints: {
@@ -197,7 +197,7 @@ test("an endpoint that throws is answered with 500 and not a word of it, and the
 	expect((await ask("GET", path)).status).toBe(200);
 });
 
-test("tenants and users see their own threads and nobody else's", async () => {
+test("tenants and users see only their own threads", async () => {
 	const callers: Record<string, { tenant: string; user?: string }> = {
 		a: { tenant: "a" },
 		ann: { tenant: "a", user: "ann" },
@@ -229,7 +229,7 @@ test("tenants and users see their own threads and nobody else's", async () => {
 	expect((await ask("GET", `/api/threads/${ofTenant.id}`, undefined, as("a"))).status).toBe(200);
 });
 
-test("the OpenAPI document has every route of threads, and what the project has is listed", async () => {
+test("the OpenAPI document has every route of threads, and the project's definitions are listed", async () => {
 	const { ask } = served(oneAgent(scripted([]), { agent: { description: "Helps." } }));
 	const { paths } = (await ask("GET", "/openapi.json")).body as { paths: Record<string, object> };
 	const described = Object.entries(paths).flatMap(([path, methods]) =>

@@ -41,7 +41,7 @@ test("a thread is a session with its agent, its entries, and the prompt of its n
 	expect(await inspection.entries("default", empty.threadId)).toEqual([]);
 });
 
-test("what a thread's environment keeps secret is masked by it", async () => {
+test("secrets of a thread's environment are masked by it", async () => {
 	const { inspection, id } = await story();
 	const mask = await inspection.maskOf?.("default", id);
 	const entries = await inspection.entries("default", id);
@@ -50,7 +50,7 @@ test("what a thread's environment keeps secret is masked by it", async () => {
 	expect(text(mask?.(JSON.parse(text(entries))))).not.toContain("top-secret-value");
 });
 
-test("what others have is not there: no head, no entries, no changes", async () => {
+test("other users' threads have no head, no entries and no changes", async () => {
 	const made = served(oneAgent(scripted(["Hello.", "Hello."]), {}), { server: { authenticate } });
 	const inspection = inspectThreads(made.threads);
 	const of = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -87,7 +87,7 @@ test("what others have is not there: no head, no entries, no changes", async () 
 	expect(deleted).toMatchObject({ changed: [], deleted: [anns] });
 });
 
-test("a thread whose session is gone is deleted, though its record goes a moment later", async () => {
+test("a thread whose session is deleted is deleted, even if its record is removed a moment later", async () => {
 	const { inspection, id, threads, host } = await story();
 	const after = await host.changes?.position();
 	await threads.session(id).delete();
@@ -98,7 +98,7 @@ test("a thread whose session is gone is deleted, though its record goes a moment
 	});
 });
 
-test("sub-agents are shown with the thread that they work for, and by themselves", async () => {
+test("sub-agents are shown with the thread that they work for, and separately", async () => {
 	const provider = scripted([
 		{ calls: [{ name: "reader", args: { task: "Read it." } }] },
 		"It says so.",

@@ -8,7 +8,7 @@ import { oneAgent, scripted } from "../thread/threads.fixture.ts";
 import type { ToolDefinition } from "../types/index.ts";
 import { served } from "./endpoints.fixture.ts";
 
-test("what a tool keeps is there for hooks and endpoints, in later executions and after a restart [SA-097]", async () => {
+test("values that a tool stores are available to hooks and endpoints, in later executions and after a restart [SA-097]", async () => {
 	const path = join(temporaryFolder(), "threads.db");
 	const seen: unknown[] = [];
 	const count = defineTool({

@@ -15,7 +15,7 @@ function matcher(...routes: string[]): (path: string, method?: string) => unknow
 	};
 }
 
-test("a route without a method answers GET, others exactly the method they name [SA-195]", () => {
+test("a route without a method answers GET, others exactly their method [SA-195]", () => {
 	const match = matcher("status", "status POST", "items DELETE", "items PATCH", "items PUT");
 	expect(match("status")).toEqual(["status", {}]);
 	expect(match("/status/", "POST")).toEqual(["status", {}]);
@@ -42,7 +42,7 @@ test("a dynamic segment matches one decoded segment, the rest of a path none or 
 	expect(match("a/1/b/2")).toEqual(["a/[x]/b/[y]", { x: "1", y: "2" }]);
 });
 
-test("a static route comes before a dynamic one, and that before the rest, in any order of the files [SA-197]", () => {
+test("a static route takes precedence over a dynamic one, and that over the rest, in any order of the files [SA-197]", () => {
 	const routes = ["[*]", "files/[id]", "files/new", "files/[*]", "files", "files/[id]/raw", "files/new/[*]"];
 	const expected: readonly (readonly [string, string])[] = [
 		["files", "files"],
@@ -66,6 +66,6 @@ test("a static route comes before a dynamic one, and that before the rest, in an
 	expect(both("files/7", "PUT")).toBeUndefined();
 });
 
-test("a name that every object has is a parameter like others", () => {
+test("a name that every object inherits works as a parameter", () => {
 	expect(Object.keys((matcher("[__proto__]")("x") as [string, object])[1])).toEqual(["__proto__"]);
 });

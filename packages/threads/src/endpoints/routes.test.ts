@@ -14,7 +14,7 @@ function gated(): { readonly gate: Promise<void>; readonly open: () => void } {
 	return { gate, open };
 }
 
-test("a thread is made with agent, user and tags, and listed; without an agent none is made [SA-200]", async () => {
+test("a thread is created with agent, user and tags, and listed; without an agent none is created [SA-200]", async () => {
 	const { ask } = served(oneAgent(scripted([])));
 	const made = await ask("POST", "/api/threads", { agent_id: "helper", user_id: "ann", tags: ["a", "b"] });
 	expect(made.status).toBe(201);
@@ -46,7 +46,7 @@ test("a thread is made with agent, user and tags, and listed; without an agent n
 	});
 });
 
-test("the same `Idempotency-Key` makes one thread, and one message", async () => {
+test("the same `Idempotency-Key` creates one thread, and one message", async () => {
 	const provider = scripted(["One.", "Two."]);
 	const { ask, threads } = served(oneAgent(provider));
 	const key = { "idempotency-key": "k-1" };
@@ -67,7 +67,7 @@ test("the same `Idempotency-Key` makes one thread, and one message", async () =>
 	expect(provider.requests).toHaveLength(1);
 });
 
-test("a thread is removed with all that is kept of it, and changed in the fields that are sent [SA-201]", async () => {
+test("a thread is removed with all its data, and only the sent fields are changed [SA-201]", async () => {
 	const nightly = defineEffect("Runs at night.", z.object({}), () => {});
 	const { ask, thread, threads, host } = served(
 		oneAgent(scripted(["Hello.", "Again."]), { effects: { nightly } }),
@@ -138,7 +138,7 @@ test("a message is queued before any model has answered, and shown as queued or 
 		expect((await ask("POST", path, body)).status).toBe(400);
 });
 
-test("a message is changed and removed as tools do it, and only in its thread [SA-203]", async () => {
+test("a message is changed and removed as by tools, and only in its thread [SA-203]", async () => {
 	const add = defineTool({
 		description: "Adds.",
 		args: z.object({}),
@@ -168,7 +168,7 @@ test("a message is changed and removed as tools do it, and only in its thread [S
 	expect(left.map(({ content }) => content)).toEqual(["Hello", "Three."]);
 });
 
-test("stop aborts the call under way and leaves the thread idle; continue continues from what is stored [SA-205]", async () => {
+test("stop aborts the current call and leaves the thread idle; continue continues from the stored data [SA-205]", async () => {
 	const provider = scripted([{ text: "never", gate: new Promise(() => {}) }, "Now."]);
 	const { ask, thread, threads, host } = served(oneAgent(provider));
 	const id = await thread();
@@ -191,7 +191,7 @@ test("stop aborts the call under way and leaves the thread idle; continue contin
 	expect(messages.map(({ content }: { content: string }) => content)).toEqual(["Hi", "Now."]);
 });
 
-test("files are read, written and removed with their type; missing ones and paths that climb are refused [SA-206]", async () => {
+test("files are read, written and removed with their type; missing ones and paths with `..` are rejected [SA-206]", async () => {
 	const { ask, thread } = served(oneAgent(scripted([])), { routes: { maxFileBytes: 3_000_000 } });
 	const id = await thread();
 	const fs = `/api/threads/${id}/fs`;
@@ -222,7 +222,7 @@ test("files are read, written and removed with their type; missing ones and path
 	expect((await ask("DELETE", `${fs}/a%20b`)).status).toBe(200);
 });
 
-test("effects are listed, cancelled and run now, once; values, calls and sub-agents are shown [SA-207]", async () => {
+test("effects are listed, cancelled and run on request, once; values, calls and sub-agents are shown [SA-207]", async () => {
 	const ran: unknown[] = [];
 	const note = defineEffect(
 		"Notes.",
@@ -270,7 +270,7 @@ test("effects are listed, cancelled and run now, once; values, calls and sub-age
 	expect(ran).toHaveLength(1);
 });
 
-test("sub-agents of a thread are shown as its registry has them [SA-207]", async () => {
+test("sub-agents of a thread are shown as in its registry [SA-207]", async () => {
 	const provider = scripted(({ messages }) =>
 		messages.at(-1)?.content === "Hi"
 			? { calls: [{ name: "subagent_create", args: { name: "Digger" } }] }
@@ -295,7 +295,7 @@ test("sub-agents of a thread are shown as its registry has them [SA-207]", async
 	expect((await ask("GET", `/api/threads/${child.id}/subagents`)).body).toEqual({ subagents: [] });
 });
 
-test("the cost is the sum of all calls, those of prompts and fallbacks among them, at their prices per million [SA-208]", async () => {
+test("the cost is the sum of all calls, including those of prompts and fallbacks, at their prices per million [SA-208]", async () => {
 	const priced =
 		(tokens: number, error?: Error): ProviderFactoryWithOptions =>
 		() => ({

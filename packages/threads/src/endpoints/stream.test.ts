@@ -97,7 +97,7 @@ test("watchers over server-sent events and WebSockets get the same events in the
 	}
 });
 
-test("a watcher who returns with an id gets each event after it once, at any place [SA-204]", async () => {
+test("a watcher that returns with an id gets each later event once, from any position [SA-204]", async () => {
 	const { server, thread, ask, threads } = served(oneAgent(scripted(["One, two, three.", "Four, five."])));
 	const { url } = await server.listen({ port: 0 });
 	const id = await thread();
@@ -123,7 +123,7 @@ test("a watcher who returns with an id gets each event after it once, at any pla
 	expect((await ask("GET", `/api/threads/${id}/stream?after=999999.0.0`)).status).toBe(400);
 });
 
-test("a watcher who leaves stops nothing; a change and a removal of a message are emitted [SA-204]", async () => {
+test("a watcher that leaves stops nothing; a change and a removal of a message are emitted [SA-204]", async () => {
 	let open = (): void => {};
 	const gate = new Promise<void>((resolve) => {
 		open = resolve;
@@ -168,7 +168,7 @@ test("a watcher who leaves stops nothing; a change and a removal of a message ar
 	await again.closed;
 });
 
-test("no event has a secret in it, in one piece or in several [SA-092]", async () => {
+test("no event contains a secret, in one piece or in several [SA-092]", async () => {
 	const tell: ToolDefinition = defineTool({
 		description: "Tells.",
 		async execute(state) {

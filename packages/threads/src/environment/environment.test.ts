@@ -18,7 +18,7 @@ function environment(
 	});
 }
 
-test("a value is the thread's, the agent's, the prompt's, the user's or the instance's, as each source before is removed [SA-086] [SA-088]", async () => {
+test("a value is read from the thread, the agent, the prompt, the user or the instance, as each earlier source is removed [SA-086] [SA-088]", async () => {
 	const given: Record<string, EnvGiven> = {
 		agent: { KEY: "agent" },
 		prompt: { KEY: "prompt" },
@@ -51,7 +51,7 @@ test("a value is the thread's, the agent's, the prompt's, the user's or the inst
 	await expect(env.env("KEY")).rejects.toMatchObject({ code: "env_not_set" });
 });
 
-test("a short value is not masked, and one that a thread calls text is shown although others call it a secret", async () => {
+test("a short value is not masked, and a thread's text is shown even if others mark it as a secret", async () => {
 	const env = environment({ agent: () => ({ LANGUAGE: "en", PAGES: "13", MODE: "verbose-mode" }) });
 	expect((await env.redaction()).redact("content of 10 + 3 = 13 in verbose-mode")).toBe(
 		"content of 10 + 3 = 13 in [REDACTED:secret]",
@@ -62,7 +62,7 @@ test("a short value is not masked, and one that a thread calls text is shown alt
 		expect((await each.redaction()).redact("verbose-mode")).toBe("verbose-mode");
 });
 
-test("what the runtime made keeps its fields, ids, kinds and numbers, and its data loses secrets in names and values", async () => {
+test("the runtime's records keep their fields, ids, kinds and numbers, and their data loses secrets in names and values", async () => {
 	const { redact, redactWithin } = await environment({
 		instance: () => ({ A: "content", B: "message_data", C: "1700000000", D: "threadId" }),
 	}).redaction();
@@ -95,7 +95,7 @@ test("what the runtime made keeps its fields, ids, kinds and numbers, and its da
 	expect(redactWithin(clean)).toBe(clean);
 });
 
-test("a name that nobody has is named in the error; an empty text is a value; what every object inherits is no value [SA-087]", async () => {
+test("an unknown name is reported in the error; an empty text is a value; inherited names are not values [SA-087]", async () => {
 	const env = environment({ agent: () => ({ EMPTY: "" }), instance: () => ({ EMPTY: "never used" }) });
 	expect(await env.env("EMPTY")).toBe("");
 	await expect(env.env("NO_SUCH")).rejects.toThrow(/NO_SUCH/);
@@ -105,7 +105,7 @@ test("a name that nobody has is named in the error; an empty text is a value; wh
 	});
 });
 
-test("a value that is set keeps its type or is a secret, is read at once and after a restart [SA-089]", async () => {
+test("a value that is set keeps its type or is a secret, and is read at once and after a restart [SA-089]", async () => {
 	const path = `${temporaryFolder()}/env.db`;
 	let own = sqliteHost(path);
 	let env = environment({
@@ -132,7 +132,7 @@ test("a value that is set keeps its type or is a secret, is read at once and aft
 	await own.close();
 });
 
-test("a thread's values reach the threads below it, but not scoped ones, nor those that a thread has set itself [SA-090]", async () => {
+test("a thread's values reach the threads below it, except scoped ones, and those that a thread has set itself [SA-090]", async () => {
 	const parent = environment({
 		isScoped: (name) => name === "SCOPED",
 		agent: () => ({ AGENT: "of the parent" }),
@@ -156,7 +156,7 @@ test("a thread's values reach the threads below it, but not scoped ones, nor tho
 });
 
 describe("a secret value", () => {
-	test("has a mark in its place, wherever it is in a result; a text has not [SA-091]", async () => {
+	test("is replaced by a mark everywhere in a result; a text is not [SA-091]", async () => {
 		const env = environment({
 			instance: () => ({ KEY: "correct-horse", SHOWN: { value: "battery", type: "text" } }),
 		});
@@ -182,7 +182,7 @@ describe("a secret value", () => {
 		expect(redact("an empty one, true or not")).toBe("an empty one, true or not");
 	});
 
-	test("is masked in errors with their stacks, and in text that comes in pieces [SA-092]", async () => {
+	test("is masked in errors with their stacks, and in text that arrives in pieces [SA-092]", async () => {
 		const env = environment({ instance: () => ({ KEY: "correct-horse" }) });
 		const { redact, stream } = await env.redaction();
 		const error = redact(new Error("no correct-horse"));
@@ -194,7 +194,7 @@ describe("a secret value", () => {
 		expect(pieces.flush()).toBe("correct-h");
 	});
 
-	test("is prepared once for all threads that share the same ones", async () => {
+	test("is prepared once for all threads that share it", async () => {
 		const redactions = new Redactions();
 		const instance = (): EnvGiven => ({ KEY: "correct-horse" });
 		const both = [environment({ redactions, instance }), environment({ redactions, instance })];

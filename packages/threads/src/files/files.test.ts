@@ -32,7 +32,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 	});
 	afterEach(() => host.close());
 
-	test("are read as they were written, text and bytes, in folders that are made, whatever was there before [SA-099]", async () => {
+	test("are read as written, text and bytes, in folders that are created, for any earlier content [SA-099]", async () => {
 		const long = "\ufeff  long text,\r\n\tünïcödé 🙂 \n";
 		await files.writeFile("notes/2026/a.txt", long, "text/plain");
 		expect(await text(files, "notes/2026/a.txt")).toBe(long);
@@ -64,7 +64,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		});
 	});
 
-	test("of 2 MB, one byte more and 20 MB are read byte for byte, and streamed in chunks of 2 MB at most [SA-100] [SA-101]", async () => {
+	test("of 2 MB, one byte more and 20 MB are read byte for byte, and streamed in chunks of at most 2 MB [SA-100] [SA-101]", async () => {
 		for (const size of [2 * MB, 2 * MB + 1, 20 * MB]) {
 			const bytes = bytesOf(size);
 			await files.writeFile("large.bin", bytes);
@@ -91,7 +91,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		}
 	});
 
-	test("that are empty are one last chunk, and those that are not there none [SA-101]", async () => {
+	test("that are empty are one last chunk, and unknown ones none [SA-101]", async () => {
 		await files.writeFile("empty", "");
 		const chunks = [];
 		for await (const chunk of (await files.readFileStream("empty")) ?? []) chunks.push(chunk);
@@ -100,7 +100,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		expect(await files.readFileStream("none")).toBeNull();
 	});
 
-	test("that are missing are null, folders list direct children only, and only files are unlinked [SA-102]", async () => {
+	test("that are missing are null, folders list only direct children, and only files are unlinked [SA-102]", async () => {
 		expect([await files.readFile("none"), await files.statFile("none")]).toEqual([null, null]);
 		await files.writeFile("a/b/c.txt", "c");
 		await files.writeFile("a/d.txt", "d");
@@ -115,7 +115,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		await expect(files.readdirFile("none")).rejects.toMatchObject({ code: "folder_not_found" });
 	});
 
-	test("lie in folders that are made twice without harm, not where a file is, and removed when empty only [SA-103]", async () => {
+	test("are in folders that can be created twice, not where a file is, and are removed only if empty [SA-103]", async () => {
 		await files.mkdirFile("x/y");
 		expect(await files.mkdirFile("x/y")).toMatchObject({ path: "/x/y", isDirectory: true });
 		await files.writeFile("x/y/z.txt", "z");
@@ -131,7 +131,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		await expect(files.rmdirFile("x/y")).rejects.toMatchObject({ code: "folder_not_found" });
 	});
 
-	test("have one name however it is written, and none above the root [SA-104]", async () => {
+	test("have one name in any spelling, and none above the root [SA-104]", async () => {
 		await files.writeFile("./a.txt", "one");
 		for (const path of ["a.txt", "/a.txt", "./a.txt", "x/../a.txt", "//a.txt"])
 			expect(await text(files, path)).toBe("one");
@@ -161,7 +161,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		});
 	});
 
-	test("are found by globs that know folders [SA-106]", async () => {
+	test("are found by globs with folders [SA-106]", async () => {
 		for (const path of ["a.ts", "b.md", "src/a.ts", "src/deep/er/c.ts", "src/d.tsx", "src/[x].ts"])
 			await files.writeFile(path, "");
 		const found = async (glob: string): Promise<string[]> => (await files.findFiles(glob)).paths;
@@ -186,7 +186,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		expect(await files.getFileStats()).toEqual({ totalSize: 5, fileCount: 2 });
 	});
 
-	test("are the thread's alone, and go with it [SA-109]", async () => {
+	test("belong to the thread, and are deleted with it [SA-109]", async () => {
 		const other = fileMethods(filesOf(host, "thread-2"));
 		await files.writeFile("a.txt", "mine");
 		expect([await other.readFile("a.txt"), (await other.readdirFile("/")).entries]).toEqual([null, []]);
@@ -201,7 +201,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		expect(await text(other, "a.txt")).toBe("theirs");
 	});
 
-	test("of a tool are kept under paths of their own, wherever their names point [SA-044]", async () => {
+	test("of a tool are stored under unique paths, for any names [SA-044]", async () => {
 		let ids = 0;
 		const data = Buffer.from("picture").toString("base64");
 		const given = { name: "../../x/p.png", mimeType: "image/png", data, width: 3, height: 2 };
@@ -226,7 +226,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 		).rejects.toMatchObject({ code: "invalid_attachment" });
 	});
 
-	test("are described by their names where the description was not kept", async () => {
+	test("are described by their names if the description was not stored", async () => {
 		await host.files?.of("thread-1", "thread-files").write("/lost/page.html", [new Uint8Array(3)]);
 		expect(await files.statFile("lost/page.html")).toMatchObject({ mimeType: "text/html", size: 3 });
 		expect(await files.statFile("lost")).toMatchObject({ isDirectory: true });
@@ -234,7 +234,7 @@ describe.each(hosts)("files on a host in %s", (_, open) => {
 	});
 });
 
-test("a pattern that would take a backtracking engine for ever is matched at once", async () => {
+test("a pattern that would never finish in a backtracking engine is matched at once", async () => {
 	const files = fileMethods(filesOf(memoryHost(), "t"));
 	await files.writeFile("a.txt", `${"a".repeat(50_000)}b`);
 	expect(await files.grepFiles("^(a+)+$")).toEqual([]);

@@ -12,7 +12,7 @@ async function isOld(bytes: ArrayBuffer | null): Promise<boolean> {
 	return bytes !== null && Buffer.compare(new Uint8Array(bytes), old) === 0;
 }
 
-test("a process that is killed while it overwrites a file leaves the old one whole [SA-108]", async () => {
+test("a process that is killed while it overwrites a file leaves the old one complete [SA-108]", async () => {
 	const path = join(temporaryFolder(), "files.db");
 	const before = sqliteHost(path);
 	await filesOf(before, "thread").writeFile("large.bin", old, "application/x-old");
@@ -35,7 +35,7 @@ test("a process that is killed while it overwrites a file leaves the old one who
 	expect(await files.statFile("large.bin")).toMatchObject({ size: 3, mimeType: "text/plain" });
 });
 
-test("a source that fails leaves the old file, and one who reads meanwhile sees one version [SA-108]", async () => {
+test("a source that fails leaves the old file, and a concurrent reader sees one version [SA-108]", async () => {
 	const host = sqliteHost(join(temporaryFolder(), "files.db"));
 	onTestFinished(() => host.close());
 	const files = filesOf(host, "thread");

@@ -11,7 +11,7 @@ function picture(width: number, height: number) {
 }
 
 describe("a thumbnail", () => {
-	test("is a smaller picture of a picture, whatever its name says [SA-107]", async () => {
+	test("is a smaller picture of a picture, for any name [SA-107]", async () => {
 		for (const format of ["png", "jpeg", "webp", "gif", "tiff"] as const) {
 			await files.writeFile(`wide.${format}`, await picture(1_200, 300).toFormat(format).toBuffer());
 			await files.writeFile("named.txt", await picture(100, 2_000).toFormat(format).toBuffer());
@@ -27,7 +27,7 @@ describe("a thumbnail", () => {
 		}
 	});
 
-	test("is null for what is no picture, is damaged, too large to decode, a folder or not there [SA-107]", async () => {
+	test("is null for a file that is not a picture, is damaged, too large to decode, a folder or missing [SA-107]", async () => {
 		const png = await picture(900, 900).png().toBuffer();
 		const huge = Buffer.from(png);
 		huge.writeUInt32BE(2 ** 20, 16);

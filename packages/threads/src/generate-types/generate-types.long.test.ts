@@ -58,7 +58,7 @@ export const known: StandardAgentSpec.Tools = "count";
 export const misspelt: StandardAgentSpec.Tools = "cuont";
 `;
 
-test("types of a project's names refuse misspelt ones, and accept tools of providers and of MCP [SA-219]", async () => {
+test("types of a project's names reject misspelt ones, and accept tools of providers and of MCP [SA-219]", async () => {
 	const folder = writeProject({
 		...smallProject,
 		"agents/tools/count.ts": toolSource(),
@@ -72,13 +72,13 @@ test("types of a project's names refuse misspelt ones, and accept tools of provi
 	expect(refusedLines(folder)).toEqual([4, 5, 6, 7, 9, 10, 11, 13]);
 });
 
-test("where a project has no names yet, every name is a string [SA-219]", async () => {
+test("if a project has no names yet, every name is a string [SA-219]", async () => {
 	const folder = writeProject({ "agents/README.md": "", "tsconfig.json": tsconfig, "uses.ts": uses });
 	await writeTypes(await loadProject(folder));
 	expect(refusedLines(folder)).toEqual([]);
 });
 
-test("types are written only where they changed", async () => {
+test("types are written only if they changed", async () => {
 	const folder = writeProject(smallProject);
 	const file = await writeTypes(await loadProject(folder));
 	const first = statSync(file);

@@ -103,7 +103,7 @@ test("a project that cannot be loaded yet is waited for", async () => {
 	expect(await end()).toBe(0);
 });
 
-test("a folder without a project rejects, and a wait can be given up", async () => {
+test("a folder without a project rejects, and a wait can be cancelled", async () => {
 	await expect(watchProject(writeProject({}))).rejects.toMatchObject({ code: "project_missing" });
 	const broken = writeProject({ ...smallProject, "agents/prompts/help.ts": "export default 1;" });
 	const signal = new AbortController();

@@ -26,8 +26,8 @@ async function problemsOf(files: Files): Promise<readonly ProjectProblem[]> {
 	return problems.map((problem) => ({ ...problem, file: problem.file.slice(folder.length + 1) }));
 }
 
-describe("what a project has", () => {
-	test("is found by its folders, without registration [SA-216]", async () => {
+describe("the contents of a project", () => {
+	test("are found by its folders, without registration [SA-216]", async () => {
 		const project = await loadProject(
 			writeProject({
 				...smallProject,
@@ -59,7 +59,7 @@ describe("what a project has", () => {
 		expect(project.warnings).toEqual([]);
 	});
 
-	test("says which values of `env` are too short to be masked", async () => {
+	test("lists the values of `env` that are too short to be masked", async () => {
 		const helper = agentSource("helper", "help").replace(
 			"{ name:",
 			'{ env: { LANGUAGE: "en", DEBUG: "true", KEY: "a-long-key" }, name:',
@@ -71,14 +71,14 @@ describe("what a project has", () => {
 		]);
 	});
 
-	test("may be nothing at all, and needs no folder but `agents` [SA-216]", async () => {
+	test("can be empty, and only the folder `agents` is required [SA-216]", async () => {
 		const project = await loadProject(writeProject({ "agents/README.md": "" }));
 		expect(project.agents.size + project.tools.size + project.endpoints.length).toBe(0);
 		const folder = writeProject({});
 		await expect(loadProject(folder)).rejects.toMatchObject({ code: "project_missing" });
 	});
 
-	test("a tool is called as its file is, and in no other way [SA-035]", async () => {
+	test("a tool has only the name of its file [SA-035]", async () => {
 		const project = await loadProject(
 			writeProject({ ...smallProject, "agents/tools/send_mail.ts": toolSource() }),
 		);
@@ -90,7 +90,7 @@ describe("what a project has", () => {
 		expect(wrong).toMatchObject([{ file: "agents/tools/1st.ts" }]);
 	});
 
-	test("is called anew when a file changes", async () => {
+	test("can be loaded again when a file changes", async () => {
 		const load = async (text: string): Promise<string> => {
 			const files = { ...smallProject, "agents/tools/a.ts": toolSource(text) };
 			return (await loadProject(writeProject(files))).version;
@@ -99,7 +99,7 @@ describe("what a project has", () => {
 	});
 });
 
-describe("what is wrong", () => {
+describe("problems", () => {
 	test("code outside the folder of its kind is a warning", async () => {
 		const files = {
 			"agents/clerk.ts": "export default {};",
@@ -112,7 +112,7 @@ describe("what is wrong", () => {
 		]);
 	});
 
-	test("an import without the ending of its file is explained", async () => {
+	test("an import without the file extension is explained", async () => {
 		const folder = writeProject({ "agents/agents/a.ts": 'import "./other";\nexport default {};' });
 		await expect(loadProject(folder)).rejects.toThrow(
 			/ Imports name the file with its ending, such as \.\/other\.ts\./,
@@ -145,7 +145,7 @@ describe("what is wrong", () => {
 		expect(problems[7]?.message).toContain("not today");
 	});
 
-	test("names that are taken twice are reported with both files [SA-217]", async () => {
+	test("duplicate names are reported with both files [SA-217]", async () => {
 		const hook = source("Hook", `{ hook: "filter_messages", id: "keep", execute: (_s, m) => m }`);
 		const effect = `import { defineEffect } from "@holdfast/threads";\nexport default defineEffect("x", () => {});`;
 		const problems = await problemsOf({
@@ -169,7 +169,7 @@ describe("what is wrong", () => {
 		]);
 	});
 
-	test("an unknown tool is reported with the prompt, but for tools of providers and of MCP [SA-026]", async () => {
+	test("an unknown tool is reported with the prompt, except tools of providers and of MCP [SA-026]", async () => {
 		const problems = await problemsOf({
 			"agents/tools/known.ts": toolSource(),
 			"agents/agents/child.ts": agentSource("child", "help", `exposeAsTool: true, toolDescription: "x"`),
@@ -187,7 +187,7 @@ describe("what is wrong", () => {
 		expect(problems[0]?.message).toMatch(/"help".*"unknown"/);
 	});
 
-	test("a prompt may list exposed agents only [SA-014]", async () => {
+	test("a prompt can list only exposed agents [SA-014]", async () => {
 		const problems = await problemsOf({
 			"agents/agents/hidden.ts": agentSource("hidden", "help"),
 			"agents/agents/open.ts": agentSource("open", "help", `exposeAsTool: true, toolDescription: "Opens."`),
@@ -197,7 +197,7 @@ describe("what is wrong", () => {
 		expect(problems[0]?.message).toMatch(/"help".*"hidden"/);
 	});
 
-	test("an include of nothing and a circle of includes are reported with the prompts' names [SA-018]", async () => {
+	test("an unknown include and a cycle of includes are reported with the prompts' names [SA-018]", async () => {
 		const including = (name: string, other: string): string => {
 			return source(
 				"Prompt",
@@ -217,7 +217,7 @@ describe("what is wrong", () => {
 		]);
 	});
 
-	test("a prompt may not show what is declared as a secret [SA-020]", async () => {
+	test("a prompt must not show declared secrets [SA-020]", async () => {
 		const shown = `{ name: "shown", toolDescription: "x", model: "small", prompt: [{ type: "text", content: "a" }, { type: "env", property: "KEY" }, { type: "env", property: "CITY" }],
 			variables: [{ name: "KEY", type: "secret", required: true, description: "x" }, { name: "CITY", type: "text", required: true, description: "x" }] }`;
 		const problems = await problemsOf({ "agents/prompts/shown.ts": source("Prompt", shown) });
@@ -233,7 +233,7 @@ describe("what is wrong", () => {
 		expect(declaredByATool.map(({ field }) => field)).toEqual(["prompt[1].property", "prompt[2].property"]);
 	});
 
-	test("a hook that does not exist is reported where it is declared [SA-049]", async () => {
+	test("an unknown hook is reported where it is declared [SA-049]", async () => {
 		const problems = await problemsOf({
 			"agents/agents/helper.ts": agentSource("helper", "help", `hooks: ["gone"]`),
 			"agents/prompts/help.ts": promptSource("help", `hooks: ["away"]`),
@@ -244,7 +244,7 @@ describe("what is wrong", () => {
 		]);
 	});
 
-	test("a tool that the provider does not have is reported with the model [SA-034]", async () => {
+	test("an unknown tool of the provider is reported with the model [SA-034]", async () => {
 		const problems = await problemsOf({
 			"agents/models/big.ts": modelSource("big", `providerTools: ["web_search", "x_search"]`),
 		});
@@ -257,7 +257,7 @@ describe("what is wrong", () => {
 		expect(silent[0]?.message).toContain("no key");
 	});
 
-	test("names of prompts, models, tools and fallbacks that do not exist are reported with their fields", async () => {
+	test("unknown names of prompts, models, tools and fallbacks are reported with their fields", async () => {
 		const problems = await problemsOf({
 			"agents/agents/helper.ts": source(
 				"Agent",

@@ -11,7 +11,7 @@ test("a file answers the method of its suffix, and GET without one [SA-195]", ()
 	expect(routeOf("files/index")).toEqual({ route: "files", method: "GET" });
 });
 
-test("routes that match the same paths are one, whatever their segments are called", () => {
+test("routes that match the same paths are one, regardless of the names of their segments", () => {
 	expect(routeKey({ route: "files/[id]", method: "GET" })).toBe(
 		routeKey({ route: "files/[name]", method: "GET" }),
 	);

@@ -95,7 +95,7 @@ async function probed(agentId: string, tool: string): Promise<Record<string, unk
 	return JSON.parse(result) as Record<string, unknown>;
 }
 
-describe("what code finds by its names", () => {
+describe("names that code can resolve", () => {
 	test("code of a package finds its own items; those of the project and of another package do not exist for it [SA-212]", async () => {
 		const foreign = {
 			prompts: ["help", "bank/talk"],
@@ -130,7 +130,7 @@ describe("what code finds by its names", () => {
 		});
 	});
 
-	test("code of the project finds what packages declare, and nothing else of them [SA-211]", async () => {
+	test("code of the project finds only what packages declare [SA-211]", async () => {
 		const { lists, ...answers } = await probed(
 			"helper",
 			probe({

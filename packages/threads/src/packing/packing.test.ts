@@ -84,7 +84,7 @@ async function search(project: Project, name: string): Promise<unknown> {
 }
 
 describe("packAgents", () => {
-	test("packs an agent with all that it names, in its code too, as JavaScript", async () => {
+	test("packs an agent with everything it names, also in its code, as JavaScript", async () => {
 		const out = join(writeProject({}), "out");
 		const result = await packAgents({
 			directory: writeProject(shop),
@@ -139,7 +139,7 @@ describe("packAgents", () => {
 		expect(readFileSync(join(out, "agents/tools/search.js"), "utf8")).not.toMatch(/\.ts"|Found\b.*=/);
 	});
 
-	test("refuses a tool that reads what only this runtime has, which runs unpacked all the same [SA-215]", async () => {
+	test("rejects a tool that uses features of this runtime only, which still runs unpacked [SA-215]", async () => {
 		const bound = `import { defineTool } from "@holdfast/threads";
 import { read } from "../../lib/read.ts";
 export default defineTool({ description: "x", execute: (state) => ({ status: "success", result: read(state) }) });`;
@@ -159,7 +159,7 @@ export const read = (state: ThreadState): string => String(state._notPackableRun
 		expect(await tool?.execute(state as never)).toMatchObject({ result: "the database" });
 	});
 
-	test("refuses what does not exist, a taken folder, and invalid names", async () => {
+	test("rejects unknown agents, an existing folder, and invalid names", async () => {
 		const directory = writeProject({
 			...shop,
 			"agents/tools/count.ts": `import "../../gone.ts";\n${toolSource()}`,
@@ -209,7 +209,7 @@ describe("a packed package", () => {
 		expect([...project.agents.keys()]).toEqual(["helper", "shop/seller"]);
 	});
 
-	test("has its own item where the project has one of the same name [SA-210]", async () => {
+	test("keeps its own item if the project has one of the same name [SA-210]", async () => {
 		const folder = await withPackage("node_modules/shop", {
 			"agents/tools/search.ts": toolSource("the project's"),
 			"agents/prompts/help.ts": promptSource("help", `tools: ["search"]`),
@@ -226,7 +226,7 @@ describe("a packed package", () => {
 		}
 	});
 
-	test("cannot be reached into by the project's prompts and agents [SA-211]", async () => {
+	test("is closed to the project's prompts and agents [SA-211]", async () => {
 		const listing = (...tools: readonly string[]): Files => ({
 			"agents/prompts/help.ts": promptSource("help", `tools: ${JSON.stringify(tools)}`),
 		});
@@ -242,7 +242,7 @@ describe("a packed package", () => {
 		});
 	});
 
-	test("may declare effects and endpoints, which else are its own [SA-213]", async () => {
+	test("can declare effects and endpoints, which are otherwise private [SA-213]", async () => {
 		const bare = await loadProject(await withPackage("node_modules/shop"));
 		expect([...bare.names({ type: "global" }, "effect"), ...bare.endpoints]).toEqual([]);
 		const declared = { effects: ["tidy"], threadEndpoints: ["status.get"] };
@@ -257,7 +257,7 @@ describe("a packed package", () => {
 		expect(project.endpoints).toMatchObject([{ route: "status", method: "GET", packageId: "shop" }]);
 	});
 
-	test("yields a route to the project with a warning, and to no other package", async () => {
+	test("gives way to the project's routes with a warning, and to no other package", async () => {
 		const declared = { threadEndpoints: ["status.get"] };
 		const folder = await withPackage(
 			"node_modules/shop",
@@ -278,7 +278,7 @@ describe("a packed package", () => {
 		await expect(loadProject(two)).rejects.toMatchObject({ code: "project_invalid" });
 	});
 
-	test("that declares what it does not have is reported", async () => {
+	test("that declares unknown items is reported", async () => {
 		const folder = writeProject({
 			...smallProject,
 			"agents/packed/odd/package.json": {
@@ -301,7 +301,7 @@ describe("a packed package", () => {
 		});
 	});
 
-	test("may be one module that exports everything by kind [SA-209]", async () => {
+	test("can be one module that exports everything by kind [SA-209]", async () => {
 		const folder = writeProject({
 			...smallProject,
 			"node_modules/whole/package.json": {
@@ -338,7 +338,7 @@ describe("unpackAgents", () => {
 		expect(await search(project, "search")).toBe("found shoes later");
 	});
 
-	test("overwrites nothing, and unpacks nothing where it cannot unpack all", async () => {
+	test("overwrites nothing, and unpacks nothing if it cannot unpack everything", async () => {
 		const folder = await withPackage("node_modules/shop", { "agents/tools/search.ts": toolSource("mine") });
 		await expect(unpackAgents(folder, "shop")).rejects.toMatchObject({ code: "unpack_refused" });
 		expect(existsSync(join(folder, "agents/tools/count.js"))).toBe(false);

@@ -23,7 +23,7 @@ const plain = ({ role, content, tool_calls, tool_call_id, name }: Message): unkn
 	name,
 });
 
-test("a reply is stored the same whether it was streamed or came whole [SA-185]", async () => {
+test("a reply is stored the same whether it was streamed or arrived as a whole [SA-185]", async () => {
 	const stored: unknown[] = [];
 	for (const supportsStreaming of [true, false]) {
 		const provider = scripted([{ text: "I look.", calls: [{ name: "look", id: "c1" }] }, "Seen."]);
@@ -42,7 +42,7 @@ test("a reply is stored the same whether it was streamed or came whole [SA-185]"
 	expect(stored[0]).toEqual(stored[1]);
 });
 
-test("pieces of calls are put together by their ids, and what is done wins over the pieces [SA-186]", async () => {
+test("pieces of calls are joined by their ids, and the final call takes precedence [SA-186]", async () => {
 	const chunks: ProviderStreamChunk[] = [
 		{ type: "content-delta", delta: "Hm" },
 		{ type: "tool-call-start", id: "a", name: "look" },
@@ -67,7 +67,7 @@ test("pieces of calls are put together by their ids, and what is done wins over 
 	await threads.close();
 });
 
-test("what a provider gives with a call comes back with it, also after a restart [SA-187]", async () => {
+test("a provider's data of a call is returned with it, also after a restart [SA-187]", async () => {
 	const path = join(temporaryFolder(), "threads.db");
 	const extra = { google: { thoughtSignature: "s1" } };
 	const provider = scripted([{ calls: [{ name: "look", extra }] }, "ok", "again"]);
@@ -90,7 +90,7 @@ test("what a provider gives with a call comes back with it, also after a restart
 	await second.close();
 });
 
-test("tools that the provider executed are logged, with their name as type, and none is executed here [SA-188]", async () => {
+test("tools that the provider executed are logged, with their name as type, and none is executed locally [SA-188]", async () => {
 	const executed = { name: "web_search", id: "w1", status: "completed" as const };
 	const chunks: ProviderStreamChunk[] = [
 		{ type: "provider-tool-done", tool: executed },
@@ -109,7 +109,7 @@ test("tools that the provider executed are logged, with their name as type, and 
 	await threads.close();
 });
 
-test("a call of a tool of the provider executes nothing, though the project has a tool of that name [SA-188]", async () => {
+test("a call of a provider's tool executes nothing, even if the project has a tool of that name [SA-188]", async () => {
 	let ran = 0;
 	const web_search = defineTool({
 		description: "Is not meant.",
@@ -134,7 +134,7 @@ test("a call of a tool of the provider executes nothing, though the project has 
 	await threads.close();
 });
 
-test("a provider with `generate` and `stream` alone serves threads and agents [SA-189]", async () => {
+test("a provider with only `generate` and `stream` serves threads and agents [SA-189]", async () => {
 	const bare: ProviderInstance = {
 		name: "bare",
 		specificationVersion: "1",
@@ -200,7 +200,7 @@ test.each<[string, Reply]>([
 	},
 );
 
-test("logged requests have neither key nor authorization, whatever the provider shows [SA-192]", async () => {
+test("logged requests have neither key nor authorization, whatever the provider exposes [SA-192]", async () => {
 	const key = "sk-verysecret-123456";
 	const provider = scripted(["ok", "ok"], {
 		inspectRequest: ({ model }) => ({
@@ -221,7 +221,7 @@ test("logged requests have neither key nor authorization, whatever the provider 
 	await threads.close();
 });
 
-test("a provider's model calls tools in any agent, and its failures have the house's codes", async () => {
+test("a provider's model calls tools in any agent, and its failures have Holdfast codes", async () => {
 	const provider = scripted([{ calls: [{ name: "look", args: { at: "it" } }] }, "Seen."]);
 	const given: unknown[] = [];
 	const eye = tool({
@@ -255,7 +255,7 @@ test("a provider's model calls tools in any agent, and its failures have the hou
 	});
 });
 
-test("any model of the house is a provider of threads", async () => {
+test("any Holdfast model is a provider of threads", async () => {
 	const model = scriptedModel([
 		{ reasoning: "Let me think.", text: "I look.", toolCalls: [{ name: "look" }] },
 		"Seen.",

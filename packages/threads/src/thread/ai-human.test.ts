@@ -128,7 +128,7 @@ test("a stop tool that failed ends nothing", async () => {
 	await threads.close();
 });
 
-test("maxSteps ends a turn after so many calls, with the results of the last stored [SA-010]", async () => {
+test("maxSteps ends a turn after that many calls, with the results of the last one stored [SA-010]", async () => {
 	const provider = scripted([call("look"), call("look"), call("look"), "never"]);
 	const { threads, logs } = start(
 		oneAgent(provider, { tools: { look: answers("seen") }, ...sideA({ maxSteps: 3 }) }),
@@ -141,7 +141,7 @@ test("maxSteps ends a turn after so many calls, with the results of the last sto
 	await threads.close();
 });
 
-test("a turn without a limit ends at the runtime's own, with the reason logged [SA-139]", async () => {
+test("a turn without a limit ends at the runtime's limit, with the reason logged [SA-139]", async () => {
 	const provider = scripted(() => call("look"));
 	const { threads, host, logs } = start(oneAgent(provider, { tools: { look: answers("seen") } }), {
 		stepCap: 7,
@@ -183,7 +183,7 @@ test("a tool that reports on the session sets the status and ends nothing [SA-01
 	await threads.close();
 });
 
-test("a required variable that nobody has fails the run before any model is called [SA-025]", async () => {
+test("a required variable that is missing everywhere fails the run before any model is called [SA-025]", async () => {
 	const provider = scripted(["Hello."]);
 	const text = { type: "text" as const, description: "Where." };
 	const variables = [
@@ -225,7 +225,7 @@ test("parts of a prompt are rendered in order with nothing between; an unknown v
 	await threads.close();
 });
 
-test("calls of earlier turns are left out, unless the prompt includes them [SA-022]", async () => {
+test("calls of earlier turns are omitted, unless the prompt includes them [SA-022]", async () => {
 	for (const includePastTools of [undefined, true]) {
 		const provider = scripted([call("look"), "One.", { text: "Hm.", calls: [{ name: "look" }] }, "Two."]);
 		const prompt = includePastTools === undefined ? {} : { includePastTools };
@@ -245,7 +245,7 @@ test("calls of earlier turns are left out, unless the prompt includes them [SA-0
 	}
 });
 
-test("what a prompt says of calls reaches the provider, and its options go before the model's [SA-023] [SA-028]", async () => {
+test("a prompt's settings for calls reach the provider, and its options take precedence over the model's [SA-023] [SA-028]", async () => {
 	const provider = scripted(["a"]);
 	const { threads } = start(
 		oneAgent(provider, {
@@ -272,7 +272,7 @@ test("what a prompt says of calls reaches the provider, and its options go befor
 	await more.close();
 });
 
-test("models take over in order, each once, when one fails for now; else its error is the step's [SA-030] [SA-031]", async () => {
+test("models are tried in order, each once, after temporary failures; otherwise the error is the step's [SA-030] [SA-031]", async () => {
 	const limited = new ProviderError("slow down", "rate_limit");
 	const down = new ProviderError("down", "server_error");
 	const run = async (...outcomes: (Error | string)[]): Promise<unknown> => {
@@ -305,7 +305,7 @@ test("models take over in order, each once, when one fails for now; else its err
 	expect(await run(limited, invalid, "Here.")).toEqual([["m-1", "m-2"], "bad"]);
 });
 
-test("a call that is stopped is not made to another model [SA-031]", async () => {
+test("a stopped call is not made to another model [SA-031]", async () => {
 	const asked = Promise.withResolvers<void>();
 	const first = scripted(() => {
 		asked.resolve();

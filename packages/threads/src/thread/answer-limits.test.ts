@@ -67,7 +67,7 @@ describe.each([
 	["endless arguments", true, tooLarge],
 	["endless images", true, tooLarge],
 ] as const)("a provider that is %s, streamed: %s", (behaviour, streams, error) => {
-	test("fails the execution, is told to stop, and the next message runs", async () => {
+	test("fails the execution, is stopped, and the next message runs", async () => {
 		const provider = odd(behaviour, streams);
 		const host = memoryHost();
 		const project = oneAgent({ factory: provider.factory } as never);
@@ -129,7 +129,7 @@ test.each([
 	[{ maxAnswerCharacters: Number.NaN }],
 	[{ silence: 5 }],
 	[5],
-])("limits that are none are refused: %j", (config) => {
+])("invalid limits are rejected: %j", (config) => {
 	expect(() => start(oneAgent(scripted([])), { config: config as never })).toThrow(
 		expect.objectContaining({ code: "invalid_option" }),
 	);

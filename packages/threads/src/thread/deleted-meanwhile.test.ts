@@ -23,7 +23,7 @@ function randomNumbers(seed: number): () => number {
 	};
 }
 
-test("a message that comes while its thread is deleted is in it, or refused, and begins no session", async () => {
+test("a message that arrives while its thread is deleted is in it, or rejected, and starts no session", async () => {
 	for (let hops = 0; hops < 80; hops++) {
 		const { threads, host } = start(oneAgent(scripted(() => "Here.")));
 		await threads.createThread({ agentId: "helper", id, message: "first" });
@@ -48,7 +48,7 @@ test.each([
 	["after", "thread_not_found"],
 	["before", "queued"],
 ])(
-	"a message that its hook held up until shortly %s the end of its thread is left nowhere (%s)",
+	"a message that its hook delayed until shortly %s the end of its thread is stored nowhere (%s)",
 	async (when, outcome) => {
 		const [held, released, removed] = [gate(), gate(), gate()];
 		const hold = defineHook({
@@ -96,7 +96,7 @@ test.each([
 );
 
 test.each(["delete", "terminate"] as const)(
-	"a thread gets no sub-agent once it is asked to %s",
+	"a thread gets no sub-agent after a request to %s",
 	async (what) => {
 		const host = memoryHost();
 		const { threads } = start(oneAgent(scripted(() => "Here.")), { host });
@@ -120,7 +120,7 @@ test.each(["delete", "terminate"] as const)(
 	},
 );
 
-test("a deletion that is cut off leaves a thread that takes no messages, and the next one removes the rest", async () => {
+test("an interrupted deletion leaves a thread that accepts no messages, and the next one removes the rest", async () => {
 	const inner = memoryHost();
 	let fails = true;
 	const commit: RecordSpace["commit"] = (checks, writes) => {
@@ -145,7 +145,7 @@ test("a deletion that is cut off leaves a thread that takes no messages, and the
 	await threads.close();
 });
 
-test("whatever is asked of a thread at once settles, and what was queued is said once and in its order", async () => {
+test("all concurrent requests to a thread settle, and queued messages are sent once and in order", async () => {
 	for (let seed = 1; seed <= 150; seed++) {
 		const random = randomNumbers(seed * 7_919);
 		const pause = async (): Promise<void> => {

@@ -54,7 +54,7 @@ const who = ({ messages }: Pick<ProviderRequest, "messages">): string =>
 	/You are (?<name>\w+)/.exec(String(messages[0]?.content))?.groups?.name ?? "";
 const call = (name: string, args: unknown = {}): Reply => ({ calls: [{ name, args }] });
 
-test("side A begins, the sides alternate, and the session ends after so many turns of both [SA-004] [SA-005]", async () => {
+test("side A starts, the sides alternate, and the session ends after the given number of turns of both [SA-004] [SA-005]", async () => {
 	const look = defineTool({
 		description: "Looks.",
 		execute: async () => ({ status: "success", result: "seen" }),
@@ -129,7 +129,7 @@ test.each([
 	},
 );
 
-test("what a side's stop tool answers is heard by the other; without the property all of it [SA-009]", async () => {
+test("the answer of a side's stop tool reaches the other; without the property all of it [SA-009]", async () => {
 	const results = [JSON.stringify({ answer: "42", why: "x" }), "no JSON", JSON.stringify({ why: "x" })];
 	for (const [result, heard] of [
 		[results[0], "42"],

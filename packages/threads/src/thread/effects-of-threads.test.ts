@@ -23,7 +23,7 @@ const schedule: ToolDefinition = defineTool({
 	},
 }) as ToolDefinition;
 
-test("an effect has the thread without an execution, and what it returns is nowhere [SA-070]", async () => {
+test("an effect has the thread without an execution, and its return value is not stored [SA-070]", async () => {
 	const seen: unknown[] = [];
 	const provider = scripted([{ calls: [{ name: "schedule", args: { n: 7 } }] }, "Done.", "And more."]);
 	const later = effect(async (state, n) => {
@@ -49,7 +49,7 @@ test("an effect has the thread without an execution, and what it returns is nowh
 	expect(await (await threads.get(threadId))?.getValue("ran")).toBe(7);
 });
 
-test("an effect that throws is logged without secrets, and those after it run [SA-069]", async () => {
+test("an effect that throws is logged without secrets, and later ones run [SA-069]", async () => {
 	const ran: number[] = [];
 	const later = effect(async (state, n) => {
 		ran.push(n);
@@ -78,7 +78,7 @@ test("an effect that throws is logged without secrets, and those after it run [S
 	expect(await state.getScheduledEffects()).toEqual([]);
 });
 
-test("a thread that is terminated or deleted has no effects that run [SA-071]", async () => {
+test("effects of a terminated or deleted thread do not run [SA-071]", async () => {
 	const ran: number[] = [];
 	const later = effect((_state, n) => void ran.push(n));
 	let now = Date.now();
@@ -106,7 +106,7 @@ test("a thread that is terminated or deleted has no effects that run [SA-071]", 
 	expect(await threads.effects(two.threadId).all()).toEqual([]);
 });
 
-test("what was scheduled by a process that is gone is carried out by the next one that works [SA-067]", async () => {
+test("effects scheduled by a dead process are run by the next one that works [SA-067]", async () => {
 	const path = join(temporaryFolder(), "threads.db");
 	const ran: number[] = [];
 	const later = effect((_state, n) => void ran.push(n));
@@ -136,7 +136,7 @@ test.each([
 	[undefined, "b"],
 	["a", undefined],
 ])(
-	"of projects in one store (%s, %s) each carries out its own effects and leaves the other's as they are",
+	"of projects in one store (%s, %s) each runs its own effects and leaves the other's unchanged",
 	async (one, other) => {
 		const host = memoryHost();
 		const ran: number[] = [];

@@ -14,7 +14,7 @@ const png = (name: string): ToolAttachment => ({
 	data: Buffer.from(name).toString("base64"),
 });
 
-test("a step drains, assembles, calls, persists, runs tools, persists and looks whether to stop, in this order [SA-126]", async () => {
+test("a step drains, assembles, calls, persists, runs tools, persists and checks whether to stop, in this order [SA-126]", async () => {
 	const log: unknown[] = [];
 	const kinds = async (threadId: string): Promise<string> =>
 		(await host.journal.read(threadId)).map(({ fact }) => fact.kind).join(" ");
@@ -69,7 +69,7 @@ test("a step drains, assembles, calls, persists, runs tools, persists and looks 
 	await threads.close();
 });
 
-test("an execution's messages and its path of prompts can be looked at, and not changed [SA-134]", async () => {
+test("an execution's messages and its path of prompts can be read, but not changed [SA-134]", async () => {
 	const seen: unknown[] = [];
 	const refused: unknown[] = [];
 	const look = defineTool({
@@ -101,7 +101,7 @@ test("an execution's messages and its path of prompts can be looked at, and not 
 	await threads.close();
 });
 
-test("a call that was interrupted by the end of its process has an error that says so, and the model decides [SA-136]", async () => {
+test("a call that was interrupted by the end of its process has an error that explains it, and the model decides [SA-136]", async () => {
 	const path = join(temporaryFolder(), "threads.db");
 	const ran: number[] = [];
 	const begun = Promise.withResolvers<void>();
@@ -142,7 +142,7 @@ const partsOf = (content: unknown): string[] =>
 		? [content]
 		: (content as ContentPart[]).map((part) => (part.type === "text" ? part.text : part.type));
 
-test("images of the last messages alone are in the request; stored messages keep theirs [SA-027]", async () => {
+test("only images of the last messages are in the request; stored messages keep theirs [SA-027]", async () => {
 	const run = async (recentImageThreshold: number | undefined, messages: number): Promise<unknown> => {
 		const provider = scripted(["ok"]);
 		const prompt = recentImageThreshold === undefined ? {} : { recentImageThreshold };
@@ -181,7 +181,7 @@ test("a model without vision is shown no image, and the message keeps its files 
 	}
 });
 
-test("files of a result are kept, and its message refers to them [SA-044]", async () => {
+test("files of a result are stored, and its message refers to them [SA-044]", async () => {
 	const draw = defineTool({
 		description: "x",
 		execute: async () => ({ status: "success", result: "drawn", attachments: [png("d.png")] }),

@@ -37,7 +37,7 @@ test("a prompt's hooks, even none, replace the agent's; undeclared ones never ru
 	expect(await run(["one"], [])).toEqual([]);
 });
 
-test("a hook that throws or gives what it may not is logged, and what it was given counts [SA-051]", async () => {
+test("a hook that throws or returns an invalid value is logged, and its input is used [SA-051]", async () => {
 	const provider = scripted(["ok"]);
 	const hooks = [
 		hook("after_system_message", "throws", () => {
@@ -66,7 +66,7 @@ test("a hook that throws or gives what it may not is logged, and what it was giv
 	await threads.close();
 });
 
-test("whatever a hook gives that its kind may not, what it was given counts, and that is logged [SA-051]", async () => {
+test("for any invalid return value of a hook, its input is used, and that is logged [SA-051]", async () => {
 	const provider = scripted([call("ok"), "done"]);
 	const wrong = (name: HookName, id: string, given: unknown) =>
 		defineHook({ hook: name, id, execute: () => given as never });
@@ -109,7 +109,7 @@ test("whatever a hook gives that its kind may not, what it was given counts, and
 	await threads.close();
 });
 
-test("hooks of one kind run in declared order, each with what the one before gave; an empty text counts [SA-052] [SA-055]", async () => {
+test("hooks of one kind run in declared order, each with the result of the previous one; an empty text counts [SA-052] [SA-055]", async () => {
 	const provider = scripted(["ok", "ok"]);
 	const hooks = [
 		hook("after_system_message", "bang", (_state, text) => `${text}!`),
@@ -132,7 +132,7 @@ test("hooks of one kind run in declared order, each with what the one before gav
 	await others.close();
 });
 
-test("after_thread_created runs once, with the state alone, before the first call [SA-053]", async () => {
+test("after_thread_created runs once, with only the state, before the first call [SA-053]", async () => {
 	const log: unknown[] = [];
 	const provider = scripted((_request, at) => {
 		log.push(`call ${at}`);
@@ -158,7 +158,7 @@ test("after_thread_created runs once, with the state alone, before the first cal
 	await restarted.close();
 });
 
-test("filter_messages feeds the request, and prefilter_llm_history has the last word; what is stored stays [SA-056] [SA-057]", async () => {
+test("filter_messages feeds the request, and prefilter_llm_history is applied last; stored messages stay [SA-056] [SA-057]", async () => {
 	const seen: unknown[] = [];
 	const provider = scripted(["one", "two"]);
 	const hooks = [
@@ -203,7 +203,7 @@ test("filter_messages feeds the request, and prefilter_llm_history has the last 
 	await threads.close();
 });
 
-test("what before_create_message gives is stored, and after_create_message sees that [SA-058]", async () => {
+test("the result of before_create_message is stored, and after_create_message gets it [SA-058]", async () => {
 	const seen: unknown[] = [];
 	const provider = scripted(["hello", "again"]);
 	const hooks = [
@@ -233,7 +233,7 @@ test("what before_create_message gives is stored, and after_create_message sees 
 	await threads.close();
 });
 
-test("before_update_message gives what is applied, and after_update_message the message as it is then [SA-059]", async () => {
+test("the result of before_update_message is applied, and after_update_message gets the updated message [SA-059]", async () => {
 	const seen: unknown[] = [];
 	const hooks = [
 		hook("before_update_message", "before", (_state, id, updates) => {
@@ -258,7 +258,7 @@ test("before_update_message gives what is applied, and after_update_message the 
 	await threads.close();
 });
 
-test("before_store_tool_result changes what is stored and what the model is shown [SA-060]", async () => {
+test("before_store_tool_result changes what is stored and what the model sees [SA-060]", async () => {
 	const provider = scripted([call("ok"), "done"]);
 	const hooks = [
 		hook("before_store_tool_result", "mask", (_state, { function: { name } }, result) => ({
@@ -274,7 +274,7 @@ test("before_store_tool_result changes what is stored and what the model is show
 	await threads.close();
 });
 
-test("hooks of success and of failure fire for their own alone; null keeps, a result replaces, even an error [SA-061]", async () => {
+test("hooks of success and of failure fire only for their own kind; null keeps, a result replaces, even an error [SA-061]", async () => {
 	const log: unknown[] = [];
 	const provider = scripted([
 		{ calls: [{ name: "ok" }, { name: "bad" }, { name: "unknown" }, { name: "refused" }] },

@@ -23,7 +23,7 @@ function mcp(run: GivenMcpTool["run"], more: Partial<GivenMcpTool> = {}): GivenM
 	};
 }
 
-test("tools of servers are offered by the names of a prompt, and called with what the model gave", async () => {
+test("tools of servers are offered by the names of a prompt, and called with the model's arguments", async () => {
 	const provider = scripted([calls("files_read", { path: "a.txt" }), "Read."]);
 	const given: unknown[] = [];
 	const servers = mcp((args, { idempotencyKey }) => {
@@ -49,7 +49,7 @@ test("tools of servers are offered by the names of a prompt, and called with wha
 	]);
 });
 
-test("a call that fails has an error for its result; data is JSON, and pictures are files of the thread", async () => {
+test("a failed call has an error as its result; data is JSON, and pictures are files of the thread", async () => {
 	const pixel =
 		"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 	const results = [
@@ -92,14 +92,14 @@ test.each([
 	["mcp:other.read", mcp(() => ""), /no MCP server "other"\. Known: files, clock, away/],
 	["mcp:files.write", mcp(() => ""), /has no such tool\. It has: read, list/],
 	["mcp:files.read", mcp(() => "", { needsApproval: true }), /"read" of the MCP server needs approval/],
-])("a name that means nothing is an error before anything runs: %s", (name, servers, why) => {
+])("an unknown name is an error before anything runs: %s", (name, servers, why) => {
 	const project = oneAgent(scripted([]), { prompt: { tools: [name] } });
 	const options = servers === undefined ? {} : { mcp: servers };
 	expect(() => start(project, options)).toThrow(expect.objectContaining({ code: "mcp_tools_missing" }));
 	expect(() => start(project, options)).toThrow(why);
 });
 
-test("a project that takes the place of another is used as far as it goes, and the log says what is missing", async () => {
+test("a project that replaces another is used as far as possible, and the log lists what is missing", async () => {
 	const known: ToolDefinition = {
 		description: "Known.",
 		args: null,

@@ -12,7 +12,7 @@ const call = (name: string, args: unknown = {}): Reply => ({ calls: [{ name, arg
 const look = defineTool({ description: "x", execute: async () => ({ status: "success", result: "seen" }) });
 const echo = () => scripted(({ messages }) => `re: ${String(messages.at(-1)?.content)}`);
 
-test("a state says whose thread it is, since when, and that it is active [SA-072]", async () => {
+test("a state has the user of its thread, its start, and that it is active [SA-072]", async () => {
 	const { threads } = start(oneAgent(echo()));
 	const before = Date.now() * 1_000;
 	const one = await threads.createThread({ agentId: "helper" });
@@ -29,7 +29,7 @@ test("a state says whose thread it is, since when, and that it is active [SA-072
 	await threads.close();
 });
 
-test("terminate() ends work under way and refuses messages; repeating it changes nothing, and the history stays [SA-073] [SA-133]", async () => {
+test("terminate() ends active work and rejects messages; repeating it changes nothing, and the history stays [SA-073] [SA-133]", async () => {
 	const begun = Promise.withResolvers<void>();
 	let isAborted = false;
 	const wait = defineTool({
@@ -101,7 +101,7 @@ test("definitions are loaded by their names, which are listed [SA-074]", async (
 	await threads.close();
 });
 
-test("events reach who watches, in the order of the calls, and no message is stored [SA-076]", async () => {
+test("watchers get events in call order, and no message is stored [SA-076]", async () => {
 	const tell = defineTool({
 		description: "x",
 		execute: async (state) => {
@@ -121,7 +121,7 @@ test("events reach who watches, in the order of the calls, and no message is sto
 	await threads.close();
 });
 
-test("a list honours limit, offset and order, and says how many there are; an unknown message is null [SA-077]", async () => {
+test("a list respects limit, offset and order, and has the total number; an unknown message is null [SA-077]", async () => {
 	const { threads } = start(oneAgent(echo()));
 	const state = await threads.createThread({ agentId: "helper" });
 	for (const content of ["1", "2", "3", "4", "5"]) await state.injectMessage({ role: "user", content });
@@ -162,7 +162,7 @@ test("an injected message starts nothing; a queued one does, and is accepted bef
 	await threads.close();
 });
 
-test("what is queued during a step is in the next request, in order, and not in the one under way [SA-079]", async () => {
+test("messages queued during a step are in the next request, in order, and not in the current one [SA-079]", async () => {
 	const more = defineTool({
 		description: "x",
 		execute: async (state) => {
@@ -191,7 +191,7 @@ test("what is queued during a step is in the next request, in order, and not in 
 	await threads.close();
 });
 
-test("a queued message is marked until it is part of the thread, and outlives its process [SA-080]", async () => {
+test("a queued message is marked until it is part of the thread, and survives its process [SA-080]", async () => {
 	const path = join(temporaryFolder(), "threads.db");
 	const asked = Promise.withResolvers<void>();
 	const provider = scripted((_request, at) => {
@@ -223,7 +223,7 @@ test("a queued message is marked until it is part of the thread, and outlives it
 	await second.close();
 });
 
-test("an update changes the given fields, merges metadata, and refuses an unknown id [SA-081]", async () => {
+test("an update changes the given fields, merges metadata, and rejects an unknown id [SA-081]", async () => {
 	const { threads } = start(oneAgent(scripted([call("look"), "ok"]), { tools: { look } }));
 	const state = await threads.createThread({ agentId: "helper" });
 	const made = await state.injectMessage({ role: "user", content: "Hi", metadata: { a: 1, b: 1 } });
@@ -251,7 +251,7 @@ test("an update changes the given fields, merges metadata, and refuses an unknow
 	await threads.close();
 });
 
-test("a deleted message takes the results of its calls with it, and no request has one without the other [SA-082] [SA-085]", async () => {
+test("deleting a message also deletes the results of its calls, and no request has one without the other [SA-082] [SA-085]", async () => {
 	const calls = { text: "I look.", calls: [{ name: "look" }, { name: "look" }] };
 	const provider = scripted([calls, calls, "ok", "again", "and again"]);
 	const { threads } = start(oneAgent(provider, { tools: { look }, prompt: { includePastTools: true } }));
@@ -280,7 +280,7 @@ test("a deleted message takes the results of its calls with it, and no request h
 	await threads.close();
 });
 
-test("messages of a thread come in one order with times that only grow, and no calls overlap [SA-083]", async () => {
+test("messages of a thread have one order with increasing times, and no calls overlap [SA-083]", async () => {
 	let open = 0;
 	let most = 0;
 	const provider = scripted(async () => {
@@ -319,7 +319,7 @@ test("silent messages are listed on request, and the model sees them [SA-084]", 
 	await threads.close();
 });
 
-test("what a hook says of a message that waits is shown, and inputs of others are left as they are", async () => {
+test("a hook's changes to a waiting message are shown, and others' inputs are unchanged", async () => {
 	const host = memoryHost();
 	const hooks = [
 		defineHook({
@@ -336,7 +336,7 @@ test("what a hook says of a message that waits is shown, and inputs of others ar
 	await threads.close();
 });
 
-test("a deleted thread is gone with all that is kept of it", async () => {
+test("a deleted thread is removed with all its data", async () => {
 	const { threads, host } = start(oneAgent(echo()));
 	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
 	await threads.quiet();

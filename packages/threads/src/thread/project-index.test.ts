@@ -7,7 +7,7 @@ import { withData } from "./message-data.ts";
 import { ProjectIndex } from "./project-index.ts";
 import { projectOf } from "./threads.fixture.ts";
 
-test("an entry is folded from where each fold is, and once from the same place", () => {
+test("an entry is folded from each folded position, and once from the same position", () => {
 	const index = new ProjectIndex(projectOf({}), 10);
 	const message = new UserMessage("Hello", { metadata: withData({ to: "b" }) });
 	const entry = { seq: 7, at: 0, runId: "r", fact: { kind: "input", message } } as unknown as Entry;

@@ -47,7 +47,7 @@ describe("edited prompts", () => {
 		await made.host.close();
 	});
 
-	test("begin with those of the project, which are version 0", async () => {
+	test("start with those of the project, which are version 0", async () => {
 		const own = (await prompts.list()).map(({ id, version, text }) => [id, version, text]);
 		expect(own).toEqual(
 			expect.arrayContaining([
@@ -60,7 +60,7 @@ describe("edited prompts", () => {
 		expect(await prompts.get("plain", "x")).toBeNull();
 	});
 
-	test("are versions that stay, each with who wrote it and when", async () => {
+	test("are permanent versions, each with its author and time", async () => {
 		await prompts.put({ id: "plain", text: "One." }, { author: "ann" });
 		await prompts.put({ id: "plain", text: "Two." });
 		expect(await prompts.get("plain")).toMatchObject({ version: "2", text: "Two." });
@@ -80,7 +80,7 @@ describe("edited prompts", () => {
 			expect(await prompts.get("plain", version)).toMatchObject({ text });
 	});
 
-	test("may name prompts they can see and values the project names, and nothing else", async () => {
+	test("can name only prompts they can see and values the project names", async () => {
 		const put = (id: string, text: string): Promise<unknown> => prompts.put({ id, text });
 		await put("parts", "{{include plain}} at {{env PLACE}}");
 		await expect(put("parts", `{{env ${secretName}}}`)).rejects.toMatchObject({ code: "PROMPT_INVALID" });
@@ -102,7 +102,7 @@ async function instructionsIn(
 	return message?.role === "system" ? message.content : undefined;
 }
 
-test("an edit counts from the next call of a model on, for others over the same host too, until the project's text is written again", async () => {
+test("an edit applies from the next model call on, also for others on the same host, until the project's text is restored", async () => {
 	const path = `${temporaryFolder()}/threads.db`;
 	const provider = scripted(["Hello.", "Hello.", "Hello.", "Hello."]);
 	const made = [0, 1].map(() => start(project(provider), { host: sqliteHost(path), editablePrompts: true }));

@@ -32,7 +32,7 @@ test("the models of a project are listed with what their providers say of them",
 	expect((await ask("GET", "/api/models/none/offered")).status).toBe(404);
 });
 
-test("a provider that pages itself is asked for its pages, with the key of the program", async () => {
+test("a provider with its own pagination is asked for its pages, with the program's key", async () => {
 	const asked: unknown[] = [];
 	const provider = scripted([], {
 		getModelsPage: async (query) => {
@@ -62,14 +62,14 @@ test("a provider that pages itself is asked for its pages, with the key of the p
 test.each([
 	["has no list", {}],
 	["fails", { getModels: () => Promise.reject(new Error("key-of-program is wrong")) }],
-])("a provider that %s is an error that says so, and nothing else", async (_, more) => {
+])("a provider that %s becomes an error that explains it, and nothing else", async (_, more) => {
 	const { ask } = served(oneAgent(scripted([], more)));
 	const { status, body } = await ask("GET", "/api/models/main/offered");
 	expect([status, body.error?.code ?? body.code]).toEqual([502, "models_not_listed"]);
 	expect(JSON.stringify(body)).not.toContain("key-of-program");
 });
 
-test("images are left out for a model whose provider says that it sees none, and its answers are not streamed", async () => {
+test("images are omitted for a model without vision according to its provider, and its answers are not streamed", async () => {
 	const provider = scripted(["Seen.", "Seen."], {
 		getModelCapabilities: async () => ({ supportsImages: false, maxOutputTokens: 77 }),
 	});
@@ -83,18 +83,15 @@ test("images are left out for a model whose provider says that it sees none, and
 test.each([
 	["fails", () => Promise.reject(new Error("no"))],
 	["says nothing", async () => null],
-])(
-	"a provider that %s about a model's capabilities is asked all the same",
-	async (_, getModelCapabilities) => {
-		const { threads } = start(oneAgent(scripted(["Hello."], { getModelCapabilities })));
-		const state = await threads.createThread({ agentId: "helper" });
-		await say(threads, state.threadId, "Hi.");
-		expect(await said(threads, state.threadId)).toEqual(["user: Hi.", "assistant: Hello."]);
-		await threads.close();
-	},
-);
+])("a provider that %s about a model's capabilities is still called", async (_, getModelCapabilities) => {
+	const { threads } = start(oneAgent(scripted(["Hello."], { getModelCapabilities })));
+	const state = await threads.createThread({ agentId: "helper" });
+	await say(threads, state.threadId, "Hi.");
+	expect(await said(threads, state.threadId)).toEqual(["user: Hi.", "assistant: Hello."]);
+	await threads.close();
+});
 
-test("a model that its provider does not have fails before it is asked", async () => {
+test("a model that its provider does not have fails before it is called", async () => {
 	const provider = scripted(["never"], { supportsModel: (model) => model !== "m-1" });
 	const { threads, logs } = start(oneAgent(provider));
 	const state = await threads.createThread({ agentId: "helper" });
@@ -107,7 +104,7 @@ test("a model that its provider does not have fails before it is asked", async (
 const search = { id: "s", status: "completed" as const, actions: [{ type: "search", query: "tides" }] };
 const ran = { id: "t", name: "web_fetch", status: "completed" as const };
 
-test("what a provider did itself for an answer is in its message and in the log, with what else it knows", async () => {
+test("a provider's own executions for an answer are in its message and in the log, with its other data", async () => {
 	const summaries: unknown[] = [];
 	const answer: ProviderResponse = {
 		content: "High at noon.",

@@ -17,7 +17,7 @@ const busy = (retryAfterMs?: number) => ({
 });
 const sqlite = (): Host => sqliteHost(join(mkdtempSync(join(tmpdir(), "threads-")), "threads.db"));
 
-test("on a durable host an execution waits for its provider without being asked to", async () => {
+test("on a durable host an execution waits for its provider without an option", async () => {
 	const host = sqlite();
 	const { threads } = start(oneAgent(scripted([busy(60_000), "never"])), { host });
 	const { threadId } = await threads.createThread({ agentId: "helper", message: "Go" });
@@ -48,7 +48,7 @@ describe.each([
 	["memory", () => memoryHost()],
 	["SQLite", sqlite],
 ] as const)("an execution that waits for its provider, in %s,", (_, makeHost) => {
-	test("is shown as waiting to those who watch, and continues by itself", async () => {
+	test("is shown as waiting to watchers, and continues by itself", async () => {
 		const host = makeHost();
 		const made = served(oneAgent(scripted([busy(1), "Here it is."])), {
 			host,
@@ -76,7 +76,7 @@ describe.each([
 		});
 	});
 
-	test("continues at once with a message that comes while it waits", async () => {
+	test("continues at once with a message that arrives while it waits", async () => {
 		const host = makeHost();
 		const provider = scripted([busy(3_600_000), "Here it is."]);
 		const { threads } = start(oneAgent(provider), { host, modelWait: {} });
@@ -89,7 +89,7 @@ describe.each([
 		await host.close();
 	});
 
-	test("ends when the thread is stopped, and its provider is asked no more", async () => {
+	test("ends when the thread is stopped, and its provider is not called again", async () => {
 		const host = makeHost();
 		const provider = scripted([busy(3_600_000), "never"]);
 		const { threads } = start(oneAgent(provider), { host, modelWait: {} });
@@ -130,7 +130,7 @@ describe.each([
 		await host.close();
 	});
 
-	test("fails with the error of its provider once it has waited as often as it may", async () => {
+	test("fails with the error of its provider once it has reached its limit of waits", async () => {
 		const host = makeHost();
 		const script = [call("translate", { message: "Guten Tag" }), busy(1), busy(1), "It failed."];
 		const modelWait = { firstMs: 1, longestMs: 1, attempts: 1 };
@@ -180,7 +180,7 @@ test("a prompt that waits for its provider continues in the next process", async
 	await second.host.close();
 });
 
-test("those who watch learn why an execution has failed, by its code", async () => {
+test("watchers get the reason why an execution has failed, as its code", async () => {
 	const made = served(oneAgent(scripted([{ error: new ProviderError("the key is sk-123", "unknown") }])));
 	const { url } = await made.server.listen({ port: 0 });
 	const id = await made.thread();

@@ -56,7 +56,7 @@ test("parts are rendered in order with nothing between them [SA-017]", async () 
 	expect(text).toBe(`ab\nc ${plain}d`);
 });
 
-test("an include is the other prompt as it is rendered, any number of times [SA-018]", async () => {
+test("an include is the other prompt as rendered, any number of times [SA-018]", async () => {
 	const text = await systemOf([
 		{ type: "include", prompt: "both" },
 		{ type: "include", prompt: "both" },
@@ -65,7 +65,7 @@ test("an include is the other prompt as it is rendered, any number of times [SA-
 	expect(text).toBe(`${plain}|${plain}|${plain}`);
 });
 
-test("a value that is not defined anywhere fails before the model is called, and is named [SA-019]", async () => {
+test("an undefined value fails before the model is called, and is named [SA-019]", async () => {
 	const parts: PromptContent = [
 		{ type: "text", content: "In " },
 		{ type: "env", property: "CITY" },

@@ -103,7 +103,7 @@ async function settled(threads: Threads): Promise<void> {
 const children = async (threads: Threads, threadId: string): Promise<ThreadState["children"]> =>
 	(await threads.get(threadId))?.children ?? [];
 
-test("an exposed agent that is called takes the same thread over [SA-014] [SA-015]", async () => {
+test("an exposed agent that is called takes over the same thread [SA-014] [SA-015]", async () => {
 	const provider = replies({
 		boss: [call("worker", { message: "yours" })],
 		worker: ["I am here.", "Still here."],
@@ -129,7 +129,7 @@ test("an exposed agent that is called takes the same thread over [SA-014] [SA-01
 	await threads.close();
 });
 
-test("named arguments become the child's first message and its name; the parent waits for what it says [SA-112]", async () => {
+test("named arguments become the child's first message and its name; the parent waits for its result [SA-112]", async () => {
 	const provider = replies({
 		boss: [call("worker", { task: "Dig.", nick: "Digger" }), "Dug."],
 		worker: ["A hole."],
@@ -178,7 +178,7 @@ test("a parent makes no further call until its child is finished, whose outcome 
 	await threads.close();
 });
 
-test("a child that is not waited for leaves its reference at once, and its outcome is queued to the parent later [SA-111]", async () => {
+test("a child that is not waited for returns its reference at once, and its outcome is queued to the parent later [SA-111]", async () => {
 	const { provider, asked, answer } = heldWorker(call("worker", { task: "Dig." }));
 	const { threads } = start(family(provider, { tools: [{ ...blocking, blocking: false }] }));
 	const { threadId } = await threads.createThread({ agentId: "boss", message: "Go" });
@@ -199,7 +199,7 @@ test("a child that is not waited for leaves its reference at once, and its outco
 	await threads.close();
 });
 
-test("listed files are copied into the child's own; a missing one is an error, and no child is made [SA-113]", async () => {
+test("listed files are copied into the child's own; a missing one is an error, and no child is created [SA-113]", async () => {
 	const config = { ...blocking, initAttachmentsProperty: "files" };
 	const provider = replies({
 		boss: [
@@ -226,7 +226,7 @@ test("listed files are copied into the child's own; a missing one is an error, a
 	await threads.close();
 });
 
-test("an immediate child is made once, before the first call, and not again; its own values are never shown [SA-114]", async () => {
+test("an immediate child is created once, before the first call, and not again; its own values are never shown [SA-114]", async () => {
 	const config = {
 		name: "worker",
 		immediate: { nameEnv: "NICK", descriptionEnv: "TASK", scopedEnv: ["TOKEN"] },
@@ -287,7 +287,7 @@ test.each([
 	await threads.close();
 });
 
-test("the tools of sub-agents' lives are offered with a resumable one only; without a name nothing is made [SA-116]", async () => {
+test("the lifecycle tools of sub-agents are offered only with a resumable one; without a name nothing is created [SA-116]", async () => {
 	const names = ({ tools = [] }: Pick<ProviderRequest, "tools">): string[] =>
 		tools.map((tool) => tool.function.name);
 	const plain = replies({ boss: ["ok"] });
@@ -320,7 +320,7 @@ test("the tools of sub-agents' lives are offered with a resumable one only; with
 	await threads.close();
 });
 
-test("a message to an idle child starts a session there; one to somebody unknown, foreign or terminated is an error [SA-117] [SA-120]", async () => {
+test("a message to an idle child starts a session there; one to an unknown, foreign or terminated child is an error [SA-117] [SA-120]", async () => {
 	const provider = scripted((request) => {
 		const last = request.messages.at(-1);
 		const text = String(last?.content);
@@ -398,7 +398,7 @@ test.each([
 	await threads.close();
 });
 
-test("at the limit of instances another one is an error, and the end of one makes room [SA-119]", async () => {
+test("at the limit of instances another one is an error, and the end of one allows the next [SA-119]", async () => {
 	const create = (name: string) => ({ name: "subagent_create", args: { name } });
 	const provider = replies({
 		boss: [
@@ -516,7 +516,7 @@ test("a registry entry carries every field, and its status follows the child, ac
 	await second.close();
 });
 
-test("a state is found for a thread's own children and parent alone [SA-123]", async () => {
+test("a state is found only for a thread's own children and parent [SA-123]", async () => {
 	const provider = replies({ boss: [call("worker", { task: "Dig." }), "Dug."], worker: ["A hole."] });
 	const { threads } = start(family(provider, { tools: [blocking] }));
 	const state = await threads.createThread({ agentId: "boss", message: "Go" });
@@ -533,7 +533,7 @@ test("a state is found for a thread's own children and parent alone [SA-123]", a
 	await threads.close();
 });
 
-test("terminating a parent terminates its children, and a child alone nobody else [SA-125]", async () => {
+test("terminating a parent terminates its children, and terminating a child affects no other [SA-125]", async () => {
 	const create = (name: string) => ({ name: "subagent_create", args: { name, message: "Dig." } });
 	const asked: string[] = [];
 	const provider = scripted((request) => {

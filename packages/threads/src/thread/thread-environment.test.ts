@@ -20,7 +20,7 @@ const does = (run: (state: ThreadState) => unknown) =>
 		execute: async (state) => ({ status: "success", result: String((await run(state)) ?? "done") }),
 	});
 
-test("a tool reads a name in the thread, the agent, the prompt, the user's account and the instance, in this order [SA-086] [SA-088]", async () => {
+test("a tool reads a name from the thread, the agent, the prompt, the user's account and the instance, in this order [SA-086] [SA-088]", async () => {
 	const sources = ["thread", "agent", "prompt", "user", "instance"];
 	for (const [at, source] of sources.entries()) {
 		const given = (name: string): Record<string, string> =>
@@ -101,7 +101,7 @@ test("a sub-agent reads what its parent has set, unless it is scoped or the sub-
 	await threads.close();
 });
 
-test("a sub-agent's values begin empty, and never show in its parent [SA-098]", async () => {
+test("a sub-agent's values start empty, and are never visible in its parent [SA-098]", async () => {
 	const seen: unknown[] = [];
 	const { threads, state } = await withWorker(
 		async (child) => {
@@ -127,7 +127,7 @@ const secrets = {
 };
 const horse = /\b\w+-horse/;
 
-test("a result has no secret in it, whichever source it is from, and neither has an error with its stack [SA-091] [SA-092]", async () => {
+test("a result contains no secret of any source, and neither does an error with its stack [SA-091] [SA-092]", async () => {
 	const all = (state: ThreadState): Promise<string[]> =>
 		Promise.all(
 			["INSTANCE", "USER", "AGENT", "PROMPT", "TOOL", "OWN", "SHOWN"].map((name) => state.env(name)),
@@ -185,7 +185,7 @@ test("a result has no secret in it, whichever source it is from, and neither has
 	await threads.close();
 });
 
-test("no entry of the log has a secret in it: of hooks, of models, of requests and of effects [SA-092]", async () => {
+test("no log entry contains a secret: of hooks, of models, of requests and of effects [SA-092]", async () => {
 	const hooks = [
 		defineHook({
 			hook: "after_system_message",
@@ -230,7 +230,7 @@ test("no entry of the log has a secret in it: of hooks, of models, of requests a
 	await threads.close();
 });
 
-test("an entry of the log is withheld where the secrets of its thread cannot be read [SA-092]", async () => {
+test("a log entry is withheld if the secrets of its thread cannot be read [SA-092]", async () => {
 	const provider = scripted([{ error: new ProviderError(secrets.INSTANCE, "server_error") }]);
 	let reads = Number.NEGATIVE_INFINITY;
 	const { threads, logs } = start(oneAgent(provider), {
@@ -250,7 +250,7 @@ test("an entry of the log is withheld where the secrets of its thread cannot be 
 	await threads.close();
 });
 
-test("a secret that a user typed is masked for the model, in every message and form, and is on record as it was typed", async () => {
+test("a secret that a user typed is masked for the model, in every message and form, and is recorded as typed", async () => {
 	const typed = `My key is ${secrets.INSTANCE}, ${encodeURIComponent(secrets.INSTANCE)}.`;
 	const seen: unknown[] = [];
 	const provider = scripted(["One.", "Two."]);
@@ -269,7 +269,7 @@ test("a secret that a user typed is masked for the model, in every message and f
 	await threads.close();
 });
 
-test("a secret is masked in a result once it was read or set here, and within a second where another process set it [SA-091]", async () => {
+test("a secret is masked in a result once it was read or set here, and within a second if another process set it [SA-091]", async () => {
 	let now = 1_700_000_000_000;
 	const clock = { now: () => now, monotonic: () => performance.now() };
 	const tools = {

@@ -108,7 +108,7 @@ function folded(entries: readonly Entry[]): ThreadView {
 	return view;
 }
 
-test("it is the same from wherever it is continued, with ids of its own and times that only grow [SA-077] [SA-083]", () => {
+test("it is the same from wherever it is continued, with its own ids and increasing times [SA-077] [SA-083]", () => {
 	fc.assert(
 		fc.property(steps, fc.nat(60), (happened, cut) => {
 			const entries = entriesOf(happened);
@@ -131,7 +131,7 @@ test("it is the same from wherever it is continued, with ids of its own and time
 	);
 });
 
-test("an entry that does not follow upon the last is refused", () => {
+test("an entry that does not follow the last one is rejected", () => {
 	const [first, second, third] = entriesOf(Array(3).fill({ kind: "says", silent: false, at: 0 })) as [
 		Entry,
 		Entry,
@@ -143,7 +143,7 @@ test("an entry that does not follow upon the last is refused", () => {
 	expect(view.rows).toHaveLength(2);
 });
 
-test("whatever happened, no side is shown a result without its call, or a call without its result [SA-085]", () => {
+test("in any history, no side is shown a result without its call, or a call without its result [SA-085]", () => {
 	fc.assert(
 		fc.property(
 			steps,

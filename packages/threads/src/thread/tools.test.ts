@@ -15,7 +15,7 @@ const noted = (log: unknown[], name: string) =>
 		},
 	});
 
-test("any JSON value reaches a tool as it is [SA-039]", async () => {
+test("any JSON value reaches a tool unchanged [SA-039]", async () => {
 	const seen: unknown[] = [];
 	const keep = defineTool({
 		description: "x",
@@ -34,7 +34,7 @@ test("any JSON value reaches a tool as it is [SA-039]", async () => {
 	await threads.close();
 });
 
-test("wrong arguments are answered with the path, and nothing is run [SA-040]", async () => {
+test("wrong arguments are answered with the path, and nothing runs [SA-040]", async () => {
 	const ran: unknown[] = [];
 	const send = defineTool({
 		description: "x",
@@ -55,7 +55,7 @@ test("wrong arguments are answered with the path, and nothing is run [SA-040]", 
 	await threads.close();
 });
 
-test("defaults are applied, and a tool without arguments gets the state alone [SA-041]", async () => {
+test("defaults are applied, and a tool without arguments gets only the state [SA-041]", async () => {
 	const seen: unknown[] = [];
 	const withDefault = defineTool({
 		description: "x",
@@ -80,7 +80,7 @@ test("defaults are applied, and a tool without arguments gets the state alone [S
 	await threads.close();
 });
 
-test("a tool that throws, or returns no result, has an error for its result, and the loop continues [SA-042]", async () => {
+test("a tool that throws, or returns no result, has an error as its result, and the loop continues [SA-042]", async () => {
 	const throws = defineTool({
 		description: "x",
 		execute: async () => {
@@ -108,7 +108,7 @@ test("a tool that throws, or returns no result, has an error for its result, and
 	await threads.close();
 });
 
-test("a call of an unknown tool, or with arguments that cannot be read, is answered, and the model continues [SA-043]", async () => {
+test("a call of an unknown tool, or with unreadable arguments, is answered, and the model continues [SA-043]", async () => {
 	const look = noted([], "look");
 	const provider = scripted([call("burn"), { calls: [{ name: "look", args: "{not json" }] }, "I see."]);
 	const { threads } = start(oneAgent(provider, { tools: { look } }));
@@ -136,7 +136,7 @@ test("a call of a tool that the prompt does not list is answered like that of an
 	await threads.close();
 });
 
-test("a tool without a value it needs says which, and is not run [SA-045]", async () => {
+test("a tool with a missing required value reports it, and does not run [SA-045]", async () => {
 	const ran: unknown[] = [];
 	const execute = async (): Promise<ToolResult> => {
 		ran.push(1);
@@ -191,7 +191,7 @@ test("`uses` names the only tools that a tool may queue or invoke; without it ev
 	await threads.close();
 });
 
-test("a tool of the provider is offered and never carried out here [SA-047]", async () => {
+test("a provider's tool is offered and never executed locally [SA-047]", async () => {
 	const log: unknown[] = [];
 	const search = defineTool({
 		description: "Searches.",
@@ -219,7 +219,7 @@ test("a tool of the provider is offered and never carried out here [SA-047]", as
 	await threads.close();
 });
 
-test("calls start once the reply is durable, one at a time in their order, and a failure skips none [SA-128]", async () => {
+test("calls start once the reply is durable, one at a time in order, and a failure skips none [SA-128]", async () => {
 	const log: unknown[] = [];
 	const kinds = async (state: { threadId: string }): Promise<readonly string[]> =>
 		(await host.journal.read(state.threadId)).map(({ fact }) => fact.kind).slice(-3);
@@ -296,7 +296,7 @@ test("a queued tool runs at the next drain, as an ordinary call; an invoked one 
 	await threads.close();
 });
 
-test("context is shared within an execution and gone in the next [SA-075]", async () => {
+test("context is shared within an execution and cleared for the next [SA-075]", async () => {
 	const seen: unknown[] = [];
 	const put = defineTool({
 		description: "x",
@@ -386,7 +386,7 @@ test.each([
 	[true, []],
 	[true, ["nothing"]],
 ] as const)(
-	"a prompt that is called as a tool sees the chat only where it says so: %s, with hooks %j [SA-021]",
+	"a prompt that is called as a tool sees the chat only if configured: %s, with hooks %j [SA-021]",
 	async (includeChat, hooks) => {
 		const translate = definePrompt({
 			name: "translate",

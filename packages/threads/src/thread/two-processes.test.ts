@@ -12,7 +12,7 @@ import { lastSteps, readMarks, sharedProject, threadId, whoIsInStep } from "./tw
 
 const program = join(import.meta.dirname, "two-processes.fixture.ts");
 
-test("two processes on one store never run steps of a thread at the same time, also where they are killed in one [SA-127]", async () => {
+test("two processes on one store never run steps of a thread at the same time, even if they are killed in one [SA-127]", async () => {
 	const folder = temporaryFolder();
 	const [path, file] = [join(folder, "threads.db"), join(folder, "marks.jsonl")];
 	writeFileSync(file, "");

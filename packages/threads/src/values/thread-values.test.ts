@@ -9,7 +9,7 @@ const host = memoryHost();
 const valuesOf = (key: string, on: Pick<typeof host, "values"> = host): ThreadValues =>
 	new ThreadValues(on.values.values(key, "kv"));
 
-test("a key without a value gives null; every JSON value comes back as it is [SA-094]", async () => {
+test("a key without a value returns null; every JSON value is read back unchanged [SA-094]", async () => {
 	const values = valuesOf("round-trip");
 	expect(await values.getValue("never")).toBeNull();
 	for (const value of [
@@ -33,7 +33,7 @@ test("a key without a value gives null; every JSON value comes back as it is [SA
 	);
 });
 
-test("null and undefined take a key away, also one that is not there [SA-095]", async () => {
+test("null and undefined remove a key, also a missing one [SA-095]", async () => {
 	const values = valuesOf("delete");
 	for (const nothing of [null, undefined]) {
 		await values.setValue("k", 1);
@@ -43,7 +43,7 @@ test("null and undefined take a key away, also one that is not there [SA-095]", 
 	}
 });
 
-test("what is no JSON is refused, and the old value stays [SA-096]", async () => {
+test("a value that is not JSON is rejected, and the old value stays [SA-096]", async () => {
 	const values = valuesOf("refused");
 	await values.setValue("k", { old: 1 });
 	const cycle: Record<string, unknown> = {};
@@ -54,7 +54,7 @@ test("what is no JSON is refused, and the old value stays [SA-096]", async () =>
 	}
 });
 
-test("a value is there for everyone who asks, and after a restart", async () => {
+test("a value is available to every reader, and after a restart", async () => {
 	const path = `${temporaryFolder()}/values.db`;
 	const first = sqliteHost(path);
 	await valuesOf("t", first).setValue("k", [1]);
@@ -65,7 +65,7 @@ test("a value is there for everyone who asks, and after a restart", async () => 
 	await second.close();
 });
 
-test("values are the thread's alone [SA-098]", async () => {
+test("values belong to one thread [SA-098]", async () => {
 	await valuesOf("one").setValue("k", 1);
 	expect(await valuesOf("two").listValues()).toEqual([]);
 	await valuesOf("two").setValue("k", 2);

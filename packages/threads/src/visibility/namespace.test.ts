@@ -44,7 +44,7 @@ async function load() {
 	);
 }
 
-test("the functions say what a project lets each namespace see, for every item and every name of it [SA-214]", async () => {
+test("the functions return what a project lets each namespace see, for every item and every name of it [SA-214]", async () => {
 	const project = await load();
 	const items: readonly ProjectItem[] = [
 		...project.agents.values(),
@@ -82,7 +82,7 @@ test("packed items have names with their package, and each namespace has its own
 	expect(found).toEqual([null, "shop", "@a/bank", undefined]);
 });
 
-test("a project can use what a package declares, and nothing else of it [SA-211]", async () => {
+test("a project can use only what a package declares [SA-211]", async () => {
 	const project = await load();
 	const seen = (kind: ItemKind): readonly string[] => project.names({ type: "global" }, kind);
 	expect(seen("agent")).toEqual(["@a/bank/front", "helper", "shop/front"]);

@@ -72,7 +72,7 @@ async function promptFor(
 }
 
 describe("parameters", () => {
-	test("that the AI SDK knows go there, also under their other names; the rest goes to the provider", async () => {
+	test("that the AI SDK has are mapped, also under their other names; others go to the provider", async () => {
 		const played = play([finishV4]);
 		await ask(played, {
 			params: {
@@ -114,13 +114,13 @@ describe("parameters", () => {
 			{ type: "function", function: { name: "add" } },
 			{ type: "tool", toolName: "add" },
 		],
-	])("may choose a tool as %j", async (tool_choice, toolChoice) => {
+	])("can choose a tool as %j", async (tool_choice, toolChoice) => {
 		const played = play([finishV4]);
 		await ask(played, { params: { tool_choice } });
 		expect(played.calls[0]?.toolChoice).toEqual(toolChoice);
 	});
 
-	test("of tools are handed on, converted once for a list", async () => {
+	test("of tools are passed on, converted once for a list", async () => {
 		const played = play([finishV4]);
 		const tools = [
 			{ name: "add", description: "Adds.", parameters: { type: "object" }, metadata: { acme: { cache: 1 } } },
@@ -153,7 +153,7 @@ describe("a conversation", () => {
 		{ type: "audio", data, mimeType: "audio/wav" },
 	];
 
-	test("has files as each version wants them", async () => {
+	test("has files in the form of each version", async () => {
 		const message = new UserMessage(content, { metadata: { acme: { a: 1 } } });
 		const text = { type: "text", text: "look", providerOptions: { acme: { cacheControl: 1 } } };
 		expect(await promptFor([message])).toEqual([
@@ -289,7 +289,7 @@ describe("an answer", () => {
 		expect((await ask(play([{ type: "finish", finishReason: unified }], "v2"))).stopReason).toBe(stopReason);
 	});
 
-	test("holds files, sources and empty reasoning that must travel back; empty text is left out", async () => {
+	test("contains files, sources and empty reasoning that must be returned; empty text is omitted", async () => {
 		const played = play([
 			{ type: "text-start", id: "0" },
 			{ type: "text-end", id: "0" },
@@ -320,7 +320,7 @@ describe("an answer", () => {
 		});
 	});
 
-	test("goes back in the order it came, with what the provider ran itself, also after a restart", async () => {
+	test("is returned in its order, with the provider's own executions, also after a restart", async () => {
 		const acme = (id: string) => ({ acme: { id } });
 		const parts: StreamPart[] = [
 			{ type: "reasoning-delta", id: "0", delta: "hm", providerMetadata: acme("r1") },
@@ -369,7 +369,7 @@ describe("an answer", () => {
 		]);
 	});
 
-	test("gathers what a provider says of a block at its start, within it and at its end", async () => {
+	test("collects the provider's metadata of a block at its start, within it and at its end", async () => {
 		const played = play([
 			{ type: "reasoning-start", id: "0", providerMetadata: { acme: { itemId: "r1", encrypted: null } } },
 			{ type: "reasoning-delta", id: "0", delta: "hm" },
@@ -386,7 +386,7 @@ describe("an answer", () => {
 		]);
 	});
 
-	test("whose stream does not listen to the signal is cancelled with its reader", async () => {
+	test("whose stream ignores the signal is cancelled with its reader", async () => {
 		const cancelled = Promise.withResolvers<unknown>();
 		const opened = Promise.withResolvers<void>();
 		const { model } = play([]);
@@ -406,7 +406,7 @@ describe("an answer", () => {
 		expect(await cancelled.promise).toMatchObject({ code: "CANCELLED" });
 	});
 
-	test("given whole is the same as streamed", async () => {
+	test("returned whole is the same as streamed", async () => {
 		const whole: StreamPart[] = [
 			{ type: "reasoning", text: "hm", providerMetadata: { acme: { signature: "s" } } },
 			{ type: "text", text: "Hello." },

@@ -11,7 +11,7 @@ import { toPrompt } from "./prompt.ts";
 import { promptMessage } from "./prompt-message.ts";
 import { wireTools } from "./wire-tools.ts";
 
-test("calls are in the order in which they were begun, whichever is whole first", () => {
+test("calls are in the order in which they started, regardless of which completes first", () => {
 	const events: StreamEvent[] = [];
 	const answer = new Answer((event) => events.push(event), "text");
 	answer.take({ type: "tool-input-start", id: "a", toolName: "look" });
@@ -40,7 +40,7 @@ function dialectFor(provider: string) {
 }
 
 test.each(["anthropic.messages", "vertex.anthropic.messages", "amazon-bedrock"])(
-	"%s sees other names of properties, and the call has the tool's own",
+	"%s sees other property names, and the call has the tool's own",
 	(provider) => {
 		const dialect = dialectFor(provider);
 		const { tools, renamed } = wireTools([search], dialect);
@@ -66,13 +66,13 @@ test.each(["anthropic.messages", "vertex.anthropic.messages", "amazon-bedrock"])
 	},
 );
 
-test("a provider that accepts any name of a property sees the tool's own", () => {
+test("a provider that accepts any property name sees the tool's own", () => {
 	const { tools, renamed } = wireTools([search], dialectFor("openai.responses"));
 	expect(tools).toMatchObject([{ inputSchema: search.parameters, inputExamples: search.inputExamples }]);
 	expect(renamed.size).toBe(0);
 });
 
-test("reasoning tokens are counted, as each version of the AI SDK has them, and add up", () => {
+test("reasoning tokens are counted, as in each version of the AI SDK, and add up", () => {
 	const nested = toUsage({ inputTokens: { total: 5 }, outputTokens: { total: 9, reasoning: 4 } });
 	const flat = toUsage({ inputTokens: 5, outputTokens: 9, reasoningTokens: 2 });
 	expect(nested.reasoningTokens).toBe(4);
@@ -162,14 +162,14 @@ describe("a turn that its provider pauses", () => {
 		expect(response.usage).toMatchObject({ inputTokens: 15, outputTokens: 6 });
 	});
 
-	test("is left with what it has said where the pauses have no end", async () => {
+	test("ends with its partial text if the pauses do not end", async () => {
 		const { model, prompts } = playing([paused]);
 		await model.complete(request);
 		expect(prompts).toHaveLength(33);
 	});
 });
 
-test("a provider's question about a tool that it runs is a call that its result answers", () => {
+test("a provider's approval request for its own tool is a call that its result answers", () => {
 	const answer = new Answer(() => {}, "text");
 	const providerMetadata = { p: { itemId: "i" } };
 	const call = { toolCallId: "c", toolName: "mcp.ask", input: '{"at":1}', providerExecuted: true };
@@ -200,7 +200,7 @@ test("a provider's question about a tool that it runs is a call that its result 
 	});
 });
 
-test("a question about no call of the answer is malformed", () => {
+test("an approval request for an unknown call is malformed", () => {
 	const answer = new Answer(() => {}, "text");
 	const asked = { type: "tool-approval-request", approvalId: "a", toolCallId: "c" };
 	expect(() => answer.take(asked)).toThrow(TypeError);

@@ -138,7 +138,7 @@ describe("an error of a provider", () => {
 		["a slow model, within a stream", { type: "timeout_error", message: "Slow." }, "TIMEOUT", true],
 		["words alone", "something broke", "PROVIDER_ERROR", false],
 		["nothing", undefined, "PROVIDER_ERROR", false],
-	])("that says %s", (_, thrown, code, retryable) => {
+	])("with %s", (_, thrown, code, retryable) => {
 		expect(toUPPError(thrown, "acme")).toMatchObject({ code, retryable, provider: "acme", modality: "llm" });
 	});
 
@@ -183,7 +183,7 @@ describe("an error of a provider", () => {
 		expect(toUPPError(thrown, "acme")).toMatchObject({ code: "NETWORK_ERROR", retryable: true });
 	});
 
-	test("that is a UPPError already stays itself", () => {
+	test("that is already a UPPError stays the same", () => {
 		const error = new UPPError("x", ErrorCode.TIMEOUT, "p", "llm");
 		expect(toUPPError(error, "acme")).toBe(error);
 	});
@@ -195,6 +195,6 @@ test.each([
 	[{ "retry-after": new Date(0).toUTCString() }, 0],
 	[{ "retry-after": "soon" }, undefined],
 	[{}, undefined],
-])("the wait asked for by %j is %s ms", (headers, wait) => {
+])("the wait requested by %j is %s ms", (headers, wait) => {
 	expect(toUPPError(apiError(429, { message: "x" }, headers), "acme").retryAfterMs).toBe(wait);
 });

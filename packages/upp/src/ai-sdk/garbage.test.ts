@@ -78,7 +78,7 @@ async function expectReadableOrCoded(ask: () => Promise<LLMResponse>): Promise<v
 const config = { retryStrategy: noRetry };
 const messages = [new UserMessage("x")];
 
-test("a streamed answer can be stored and read, and its events are events, or it is an error with a code", async () => {
+test("a streamed answer can be stored and read, and its events are valid, or it is an error with a code", async () => {
 	const answers = fc.oneof(
 		{
 			weight: 5,
@@ -136,7 +136,7 @@ test("a whole answer can be stored and read, or it is an error with a code", asy
 	);
 });
 
-test("the answers that these are made of get through", async () => {
+test("the valid answers these are derived from are accepted", async () => {
 	const model: LanguageModel = {
 		specificationVersion: "v4",
 		provider: "acme",

@@ -15,7 +15,7 @@ import type { ModelTool } from "../messages/index.ts";
 import type { resolveModel } from "../providers/index.ts";
 import type { AISDKUsage, CallOptions, LanguageModel, StreamPart } from "./language-model-types.ts";
 
-test("every version of the AI SDK's models can be given as a model", () => {
+test("every version of the AI SDK's models is accepted as a model", () => {
 	expectTypeOf<LanguageModelV2>().toExtend<LanguageModel>();
 	expectTypeOf<LanguageModelV3>().toExtend<LanguageModel>();
 	expectTypeOf<LanguageModelV4>().toExtend<LanguageModel>();
@@ -23,7 +23,7 @@ test("every version of the AI SDK's models can be given as a model", () => {
 	expectTypeOf<string>().not.toExtend<Parameters<typeof resolveModel>[0]>();
 });
 
-test("every part they stream can be taken", () => {
+test("every part they stream is accepted", () => {
 	expectTypeOf<LanguageModelV2StreamPart["type"]>().toExtend<StreamPart["type"]>();
 	expectTypeOf<Extract<LanguageModelV2StreamPart, { type: "tool-call" }>>().toExtend<StreamPart>();
 	expectTypeOf<Extract<LanguageModelV3StreamPart, { type: "finish" }>>().toExtend<StreamPart>();
@@ -32,7 +32,7 @@ test("every part they stream can be taken", () => {
 	expectTypeOf<LanguageModelV4Usage>().toExtend<AISDKUsage>();
 });
 
-test("what we call them with has the names and types they expect", () => {
+test("the arguments they are called with have the names and types they expect", () => {
 	type Ours = Omit<CallOptions, "prompt" | "tools" | "reasoning" | "responseFormat" | "headers">;
 	expectTypeOf<Required<Ours>>().toExtend<Required<Pick<LanguageModelV4CallOptions, keyof Ours>>>();
 	expectTypeOf<keyof CallOptions>().toExtend<keyof LanguageModelV4CallOptions>();

@@ -57,7 +57,7 @@ function failure(status: number, error: object, headers: Record<string, string> 
 }
 
 describe("a provider that fails at first", () => {
-	test("with 500s is asked again, twice at most, waiting longer each time", async () => {
+	test("with 500s is retried, at most twice, with increasing waits", async () => {
 		const broken = failure(500, { message: "Internal error.", type: "server_error" });
 		const model = await chatModel(broken, broken, hello);
 		expect((await model.stream(request()).response).message.text).toBe("Hello.");
@@ -76,7 +76,7 @@ describe("a provider that fails at first", () => {
 	test.each([
 		["retry-after", "3", 3000],
 		["retry-after-ms", "1234.5", 1234.5],
-	])("with a 429 and %s is asked again after that time", async (header, value, wait) => {
+	])("with a 429 and %s is retried after that time", async (header, value, wait) => {
 		const model = await chatModel(failure(429, { message: "Slow down." }, { [header]: value }), hello);
 		expect((await model.stream(request()).response).message.text).toBe("Hello.");
 		expect(slept).toEqual([wait]);
@@ -92,7 +92,7 @@ describe("a provider that fails at first", () => {
 		[413, { message: "Too large." }, "CONTEXT_LENGTH_EXCEEDED"],
 		[429, { message: "Pay first.", code: "insufficient_quota" }, "QUOTA_EXCEEDED"],
 		[400, { message: "Blocked.", code: "content_filter" }, "CONTENT_FILTERED"],
-	])("with %s %j is %s and not asked again", async (status, error, code) => {
+	])("with %s %j is %s and not retried", async (status, error, code) => {
 		const model = await chatModel(failure(status, error));
 		await expect(model.stream(request()).response).rejects.toMatchObject({
 			name: "UPPError",
@@ -105,7 +105,7 @@ describe("a provider that fails at first", () => {
 		expect(server.requests).toHaveLength(1);
 	});
 
-	test("to take the connection is a NETWORK_ERROR", async () => {
+	test("to accept the connection is a NETWORK_ERROR", async () => {
 		const model = await chatModel();
 		await server.stop();
 		await expect(model.stream(request()).response).rejects.toMatchObject({ code: "NETWORK_ERROR" });
@@ -149,7 +149,7 @@ describe("an error inside a stream", () => {
 		JSON.stringify({ type: "message_stop" }),
 	];
 
-	test("before any content is tried again", async () => {
+	test("before any content is retried", async () => {
 		const model = await anthropicModel(
 			{ body: sse([start, overloaded], "anthropic") },
 			{ body: sse([start, block, delta, ...stop], "anthropic") },
@@ -176,7 +176,7 @@ describe("a provider that hangs", () => {
 	test.each<[string, Reply]>([
 		["before it answers", { ending: "hang" }],
 		["within its answer", half],
-	])("%s is left after `config.timeout`, and sees the connection close", async (_, reply) => {
+	])("%s is abandoned after `config.timeout`, and sees the connection close", async (_, reply) => {
 		const model = await chatModel(reply);
 		const stream = model.stream(request({ config: { timeout: 50 } }));
 		await expect(stream.response).rejects.toMatchObject({ code: "TIMEOUT", retryable: true });
@@ -184,7 +184,7 @@ describe("a provider that hangs", () => {
 		expect(server.requests).toHaveLength(1);
 	});
 
-	test("is left at once when the call is cancelled, and sees the connection close", async () => {
+	test("is abandoned at once when the call is cancelled, and sees the connection close", async () => {
 		const model = await chatModel(half);
 		const controller = new AbortController();
 		const stream = model.stream(request({ signal: controller.signal }));
@@ -196,7 +196,7 @@ describe("a provider that hangs", () => {
 		await server.closed;
 	});
 
-	test("is left at once when a whole answer is cancelled", async () => {
+	test("is abandoned at once when a whole answer is cancelled", async () => {
 		const model = await chatModel({ ending: "hang" });
 		const controller = new AbortController();
 		const outcome = model.complete(request({ signal: controller.signal }));
@@ -208,17 +208,17 @@ describe("a provider that hangs", () => {
 });
 
 describe("an answer", () => {
-	test("that was filtered says so", async () => {
+	test("that was filtered is marked as filtered", async () => {
 		const model = await chatModel(chatStream(chatChunk({ content: "I" }), chatChunk({}, "content_filter")));
 		expect(await model.stream(request()).response).toMatchObject({ stopReason: "content_filter" });
 	});
 
-	test("that reached the token limit says so", async () => {
+	test("that reached the token limit is marked as such", async () => {
 		const model = await chatModel(chatStream(chatChunk({ content: "I" }), chatChunk({}, "length")));
 		expect(await model.stream(request()).response).toMatchObject({ stopReason: "length" });
 	});
 
-	test("with arguments that are no JSON keeps them for whoever answers the call", async () => {
+	test("with arguments that are not JSON keeps them for the handler of the call", async () => {
 		const broken = { index: 0, id: "t1", type: "function", function: { name: "add", arguments: '{"a": 1,' } };
 		server = await startServer([
 			chatStream(chatChunk({ tool_calls: [broken] }), chatChunk({}, "tool_calls")),
@@ -231,7 +231,7 @@ describe("an answer", () => {
 		expect(response.stopReason).toBe("tool_calls");
 	});
 
-	test("given whole is read as a streamed one is", async () => {
+	test("returned whole is read like a streamed one", async () => {
 		const choice = {
 			index: 0,
 			finish_reason: "tool_calls",
@@ -263,7 +263,7 @@ describe("an answer", () => {
 
 	const structure = { type: "object", title: "Sum", properties: { a: { type: "number" } } };
 
-	test("with a structure is asked for by its schema, streamed as an object and parsed", async () => {
+	test("with a structure is requested with its schema, streamed as an object and parsed", async () => {
 		const model = await chatModel(
 			chatStream(chatChunk({ content: '{"a":' }), chatChunk({ content: "1}" }), chatChunk({}, "stop")),
 		);
@@ -290,7 +290,7 @@ describe("an answer", () => {
 		});
 	});
 
-	test("with calls without end is left as soon as it has more than an answer may have", async () => {
+	test("with endless calls is cut off above the limit of an answer", async () => {
 		const calls = Array.from({ length: 1_001 }, (_, index) =>
 			chatChunk({
 				tool_calls: [{ index, id: `c${index}`, type: "function", function: { name: "t", arguments: "{" } }],
@@ -303,7 +303,7 @@ describe("an answer", () => {
 		});
 	});
 
-	test("with a structure that does not parse is given as it is to a caller who checks it", async () => {
+	test("with a structure that does not parse is returned unparsed to a caller who checks it", async () => {
 		const model = await chatModel(chatStream(chatChunk({ content: '{"a":' }), chatChunk({}, "length")));
 		const response = await model.stream(request({ structure, unparsed: "keep" })).response;
 		expect(response).toMatchObject({ stopReason: "length", message: { text: '{"a":' } });
@@ -386,7 +386,7 @@ describe("OpenAI's Responses format", () => {
 	].map((event, index) => JSON.stringify({ ...event, sequence_number: index }));
 	const reply: Reply = { body: events.map((event) => `data: ${event}\n\n`).join("") };
 
-	test("gives reasoning, calls in pieces and cached tokens", async () => {
+	test("has reasoning, calls in pieces and cached tokens", async () => {
 		const model = await responsesModel(reply);
 		const stream = model.stream(request());
 		let argumentsJson = "";
@@ -402,7 +402,7 @@ describe("OpenAI's Responses format", () => {
 		expect(response.message.toolCalls).toMatchObject([{ toolCallId: "call_1", arguments: { a: 1 } }]);
 	});
 
-	test("gets its encrypted reasoning back, in front of its call, with the call's result", async () => {
+	test("includes its encrypted reasoning again, before its call, with the call's result", async () => {
 		const model = await responsesModel(reply);
 		const params = { store: false, include: ["reasoning.encrypted_content"], max_tokens: 99 };
 		const { message } = await model.stream(request({ params })).response;

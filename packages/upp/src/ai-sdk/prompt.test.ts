@@ -32,12 +32,12 @@ function fresh(messages: readonly Message[]): unknown[] {
 	return prompt;
 }
 
-test("an answer of which nothing was said is not sent to a provider", () => {
+test("an empty answer is not sent to a provider", () => {
 	const messages = [new UserMessage("One?"), new AssistantMessage([]), new UserMessage("Two?")];
 	expect(toPrompt(messages, undefined, v3).map(({ role }) => role)).toEqual(["user", "user"]);
 });
 
-test("the prompt is that of the messages given, whatever was asked before of the same ones", () => {
+test("the prompt matches the given messages, regardless of earlier requests with them", () => {
 	const pool = steps(6);
 	// A window that starts with a question: a start, an end, and a message put in place of another one.
 	const window = fc.record({ start: fc.nat(5), length: fc.nat(24), swapped: fc.option(fc.nat(23)) });
@@ -58,7 +58,7 @@ test("the prompt is that of the messages given, whatever was asked before of the
 	);
 });
 
-test("a growing conversation is converted message by message, also one that its caller grows in place", () => {
+test("a growing conversation is converted message by message, even if its caller changes it in place", () => {
 	const messages: Message[] = [];
 	let before: readonly unknown[] = [];
 	for (const message of steps(5)) {
@@ -75,7 +75,7 @@ test("a growing conversation is converted message by message, also one that its 
 	expect(toPrompt(messages, undefined, v4)).toEqual(fresh(messages));
 });
 
-test("the prompt is the caller's: what a provider does to the array is not seen again", () => {
+test("the prompt belongs to the caller: a provider's changes to the array are not seen again", () => {
 	const messages = steps(2);
 	for (let call = 0; call < 4; call++) {
 		const prompt = toPrompt(messages, "Be brief.", v4);
@@ -100,7 +100,7 @@ test.each([
 	["anthropic.messages", ["file", "text"]],
 	["openai.chat", ["file", "text"]],
 ])(
-	"an answer of a file alone has other content for %s if its models do not get the file",
+	"an answer with only a file has other content for %s if its models do not get the file",
 	(provider, types) => {
 		const dialect = dialectOf({ specificationVersion: "v3", provider } as Parameters<typeof dialectOf>[0]);
 		const image = { type: "image", source: { type: "base64", data: "AAAA" }, mimeType: "image/png" } as const;

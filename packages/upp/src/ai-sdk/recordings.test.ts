@@ -152,7 +152,7 @@ function withoutIds({ message, ...rest }: LLMResponse): unknown {
 
 describe.skipIf(recordings === undefined)(recordingsTitle("a recorded answer"), () => {
 	test.each(all)(
-		"$name arrives whole: text, reasoning, calls, usage and why it stopped",
+		"$name arrives completely: text, reasoning, calls, usage and stop reason",
 		async (recording) => {
 			const { response, events } = await follow(recording, { body: bodyOf(recording) });
 			const said = whatWasSaid(recording);

@@ -3,7 +3,7 @@ import { HoldfastError, HoldfastTypeError, isHoldfastError } from "./holdfast-er
 import { ErrorCode, isUPPError, UPPError } from "./upp-error.ts";
 
 describe("a HoldfastError", () => {
-	test("has a code, a message, a cause, data, and says whether to retry", () => {
+	test("has a code, a message, a cause, data, and whether to retry", () => {
 		const cause = new Error("below");
 		const error = new HoldfastError("some_code", "What happened.", {
 			cause,
@@ -16,7 +16,7 @@ describe("a HoldfastError", () => {
 		expect("cause" in new HoldfastError("a", "b")).toBe(false);
 	});
 
-	test("is known as one when another copy of the package made it", async () => {
+	test("is recognised if another copy of the package created it", async () => {
 		const copyOfModule = "./holdfast-error.ts?another-copy";
 		const copy = (await import(/* @vite-ignore */ copyOfModule)) as typeof import("./holdfast-error.ts");
 		const foreign = new copy.HoldfastError("a", "b");
@@ -32,7 +32,7 @@ describe("a HoldfastError", () => {
 });
 
 describe("a HoldfastTypeError", () => {
-	test("is a TypeError and a HoldfastError: it has a code, and is never worth a retry", () => {
+	test("is a TypeError and a HoldfastError: it has a code, and must not be retried", () => {
 		const cause = new Error("below");
 		const error = new HoldfastTypeError("some_code", "Give text.", { cause, data: { n: 1 } });
 		expect(error).toBeInstanceOf(TypeError);
@@ -43,7 +43,7 @@ describe("a HoldfastTypeError", () => {
 		expect(String(error)).toBe("TypeError: Give text.");
 	});
 
-	test("other values are no HoldfastError", () => {
+	test("other values are not a HoldfastError", () => {
 		for (const value of [new TypeError("a"), { code: "a" }, null, undefined, "a"])
 			expect((value as unknown) instanceof HoldfastError).toBe(false);
 	});
@@ -73,7 +73,7 @@ describe("a UPPError", () => {
 		["QUOTA_EXCEEDED", 429, false],
 		["AUTHENTICATION_FAILED", 401, false],
 		["CANCELLED", undefined, false],
-	] as const)("of code %s with status %s may be retried: %s", (code, status, retryable) => {
+	] as const)("of code %s with status %s can be retried: %s", (code, status, retryable) => {
 		expect(new UPPError("x", code, "p", "llm", status).retryable).toBe(retryable);
 	});
 });

@@ -57,7 +57,7 @@ test.each([
 });
 
 test.each(["\n", "\r\n", "\r"])(
-	"each event of a stream is counted by itself, however it comes in pieces, with lines that end in %j",
+	"each event of a stream is counted separately, in any pieces, with lines that end in %j",
 	async (end) => {
 		const event = (length: number): string => `data: ${"x".repeat(length)}${end}${end}`;
 		const answer = (text: string, size: number) => () => {
@@ -91,7 +91,7 @@ test.each(["\n", "\r\n", "\r"])(
 	},
 );
 
-test("the origins that they are for get them, also after a redirect, and what was sent is sent again", async () => {
+test("the intended origins get them, also after a redirect, and the body is sent again", async () => {
 	const bodies: string[] = [];
 	const { bound, seen } = to(async (url, init) => {
 		bodies.push(init.body === undefined ? "" : await new Response(init.body as BodyInit).text());
@@ -104,19 +104,19 @@ test("the origins that they are for get them, also after a redirect, and what wa
 	expect(seen.map(({ method }) => method)).toEqual(["POST", "POST"]);
 });
 
-test("a redirect that means another resource is asked for without what was sent", async () => {
+test("a redirect to another resource is requested without the body", async () => {
 	const { bound, seen } = to((url) => (url.pathname === "/one" ? redirect("/two", 303) : new Response("ok")));
 	await bound("https://good.example/one", { method: "POST", body: "said" });
 	expect(seen.map(({ method }) => method)).toEqual(["POST", "GET"]);
 });
 
-test("redirects without an end are followed a few times", async () => {
+test("endless redirects are followed a few times", async () => {
 	const { bound, seen } = to(() => redirect("/again"));
 	await expect(bound("https://good.example/")).rejects.toMatchObject({ code: "too_many_redirects" });
 	expect(seen).toHaveLength(6);
 });
 
-test("a server that never answers is given up, whether its request heeds the signal or not", async () => {
+test("a server that never answers is abandoned, whether its request respects the signal or not", async () => {
 	const { bound } = to(() => new Promise<Response>(() => {}));
 	await expect(bound("https://good.example/")).rejects.toMatchObject({
 		code: "server_silent",
@@ -124,7 +124,7 @@ test("a server that never answers is given up, whether its request heeds the sig
 	});
 });
 
-test("one that falls silent within its answer is given up, and one that sends now and then is not", async () => {
+test("one that falls silent within its answer is abandoned, and one that sends occasionally is not", async () => {
 	let pieces = 0;
 	const slow = (most: number): Response =>
 		new Response(
@@ -142,7 +142,7 @@ test("one that falls silent within its answer is given up, and one that sends no
 	expect(pieces).toBe(6);
 });
 
-test("an answer without an end is cut off, and its source is told", async () => {
+test("an endless answer is cut off, and its source is cancelled", async () => {
 	let isCancelled = false;
 	const { bound } = to(
 		() =>
@@ -160,7 +160,7 @@ test("an answer without an end is cut off, and its source is told", async () => 
 	expect(isCancelled).toBe(true);
 });
 
-test("who asks may leave, before the answer and within it", async () => {
+test("the caller can leave before the answer and during it", async () => {
 	const { bound } = to((url) =>
 		url.pathname === "/never"
 			? new Promise<Response>(() => {})

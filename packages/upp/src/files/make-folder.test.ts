@@ -16,7 +16,7 @@ const codeOf = (path: string): unknown => {
 };
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-test("creates the missing folders of any path for this user alone, and leaves existing ones", () => {
+test("creates the missing folders of any path only for this user, and does not change existing ones", () => {
 	const name = fc.string({ minLength: 1, maxLength: 8, unit: fc.constantFrom(..."ab .é") });
 	const path = fc.array(name, { minLength: 1, maxLength: 6 });
 	fc.assert(
@@ -39,21 +39,21 @@ test("creates the missing folders of any path for this user alone, and leaves ex
 	);
 });
 
-test("gives new folders the permissions that are asked for", () => {
+test("gives new folders the requested permissions", () => {
 	const root = inTemporary();
 	makeFolder(join(root, "a/b"), 0o750);
 	expect([modeOf(join(root, "a")), modeOf(join(root, "a/b"))]).toEqual([0o750, 0o750]);
 });
 
 describe("throws the error of the file system", () => {
-	test("for a file in place of the folder, or above it", () => {
+	test("for a file in the folder's place, or above it", () => {
 		const root = inTemporary();
 		writeFileSync(join(root, "file"), "");
 		expect(codeOf(join(root, "file"))).toBe("EEXIST");
 		expect(codeOf(join(root, "file/folder"))).toBe("ENOTDIR");
 	});
 
-	test("for a link that leads nowhere", () => {
+	test("for a dangling link", () => {
 		const root = inTemporary();
 		symlinkSync(join(root, "nowhere"), join(root, "link"));
 		expect(codeOf(join(root, "link"))).toBe("EEXIST");
@@ -68,7 +68,7 @@ describe("throws the error of the file system", () => {
 		expect(existsSync(join(root, "folder/inner"))).toBe(true);
 	});
 
-	test.runIf(process.platform === "linux")("where a parent exists but accepts no folders", () => {
+	test.runIf(process.platform === "linux")("if a parent exists but accepts no folders", () => {
 		expect(codeOf("/proc/holdfast")).toBe("ENOENT");
 		expect(codeOf("/proc/holdfast/a/b")).toBe("ENOENT");
 	});

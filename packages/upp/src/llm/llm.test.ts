@@ -16,13 +16,13 @@ function tool(name: string, run: Tool["run"], extra: Partial<Tool> = {}): Tool {
 
 const add = tool("add", ({ a, b }: { a: number; b: number }) => a + b);
 
-test.each([[undefined], [null], ["gpt"]])("llm(%s) is a TypeError that says what it takes", (options) => {
+test.each([[undefined], [null], ["gpt"]])("llm(%s) is a TypeError that lists what it accepts", (options) => {
 	expect(() => llm(options as never)).toThrow(TypeError);
 	expect(() => llm(options as never)).toThrow("llm() takes an object of options: { model }.");
 });
 
 describe("generate", () => {
-	test("answers with a turn of the inputs and all that was produced, never the history", async () => {
+	test("returns a turn of the inputs and all new messages, never the history", async () => {
 		const { reference, requests } = scriptedModel({ text: "hello" });
 		const instance = llm({ model: reference, system: "Be kind.", params: { temperature: 0 } });
 		const history = [new UserMessage("before"), new AssistantMessage("then")];
@@ -43,7 +43,7 @@ describe("generate", () => {
 		expect(instance.capabilities).toBe(instance.model.capabilities);
 	});
 
-	test("takes a thread as history, messages as inputs, and refuses what is neither", async () => {
+	test("accepts a thread as history, messages as inputs, and rejects anything else", async () => {
 		const { reference, requests } = scriptedModel({ text: "ok" });
 		const thread = new Thread().user("one").assistant("two");
 		const given = new UserMessage("three", { id: "mine" });
@@ -57,7 +57,7 @@ describe("generate", () => {
 		});
 	});
 
-	test("runs tools side by side and gives their results back in the order of the calls", async () => {
+	test("runs tools in parallel and returns their results in call order", async () => {
 		const order: string[] = [];
 		const gate = Promise.withResolvers<void>();
 		const slow = tool("slow", async () => {
@@ -105,7 +105,7 @@ describe("generate", () => {
 		]);
 	});
 
-	test("asks the hooks: to see, to refuse, to change arguments and results", async () => {
+	test("calls the hooks: to observe, to reject, to change arguments and results", async () => {
 		const seen: string[] = [];
 		const failing = tool("failing", () => {
 			throw new Error("no");
@@ -135,7 +135,7 @@ describe("generate", () => {
 		]);
 	});
 
-	test("has no limit of rounds, and one that was set ends the turn with an error that names it", async () => {
+	test("has no limit of rounds by default, and a configured one ends the turn with an error that names it", async () => {
 		const rounds = Array.from({ length: 60 }, () => ({ calls: [call("add", { a: 1, b: 1 })] }));
 		const free = await llm({
 			model: scriptedModel(...rounds, { text: "done" }).reference,
@@ -155,7 +155,7 @@ describe("generate", () => {
 		expect(reached).toEqual([3]);
 	});
 
-	test("hands on the parsed answer where a structure was asked for", async () => {
+	test("returns the parsed answer if a structure was requested", async () => {
 		const { reference, requests } = scriptedModel({ text: '{"a":1}', data: { a: 1 } });
 		const structure = { type: "object", properties: { a: { type: "number" } } };
 		expect((await llm({ model: reference, structure }).generate("x")).data).toEqual({ a: 1 });
@@ -199,7 +199,7 @@ describe("stream", () => {
 		expect(turn.toolExecutions[0]?.result).toBe(3);
 	});
 
-	test("settles the turn when nobody reads, and when the reader leaves", async () => {
+	test("settles the turn if no one reads, and if the reader leaves", async () => {
 		const instance = llm({ model: scriptedModel({ text: "hello there" }).reference });
 		expect((await instance.stream("x").turn).response.text).toBe("hello there");
 		const left = instance.stream("x");
@@ -230,7 +230,7 @@ describe("stream", () => {
 		expect(requests[0]?.signal?.aborted).toBe(true);
 	});
 
-	test("is cancelled while a tool runs: its signal fires, the turn settles at once", async () => {
+	test("is cancelled while a tool runs: its signal aborts, the turn settles at once", async () => {
 		const started = Promise.withResolvers<AbortSignal>();
 		const deaf = tool("deaf", (_, context: { signal: AbortSignal }) => {
 			started.resolve(context.signal);
@@ -247,7 +247,7 @@ describe("stream", () => {
 });
 
 describe("binding a model", () => {
-	test("builds requests of all options, unknown ones too, and of what the call adds", () => {
+	test("builds requests from all options, including unknown ones, and from the call's additions", () => {
 		const { reference } = scriptedModel({ text: "ok" });
 		const options = { model: reference, system: "s", tools: [add], params: { a: 1 }, unheardOf: { b: 2 } };
 		const binding = bindModel(options);
@@ -280,7 +280,7 @@ describe("binding a model", () => {
 		expect(computed).toBe(1);
 	});
 
-	test("refuses a provider without language models", () => {
+	test("rejects a provider without language models", () => {
 		const provider = createProvider({ name: "pictures", version: "1", modalities: {} });
 		expect(() => bindModel({ model: provider("x") })).toThrow(
 			expect.objectContaining({ code: "no_language_model" }),

@@ -122,7 +122,7 @@ const answers = fc.oneof(
 
 describe.each(Object.entries(ways))("%s", (_, ask) => {
 	test.each(["by createProvider", "by hand"] as const)(
-		"of a provider made %s passes as it is when it is right",
+		"of a provider %s passes unchanged if it is valid",
 		async (made) => {
 			const given = built(valid()) as LLMResponse;
 			const response = await ask(answering(() => given, made));
@@ -132,7 +132,7 @@ describe.each(Object.entries(ways))("%s", (_, ask) => {
 	);
 
 	test.each(["by createProvider", "by hand"] as const)(
-		"of a provider made %s can be stored and read, or is an error with a code",
+		"of a provider %s can be stored and read, or is an error with a code",
 		async (made) => {
 			await fc.assert(
 				fc.asyncProperty(answers, async (answer) => {
@@ -176,7 +176,7 @@ test.each<[string, unknown]>([
 	["usage.inputTokens", Number.NaN],
 	["usage.outputTokens", "2"],
 	["data", 1n],
-])("an answer with another %s than it should have is refused by that name: %o", async (path, value) => {
+])("an answer with an invalid %s is rejected by that name: %o", async (path, value) => {
 	const reference = answering(() => altered(path.split("."), value), "by createProvider");
 	await expect(ways["a whole answer"]?.(reference)).rejects.toMatchObject({
 		code: "INVALID_RESPONSE",
@@ -185,7 +185,7 @@ test.each<[string, unknown]>([
 	});
 });
 
-test("what is not part of an answer is left out: nobody believes it by accident", async () => {
+test("unknown parts of an answer are omitted, so that nothing relies on them", async () => {
 	const given = { ...(built(valid()) as LLMResponse), preceding: 5, results: null };
 	const response = await ways["a whole answer"]?.(answering(() => given, "by createProvider"));
 	expect(Object.keys(response as object).sort()).toEqual(["data", "message", "stopReason", "usage"]);
@@ -228,7 +228,7 @@ test.each<[string, unknown]>([
 	["without a function", { modelId: "m", capabilities }],
 	["without a name", { capabilities, complete: () => {}, stream: () => {} }],
 	["without capabilities", { modelId: "m", complete: () => {}, stream: () => {} }],
-])("what a provider binds is refused where it is not a model: %s", (_, bound) => {
+])("a provider that binds an invalid model is rejected: %s", (_, bound) => {
 	const provider = createProvider({
 		name: "odd",
 		version: "1",
@@ -240,7 +240,7 @@ test.each<[string, unknown]>([
 });
 
 test.each([[undefined], [null], [{}], [{ response: 5 }]])(
-	"what is not a stream is refused: %o",
+	"an invalid stream is rejected: %o",
 	async (stream) => {
 		const bind = (modelId: string) =>
 			({ modelId, capabilities, complete: () => {}, stream: () => stream }) as never;
@@ -251,7 +251,7 @@ test.each([[undefined], [null], [{}], [{ response: 5 }]])(
 	},
 );
 
-test("a turn ends well or with an error with a code, whatever is streamed", async () => {
+test("a turn ends well or with an error with a code, for any streamed values", async () => {
 	const event = fc.record({
 		type: fc.oneof(fc.constant("text_delta"), garbage),
 		index: fc.oneof(fc.constant(0), garbage),

@@ -43,14 +43,14 @@ describe("a message", () => {
 		expect(new ToolResultMessage([{ toolCallId: "1", result: { a: 1 } }]).text).toBe('{"a":1}');
 	});
 
-	test("knows whether it asks for tools", () => {
+	test("reports whether it calls tools", () => {
 		const call = { toolCallId: "1", toolName: "add", arguments: {} };
 		expect(new AssistantMessage("x").hasToolCalls).toBe(false);
 		expect(new AssistantMessage("x", []).hasToolCalls).toBe(false);
 		expect(new AssistantMessage("x", [call]).hasToolCalls).toBe(true);
 	});
 
-	test("is recognised by guards, also when another copy of the package made it", async () => {
+	test("is recognised by guards, also if another copy of the package created it", async () => {
 		const user = new UserMessage("x");
 		const results = new ToolResultMessage([]);
 		expect([isUserMessage(user), isAssistantMessage(user), isToolResultMessage(results)]).toEqual([
@@ -118,7 +118,7 @@ const message = fc.oneof(
 );
 
 describe("a message as JSON", () => {
-	test("comes back exactly: id, time to the millisecond, metadata and bytes [UAP-129]", () => {
+	test("is read back exactly: id, time to the millisecond, metadata and bytes [UAP-129]", () => {
 		fc.assert(
 			fc.property(message, (given) => {
 				const back = messageFromJSON(JSON.parse(JSON.stringify(given)));
@@ -147,7 +147,7 @@ describe("a message as JSON", () => {
 		["results without ids", { ...good, type: "tool_result", results: [{}] }, "results.0.toolCallId"],
 		["metadata that is not an object", { ...good, metadata: [] }, "metadata"],
 		["a damaged marker", { ...good, content: [{ $holdfast: [] }] }, "content"],
-	])("with %s is refused, and the error has the path", (_, json, path) => {
+	])("with %s is rejected, and the error has the path", (_, json, path) => {
 		expect(() => messageFromJSON(json as MessageJSON)).toThrow(
 			expect.objectContaining({ code: "invalid_message", data: { path } }),
 		);

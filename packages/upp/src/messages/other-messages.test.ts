@@ -23,7 +23,7 @@ const calls = [{ toolCallId: "c", toolName: "t", arguments: { a: 1 } }];
 const results = [{ toolCallId: "c", result: { found: 1 } }];
 
 describe("a message of another package", () => {
-	test("becomes ours with its id, time, metadata and content", () => {
+	test("is converted with its id, time, metadata and content", () => {
 		const user = asMessage(new OtherMessage({ type: "user", content: [text] }));
 		expect(user).toBeInstanceOf(UserMessage);
 		expect(user).toMatchObject({
@@ -40,7 +40,7 @@ describe("a message of another package", () => {
 		expect(result).toMatchObject({ results });
 	});
 
-	test("ours stay the objects they are, and what is no message does not become one", () => {
+	test("Holdfast messages stay the same objects, and invalid ones are not converted", () => {
 		const own = [new UserMessage("a"), new AssistantMessage("b")];
 		expect(own.map(asMessage)).toEqual(own);
 		expect(asMessage(own[0])).toBe(own[0]);
@@ -63,7 +63,7 @@ describe("a message of another package", () => {
 			expect(asMessage(value)).toBeUndefined();
 	});
 
-	test("what is refused says what to give", () => {
+	test("a rejection explains what to pass", () => {
 		expect(insteadOf({ role: "user", content: "Hello." })).toMatch(/AI SDK.*role.*"user".*UserMessage/);
 		expect(insteadOf({ type: "user", content: [] })).toMatch(/messageFromJSON/);
 		expect(insteadOf(5)).toMatch(/UserMessage/);
@@ -112,7 +112,7 @@ function otherProvider(
 	return { provider: provider as unknown as Provider, requests };
 }
 
-test("a provider of another package is asked, and its answers are ours", async () => {
+test("a provider of another package is called, and its answers are converted", async () => {
 	const run = async ({ a }: { a: number }): Promise<number> => a + 1;
 	const tool = { name: "t", description: "Adds.", parameters: { type: "object" }, run };
 	const { provider, requests } = otherProvider([{ toolCalls: calls }, { content: [text] }], "end_turn");
@@ -144,7 +144,7 @@ test.each([
 	expect((await binding.model.complete(binding.request([new UserMessage("x")]))).stopReason).toBe(stopReason);
 });
 
-test("a history of other things is refused in words that help", async () => {
+test("a history of other values is rejected with a helpful message", async () => {
 	const { provider } = otherProvider([], "stop");
 	const instance = llm({ model: { modelId: "x", provider } });
 	const asked = instance.generate([new UserMessage("a"), { role: "assistant", content: "b" }] as never, "go");
@@ -163,7 +163,7 @@ describe("messages that another package wrote as JSON", () => {
 		["base64", "AQI=", [1, 2]],
 		["what JSON makes of a Uint8Array", { 0: 1, 1: 255 }, [1, 255]],
 		["nothing", "", []],
-	])("may have their bytes as %s", (_, data, bytes) => {
+	])("can have their bytes as %s", (_, data, bytes) => {
 		const expected = new Uint8Array(bytes as number[]);
 		expect(json({ type: "audio", data, mimeType: "audio/mp3" }).type).toBe("user");
 		const message = json({ type: "audio", data, mimeType: "audio/mp3" }) as UserMessage;
@@ -182,7 +182,7 @@ describe("messages that another package wrote as JSON", () => {
 		[{ type: "video", data: "*", mimeType: "x" }, "content.0.data"],
 		[{ type: "image", source: { type: "bytes" }, mimeType: "x" }, "content.0.source.data"],
 		[{ type: "image", source: "x", mimeType: "x" }, "content.0.source"],
-	])("are refused with the path of invalid bytes: %o", (block, path) => {
+	])("are rejected with the path of invalid bytes: %o", (block, path) => {
 		expect(() => json(block)).toThrow(expect.objectContaining({ code: "invalid_message", data: { path } }));
 	});
 });

@@ -29,8 +29,8 @@ function throughText(value: unknown): unknown {
 	return decodeValue(JSON.parse(JSON.stringify(encodeValue(value))));
 }
 
-describe("a value that went through JSON text", () => {
-	test("is what it was: bytes, dates, odd numbers and data that looks like a marker", () => {
+describe("a value that was serialised to JSON text", () => {
+	test("is unchanged: bytes, dates, special numbers and data that looks like a marker", () => {
 		fc.assert(
 			fc.property(live, (value) => {
 				expect(throughText(value)).toEqual(value);
@@ -39,7 +39,7 @@ describe("a value that went through JSON text", () => {
 		);
 	});
 
-	test("is what it was when it was encoded twice", () => {
+	test("is unchanged after it was encoded twice", () => {
 		fc.assert(
 			fc.property(live, (value) => {
 				expect(decodeValue(decodeValue(encodeValue(encodeValue(value))) as never)).toEqual(value);
@@ -60,7 +60,7 @@ describe("a value that went through JSON text", () => {
 		expect(throughText({ a: undefined, b: [undefined], c: 1 })).toEqual({ b: [null], c: 1 });
 	});
 
-	test("is what `toJSON` says where there is one", () => {
+	test("is the result of `toJSON` if it has one", () => {
 		expect(throughText({ at: { toJSON: () => ({ plain: new Uint8Array([1]) }) } })).toEqual({
 			at: { plain: new Uint8Array([1]) },
 		});
@@ -73,7 +73,7 @@ test("plain JSON is passed on uncopied", () => {
 	expect(decodeValue(value)).toBe(value);
 });
 
-test("a shared object that is no circle is encoded at both places", () => {
+test("a shared object without a cycle is encoded at both positions", () => {
 	const shared = { at: new Date(0) };
 	expect(throughText({ a: shared, b: [shared] })).toEqual({ a: shared, b: [shared] });
 });
@@ -89,7 +89,7 @@ class Account extends Secret {
 	readonly owner = "Ann";
 }
 
-test("of an instance of a class its members are kept, or it is refused, as asked", () => {
+test("an instance of a class keeps its members, or is rejected, as requested", () => {
 	expect(encodeValue({ a: new Account() })).toEqual({ a: { owner: "Ann" } });
 	expect(() => encodeValue({ a: new Account() }, { instances: "refuse" })).toThrow(/"a".*class Account/);
 	const bare = Object.assign(Object.create(null), { a: 1 });
@@ -97,7 +97,7 @@ test("of an instance of a class its members are kept, or it is refused, as asked
 		expect(encodeValue(plain, { instances: "refuse" })).toEqual({ ...plain });
 });
 
-test("binary data of every kind is what it was, its bytes as base64", () => {
+test("binary data of every kind is unchanged, with its bytes as base64", () => {
 	const buffer = new Uint8Array([0, 0, 0, 0, 0, 0, 240, 63, 1, 2, 3, 4, 5, 6, 7, 8]).buffer;
 	const values = [
 		buffer,
@@ -123,7 +123,7 @@ test("binary data of every kind is what it was, its bytes as base64", () => {
 	expect(JSON.stringify(encodeValue(new Uint16Array([1, 2])))).toContain('"AQACAA=="');
 });
 
-describe("what JSON cannot say is refused with the path to it", () => {
+describe("a value that JSON cannot represent is rejected with its path", () => {
 	const circular: Record<string, unknown> = { list: [] };
 	(circular.list as unknown[]).push(circular);
 	test.each([

@@ -7,12 +7,12 @@ const throws = (): never => {
 };
 
 describe("after", () => {
-	test("continues within the call where the value is there", () => {
+	test("continues synchronously if the value is available", () => {
 		expect(after(2, (value) => value + 1)).toBe(3);
 		expect(() => after(2, throws, () => "caught")).toThrow(fault);
 	});
 
-	test("continues when the value comes, and gives what it rejects with to `failed`", async () => {
+	test("continues when the promise resolves, and passes a rejection to `failed`", async () => {
 		expect(await after(Promise.resolve(2), (value) => value + 1)).toBe(3);
 		expect(await after(Promise.reject(fault), throws, (error) => error)).toBe(fault);
 		await expect(after(Promise.resolve(2), throws, () => "caught")).rejects.toBe(fault);
@@ -20,7 +20,7 @@ describe("after", () => {
 });
 
 describe("attempt", () => {
-	test("gives what the call throws or rejects with to `failed`", async () => {
+	test("passes the error of the call to `failed`, thrown or rejected", async () => {
 		expect(attempt(throws, throws, (error) => error)).toBe(fault);
 		expect(
 			await attempt(
@@ -31,7 +31,7 @@ describe("attempt", () => {
 		).toBe(fault);
 	});
 
-	test("leaves what the continuation throws to the caller", async () => {
+	test("passes errors of the continuation to the caller", async () => {
 		expect(() =>
 			attempt(
 				() => 1,
@@ -49,7 +49,7 @@ describe("attempt", () => {
 	});
 });
 
-test("guarded gives what a call returns, or what `failed` makes of its failure", async () => {
+test("guarded returns the result of a call, or the result of `failed` for its error", async () => {
 	const failed = (error: unknown): string => `caught ${(error as Error).message}`;
 	expect(guarded(() => 1, failed)).toBe(1);
 	expect(guarded(throws, failed)).toBe("caught fault");

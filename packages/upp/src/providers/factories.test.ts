@@ -38,7 +38,7 @@ test.each<[Provider, string]>([
 });
 
 describe("a model of a factory", () => {
-	test("is reached with the options it was made with", async () => {
+	test("is called with the options it was created with", async () => {
 		const headers = { "x-mine": "1" };
 		const model = openaiCompatible("m", { name: "acme", apiKey: "secret", baseURL: server.url, headers });
 		expect(await ask(model)).toBe("Hi");
@@ -49,7 +49,7 @@ describe("a model of a factory", () => {
 		});
 	});
 
-	test("is reached with what the call's config says, a key from each kind of source", async () => {
+	test("is called with the call's config, and a key from each kind of source", async () => {
 		const model = openai("m", { api: "chat", apiKey: "unused", baseUrl: "http://127.0.0.1:1" });
 		let keys = 0;
 		const sources = ["plain", () => "function", { getKey: async () => `strategy ${++keys}` }] as const;
@@ -65,7 +65,7 @@ describe("a model of a factory", () => {
 		]);
 	});
 
-	test("is made anew only when its connection changes", async () => {
+	test("is created again only when its connection changes", async () => {
 		const seen = new Set<unknown>();
 		const fetched = (...parameters: Parameters<typeof fetch>): ReturnType<typeof fetch> => {
 			seen.add(parameters[0]);
@@ -81,7 +81,7 @@ describe("a model of a factory", () => {
 		expect(seen).toEqual(new Set([`${server.url}/chat/completions`]));
 	});
 
-	test("uses OpenAI's Responses interface unless chat is asked for", async () => {
+	test("uses OpenAI's Responses API unless chat is requested", async () => {
 		await ask(openai("m", { apiKey: "key", baseURL: server.url })).catch(() => {});
 		expect(server.requests[0]?.path).toBe("/responses");
 	});
@@ -93,7 +93,7 @@ describe("a model of a factory", () => {
 		vi.unstubAllEnvs();
 	});
 
-	test("whose package is not installed says what to install", async () => {
+	test("whose package is not installed reports what to install", async () => {
 		vi.doMock("@ai-sdk/openai", () => {
 			throw new Error("Cannot find package '@ai-sdk/openai'");
 		});
@@ -104,7 +104,7 @@ describe("a model of a factory", () => {
 		});
 	});
 
-	test("of an unnamed server without an address says so", async () => {
+	test("of an unnamed server without an address reports it", async () => {
 		await expect(ask(openaiCompatible("m"))).rejects.toMatchObject({
 			code: "invalid_model",
 			message: expect.stringContaining("baseURL"),

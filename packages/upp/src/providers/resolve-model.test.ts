@@ -12,7 +12,7 @@ function languageModel(specificationVersion: string): never {
 }
 
 describe("a model", () => {
-	test("is a reference made by a provider, with the options it was called with", () => {
+	test("is a reference created by a provider, with the options it was called with", () => {
 		const reference = provider("m1", { a: 1 });
 		expect(resolveModel(reference)).toBe(reference);
 		expect(reference).toEqual({ modelId: "m1", provider, options: { a: 1 } });
@@ -36,8 +36,8 @@ describe("a model", () => {
 	});
 });
 
-describe("what is no model", () => {
-	test("is a provider that was not called, of ours or of the AI SDK", () => {
+describe("an invalid model", () => {
+	test("is an uncalled provider, of Holdfast or of the AI SDK", () => {
 		for (const given of [provider, openai, createOpenAI({ apiKey: "k" })]) {
 			expect(() => resolveModel(given as never)).toThrow(
 				expect.objectContaining({ code: "provider_not_called", message: expect.stringContaining('("…")') }),
@@ -51,14 +51,14 @@ describe("what is no model", () => {
 		["another function", () => {}, "function"],
 		["another version", languageModel("v9"), "v9"],
 		["an object", {}, "object"],
-	])("is %s, and the error says what to do", (_, given, words) => {
+	])("is %s, and the error explains what to do", (_, given, words) => {
 		expect(() => resolveModel(given as never)).toThrow(
 			expect.objectContaining({ code: "invalid_model", message: expect.stringContaining(words) }),
 		);
 	});
 
 	test.each(["doGenerate", "doStream"])(
-		"without `%s` is refused in words that name what is missing",
+		"without `%s` is rejected with a message that names what is missing",
 		(name) => {
 			const { [name]: _, ...half } = languageModel("v3") as Record<string, unknown>;
 			expect(() => resolveModel(half as never)).toThrow(`no function \`${name}\``);

@@ -110,7 +110,7 @@ async function ask({ model }: Made, how: "whole" | "streamed", config: ProviderC
 
 describe.each(Object.entries(kinds))("%s", (name, make) => {
 	test.each(["whole", "streamed"] as const)(
-		"that sends nothing fails in time, asked %s, and is tried again",
+		"that sends nothing fails in time, called with %s, and is retried",
 		async (how) => {
 			const made = make("silent");
 			const retryStrategy = exponentialBackoff({ maxRetries: 1, initialDelayMs: 1 });
@@ -123,7 +123,7 @@ describe.each(Object.entries(kinds))("%s", (name, make) => {
 		},
 	);
 
-	test("that falls silent in the middle fails, and is not tried again", async () => {
+	test("that falls silent in the middle fails, and is not retried", async () => {
 		const made = make("silent", [started[name as keyof typeof started] as never]);
 		const retryStrategy = exponentialBackoff({ maxRetries: 1, initialDelayMs: 1 });
 		expect(await ask(made, "streamed", { silenceMs: 20, retryStrategy })).toMatchObject({ code: "TIMEOUT" });
@@ -131,7 +131,7 @@ describe.each(Object.entries(kinds))("%s", (name, make) => {
 	});
 
 	test.each(["text", "reasoning", "arguments"] as const)(
-		"that sends %s without an end is left",
+		"that sends endless %s is cut off",
 		async (behaviour) => {
 			const made = make(behaviour);
 			expect(await ask(made, "streamed", { maxAnswerCharacters: 1024 * 1024 })).toMatchObject({
@@ -146,7 +146,7 @@ describe.each(Object.entries(kinds))("%s", (name, make) => {
 		},
 	);
 
-	test("that sends pieces without content is left, by their number or as silent", async () => {
+	test("that sends pieces without content is cut off, by their number or as silent", async () => {
 		const many = make("nothing");
 		expect(await ask(many, "streamed", { maxAnswerCharacters: 1024 * 1024 })).toMatchObject({
 			code: "INVALID_RESPONSE",
@@ -156,7 +156,7 @@ describe.each(Object.entries(kinds))("%s", (name, make) => {
 	});
 });
 
-test("a slow answer is waited for as long as pieces come", async () => {
+test("a slow answer is waited for as long as pieces arrive", async () => {
 	const message = new AssistantMessage("done");
 	const bind = () => ({
 		modelId: "m",
@@ -181,7 +181,7 @@ test.each([
 	["silenceMs", "1" as never],
 	["maxAnswerCharacters", 0],
 	["maxAnswerCharacters", Number.NaN],
-])("config.%s: %s is refused", (option, value) => {
+])("config.%s: %s is rejected", (option, value) => {
 	expect(() => llm({ model: custom("text").model, config: { [option]: value } })).toThrow(
 		expect.objectContaining({ code: "invalid_option", data: { option: `config.${option}` } }),
 	);

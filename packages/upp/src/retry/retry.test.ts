@@ -28,19 +28,19 @@ describe("exponential backoff", () => {
 		]);
 	});
 
-	test("waits as long as the provider asks, unless that is too long", () => {
+	test("waits as long as the provider requests, unless that is too long", () => {
 		const strategy = exponentialBackoff();
 		expect(strategy.onRetry(limited(34_400), 1)).toBe(34_400);
 		expect(strategy.onRetry(limited(0), 1)).toBe(0);
 		expect(strategy.onRetry(limited(60_001), 1)).toBeNull();
 	});
 
-	test("does not retry what cannot get better", () => {
+	test("does not retry permanent errors", () => {
 		expect(exponentialBackoff().onRetry(refused, 1)).toBeNull();
 		expect(noRetry.onRetry(overloaded, 1)).toBeNull();
 	});
 
-	test("spreads waits where it is given chance", () => {
+	test("spreads waits if it has randomness", () => {
 		expect(exponentialBackoff({ random: () => 1 }).onRetry(overloaded, 1)).toBe(250);
 	});
 });
@@ -73,7 +73,7 @@ describe("a model with a retry strategy", () => {
 		]);
 	});
 
-	test("is tried again in a stream before its first event, and not after", async () => {
+	test("is retried in a stream before its first event, and not after", async () => {
 		const slept: number[] = [];
 		const config = { retryStrategy: exponentialBackoff() };
 		const early = bound([{ error: overloaded }, { text: "ok" }], slept);
@@ -97,7 +97,7 @@ describe("a model with a retry strategy", () => {
 		expect(requests).toHaveLength(3);
 	});
 
-	test("waits before each request where the strategy says so, and resets it after a success", async () => {
+	test("waits before each request if the strategy requires it, and resets it after a success", async () => {
 		const slept: number[] = [];
 		let resets = 0;
 		const retryStrategy = { ...exponentialBackoff(), beforeRequest: () => 20, reset: () => void resets++ };
@@ -106,7 +106,7 @@ describe("a model with a retry strategy", () => {
 		expect(resets).toBe(1);
 	});
 
-	test("does not compute messages that nobody reads", async () => {
+	test("does not compute messages that are not read", async () => {
 		const { model } = bound([{ text: "ok" }], []);
 		let computed = 0;
 		const lazy = request({ retryStrategy: noRetry });
@@ -136,7 +136,7 @@ describe("a call", () => {
 		await expect(outcome).rejects.toMatchObject({ code: "CANCELLED", cause: "enough" });
 	});
 
-	test("to a model that does not listen ends at once when it is cancelled, before or after the start", async () => {
+	test("to a model that ignores its signal ends at once when it is cancelled, before or after the start", async () => {
 		const controller = new AbortController();
 		let signal: AbortSignal | undefined;
 		const run = (given: AbortSignal): Promise<never> => {
@@ -192,7 +192,7 @@ describe("a call", () => {
 		}
 	});
 
-	test("leaves no listener on the signal it was given", async () => {
+	test("leaves no listener on its signal", async () => {
 		const { signal } = new AbortController();
 		let listeners = 0;
 		const add = signal.addEventListener.bind(signal);

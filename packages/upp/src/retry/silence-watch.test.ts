@@ -21,7 +21,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: [...fake.toFake] }));
 afterEach(() => void vi.useRealTimers());
 
 describe("the timer of all silences", () => {
-	test("is one, looks each second, and ends once nothing is watched", () => {
+	test("is shared, checks each second, and ends once nothing is watched", () => {
 		const all = [silent(), silent(), silent()];
 		for (const each of all) watch(each);
 		expect(vi.getTimerCount()).toBe(1);
@@ -37,7 +37,7 @@ describe("the timer of all silences", () => {
 		unwatch(late);
 	});
 
-	test("looks at each that is left, whichever are taken out and put in meanwhile", () => {
+	test("checks all remaining entries, regardless of removals and additions in the meantime", () => {
 		const added = silent();
 		const all: ReturnType<typeof silent>[] = [];
 		for (let index = 0; index < 6; index++)
@@ -60,7 +60,7 @@ describe("the timer of all silences", () => {
 		expect(all.map(({ looks }) => looks.length)).toEqual(before);
 	});
 
-	test("is made anew where the platform's timers were replaced", () => {
+	test("is created again if the platform's timers were replaced", () => {
 		const each = silent();
 		watch(each);
 		vi.useRealTimers();
@@ -76,7 +76,7 @@ describe("the timer of all silences", () => {
 
 describe("a long silence", () => {
 	test.each([600_000, 60_000])(
-		"of %s ms ends the answer in time, and a second or two late at most",
+		"of %s ms ends the answer on time, or at most one or two seconds late",
 		(silenceMs) => {
 			const leave = vi.fn();
 			new AnswerWatch({ silenceMs }, "p", { leave });
@@ -90,7 +90,7 @@ describe("a long silence", () => {
 		},
 	);
 
-	test("begins again with each piece of content, and with nothing else", () => {
+	test("restarts with each piece of content, and with nothing else", () => {
 		const leave = vi.fn();
 		const watched = new AnswerWatch(undefined, "p", { leave });
 		for (let time = 0; time < 5; time++) {
@@ -105,7 +105,7 @@ describe("a long silence", () => {
 		expect(leave).toHaveBeenCalledOnce();
 	});
 
-	test("of an answer that is whole ends nothing", () => {
+	test("of a complete answer ends nothing", () => {
 		const leave = vi.fn();
 		const watched = new AnswerWatch(undefined, "p", { leave });
 		watched.close();

@@ -22,7 +22,7 @@ function silent(): { readonly model: BoundLLMModel; seen(): LLMRequest } {
 	return { model, seen: () => seen as LLMRequest };
 }
 
-test("a signal that is read after the answer was left has fired, in copies of the request too", async () => {
+test("a signal that is read after the answer was abandoned is aborted, also in copies of the request", async () => {
 	const { model, seen } = silent();
 	await expect(model.complete({ messages: [], config: { silenceMs: 5 } })).rejects.toMatchObject({
 		code: "TIMEOUT",
@@ -31,7 +31,7 @@ test("a signal that is read after the answer was left has fired, in copies of th
 	expect({ ...seen() }.signal).toBe(seen().signal);
 });
 
-test("the signal fires when the caller's does, and messages are not computed for it", () => {
+test("the signal aborts with the caller's, and messages are not computed for it", () => {
 	const { model, seen } = silent();
 	const caller = new AbortController();
 	const request = { config: {}, signal: caller.signal } as unknown as LLMRequest;
@@ -53,7 +53,7 @@ test("the signal fires when the caller's does, and messages are not computed for
 const prepared = (signal?: AbortSignal): LLMRequest =>
 	watchable({ messages: [], config: { silenceMs: 5 } }, signal);
 
-test("a prepared request is not copied, and copies of it have a signal of the answer", async () => {
+test("a prepared request is not copied, and copies of it have the answer's signal", async () => {
 	const { model, seen } = silent();
 	const caller = new AbortController();
 	const request = prepared(caller.signal);
@@ -67,7 +67,7 @@ test("a prepared request is not copied, and copies of it have a signal of the an
 	expect(caller.signal.aborted).toBe(false);
 });
 
-test("a prepared request that a model is given again has a new signal", async () => {
+test("a prepared request that is reused for a model has a new signal", async () => {
 	const { model, seen } = silent();
 	const caller = new AbortController();
 	const request = prepared(caller.signal);
@@ -88,18 +88,15 @@ test.each([
 		(request: LLMRequest): LLMRequest =>
 			Object.defineProperties({} as LLMRequest, Object.getOwnPropertyDescriptors(request)),
 	],
-])(
-	"what a model asks of another with the request it was given, %s, ends with its answer",
-	async (_, pass) => {
-		const { model: inner, seen } = silent();
-		const config = { silenceMs: Number.POSITIVE_INFINITY };
-		const complete = (request: LLMRequest): Promise<LLMResponse> =>
-			inner.complete(Object.assign(pass(request), { config }));
-		const outer = watchedModel({ ...inner, complete }, "p");
-		await expect(outer.complete(prepared())).rejects.toMatchObject({ code: "TIMEOUT" });
-		expect(seen().signal?.aborted).toBe(true);
-	},
-);
+])("a model's own request to another model with its request, %s, ends with its answer", async (_, pass) => {
+	const { model: inner, seen } = silent();
+	const config = { silenceMs: Number.POSITIVE_INFINITY };
+	const complete = (request: LLMRequest): Promise<LLMResponse> =>
+		inner.complete(Object.assign(pass(request), { config }));
+	const outer = watchedModel({ ...inner, complete }, "p");
+	await expect(outer.complete(prepared())).rejects.toMatchObject({ code: "TIMEOUT" });
+	expect(seen().signal?.aborted).toBe(true);
+});
 
 test("a model that throws at once leaves nothing watched", async () => {
 	vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

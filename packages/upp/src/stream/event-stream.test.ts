@@ -13,7 +13,7 @@ async function texts(stream: AsyncIterable<StreamEvent>): Promise<string[]> {
 }
 
 describe("a stream of events", () => {
-	test("gives all events in order, those from before somebody read as well", async () => {
+	test("emits all events in order, including those from before the first read", async () => {
 		const gate = Promise.withResolvers<void>();
 		const stream = new EventStream(async (target) => {
 			target.push(textDelta("a"));
@@ -29,7 +29,7 @@ describe("a stream of events", () => {
 		expect(await stream.result).toBe("done");
 	});
 
-	test("settles its result when nobody reads, and joins what waits beyond the limit", async () => {
+	test("settles its result if no one reads, and joins unread events beyond the limit", async () => {
 		const stream = new EventStream(async (target) => {
 			for (let index = 0; index < 100_000; index++) target.push(textDelta("x"));
 			target.push({ type: "message_stop", index: 0, delta: {} });
@@ -41,7 +41,7 @@ describe("a stream of events", () => {
 		expect(all.join("")).toBe(`${"x".repeat(100_000)}message_stop`);
 	});
 
-	test("fails for the reader after the last event, and for whoever waits for the result", async () => {
+	test("fails for the reader after the last event, and for those who await the result", async () => {
 		const error = new Error("broken");
 		const stream = new EventStream(async (target) => {
 			target.push(textDelta("a"));
@@ -74,7 +74,7 @@ describe("a stream of events", () => {
 		expect(await stream.next()).toEqual({ done: true, value: undefined });
 	});
 
-	test("answers several waiting reads in order", async () => {
+	test("resolves several pending reads in order", async () => {
 		const stream = new EventStream(async (target) => {
 			await Promise.resolve();
 			target.push(textDelta("a"));

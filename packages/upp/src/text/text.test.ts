@@ -8,7 +8,7 @@ const texts = fc.string({ unit: fc.constantFrom("a", "é", "\u2028", "😀", "�
 /** Texts of any UTF-16 code units. */
 const units = fc.string({ unit: fc.constantFrom("a", "\ud83d", "\ude00", "😀"), maxLength: 12 });
 
-test("a cut text is a beginning of the text, within the limit, and never splits a character", () => {
+test("a cut text is a prefix of the text, within the limit, and never splits a character", () => {
 	fc.assert(
 		fc.property(texts, fc.integer({ min: 0, max: 70 }), (text, most) => {
 			const cut = cutText(text, most);
@@ -21,7 +21,7 @@ test("a cut text is a beginning of the text, within the limit, and never splits 
 });
 
 describe("well-formed data", () => {
-	test("is what any data becomes: all texts and names are well-formed, everything else stays", () => {
+	test("is the result for any data: all texts and names are well-formed, everything else stays", () => {
 		const data = fc.letrec((tie) => ({
 			any: fc.oneof(
 				{ depthSize: "small" },
@@ -56,7 +56,7 @@ describe("well-formed data", () => {
 		expect(wellFormed(whole)).toBe(whole);
 	});
 
-	test("leaves objects of other classes as they are, and data nested without end too", () => {
+	test("leaves objects of other classes unchanged, and endlessly nested data too", () => {
 		const url = new URL("https://example.com");
 		expect(wellFormed({ url }).url).toBe(url);
 		const circular: { self?: unknown } = {};

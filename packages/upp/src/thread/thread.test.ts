@@ -4,7 +4,7 @@ import { createTurn, emptyUsage, sumUsage } from "../turn/index.ts";
 import { Thread } from "./thread.ts";
 
 describe("a thread", () => {
-	test("grows by messages, texts and turns, and is read in parts", () => {
+	test("grows by messages, texts and turns, and can be read in parts", () => {
 		const thread = new Thread([new UserMessage("one")]);
 		const response = new AssistantMessage("four");
 		const turn = createTurn({
@@ -23,7 +23,7 @@ describe("a thread", () => {
 		expect(thread.clear()).toHaveLength(0);
 	});
 
-	test("comes back from JSON as it was", () => {
+	test("is read back from JSON unchanged", () => {
 		const thread = new Thread([], { id: "t1", createdAt: new Date(1000) }).user("hello").assistant("there");
 		const back = Thread.fromJSON(JSON.parse(JSON.stringify(thread)));
 		expect(back.messages).toEqual(thread.messages);
@@ -31,7 +31,7 @@ describe("a thread", () => {
 		expect(back.toJSON()).toMatchObject({ id: "t1", createdAt: "1970-01-01T00:00:01.000Z" });
 	});
 
-	test("is not made of other JSON", () => {
+	test("cannot be created from other JSON", () => {
 		const good = new Thread().toJSON();
 		for (const bad of [
 			null,
@@ -47,7 +47,7 @@ describe("a thread", () => {
 	});
 });
 
-test("usages add up, cache tokens where they are known", () => {
+test("usages add up, and cache tokens where they are known", () => {
 	const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
 	expect(sumUsage(usage, usage)).toEqual({ inputTokens: 2, outputTokens: 4, totalTokens: 6 });
 	expect(sumUsage(emptyUsage(), { ...usage, cacheReadTokens: 1 })).toEqual({ ...usage, cacheReadTokens: 1 });

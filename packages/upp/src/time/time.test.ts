@@ -5,11 +5,11 @@ import { delay, startTimer, timeoutSignal } from "./timer.ts";
 const day = 24 * 60 * 60_000;
 
 describe("a duration option", () => {
-	test("has its value, or the standard when it is not given", () => {
+	test("has its value, or the default if it is not given", () => {
 		expect([readDuration("waitMs", 5, 7), readDuration("waitMs", undefined, 7)]).toEqual([5, 7]);
 	});
 
-	test("of the wrong kind is refused with its name and what it must be", () => {
+	test("of the wrong type is rejected with its name and the accepted values", () => {
 		for (const value of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, "5" as never, null as never])
 			expect(() => readDuration("waitMs", value, 7)).toThrow(
 				expect.objectContaining({ code: "invalid_option", data: { option: "waitMs" } }),
@@ -26,7 +26,7 @@ describe("a timer", () => {
 	afterEach(() => void vi.useRealTimers());
 
 	test.each([0, 1, 2 ** 31 - 1, 2 ** 31, 30 * day, 60 * day])(
-		"of %d ms wakes then, and not before",
+		"of %d ms fires then, and not before",
 		(wait) => {
 			const wake = vi.fn();
 			startTimer(wait, wake);
@@ -39,7 +39,7 @@ describe("a timer", () => {
 		},
 	);
 
-	test("without an end never wakes, and one that is called off leaves nothing behind", () => {
+	test("without an end never fires, and a cancelled one leaves nothing behind", () => {
 		startTimer(Number.POSITIVE_INFINITY, () => expect.fail("woken"));
 		const callOff = startTimer(60 * day, () => expect.fail("woken"));
 		vi.advanceTimersByTime(40 * day);
@@ -56,7 +56,7 @@ describe("a timer", () => {
 		expect(signal.reason).toMatchObject({ name: "TimeoutError" });
 	});
 
-	test("of a delay is called off by its signal", async () => {
+	test("of a delay is cancelled by its signal", async () => {
 		const stopping = new AbortController();
 		const waiting = delay(60 * day, stopping.signal);
 		vi.advanceTimersByTime(30 * day);

@@ -19,7 +19,7 @@ describe("names and ids", () => {
 		expect(["read_file", "call_1"].map(wireToolName)).toEqual(["read_file", "call_1"]);
 	});
 
-	test("stay apart when they differ in nothing but what providers refuse", () => {
+	test("stay distinct if they differ only in characters that providers reject", () => {
 		const names = ["a.b", "a/b", "a b", "a_b", "ä_b", `${"x".repeat(70)}1`, `${"x".repeat(70)}2`];
 		expect(new Set(names.map(wireToolName)).size).toBe(names.length);
 		const ids = Array.from({ length: 20_000 }, (_, at) => `call:${at}`);
@@ -27,8 +27,8 @@ describe("names and ids", () => {
 	});
 });
 
-describe("a schema that is right already", () => {
-	test("is sent as it is, the same object", () => {
+describe("a schema that is already valid", () => {
+	test("is sent unchanged, as the same object", () => {
 		const schema = {
 			$schema: "https://json-schema.org/draft/2020-12/schema",
 			type: "object",
@@ -96,7 +96,7 @@ describe("a schema becomes an object of properties", () => {
 	});
 });
 
-describe("what other drafts and languages write", () => {
+describe("keywords of other drafts and languages", () => {
 	test.each([
 		["an exclusive bound of draft 4", { minimum: 0, exclusiveMinimum: true }, { exclusiveMinimum: 0 }],
 		[
@@ -114,13 +114,13 @@ describe("what other drafts and languages write", () => {
 		["a negative length", { minLength: -1 }, {}],
 		["a lost reference", { $ref: "#/$defs/Gone" }, {}],
 		["no schema at all", null, {}],
-	])("%s is lifted or left out", (_name, given, made) => {
+	])("%s is converted or removed", (_name, given, made) => {
 		expect(repairSchema(given)).toMatchObject(made);
 		for (const name of Object.keys((given ?? {}) as object))
 			if (!(name in made) && name !== "properties") expect(repairSchema(given)).not.toHaveProperty(name);
 	});
 
-	test("a schema of any shape is repaired without a throw, in time that grows with its size, and stays repaired", () => {
+	test("a schema of any shape is repaired without an error, in linear time, and stays repaired", () => {
 		fc.assert(
 			fc.property(fc.jsonValue({ maxDepth: 5 }), (given) => {
 				const made = repairSchema(given);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { readRanges, toRanges } from "./number-ranges.ts";
 import { noItems, placeItems, type StoredItems } from "./place-items.ts";
 
-test("what is appended gets the next rows, so that a list is one range, equal items too", () => {
+test("appended items get the next rows, so that a list is one range, even with equal items", () => {
 	let stored: StoredItems = noItems;
 	const texts: string[] = [];
 	for (const text of ["a", "b", "a", "a", "c"]) {
@@ -16,7 +16,7 @@ test("what is appended gets the next rows, so that a list is one range, equal it
 	expect(toRanges(stored.numbers)).toBe("1-5");
 });
 
-test("what is cut off in front is dropped, what stays keeps its rows, what is put in gets a new one", () => {
+test("items removed at the front are dropped, kept items keep their rows, inserted items get a new one", () => {
 	const { stored } = placeItems(noItems, ["a", "b", "c", "d"]);
 	const placed = placeItems(stored, ["summary", "c", "d", "e"]);
 	expect(placed.dropped).toEqual([1, 2]);
@@ -29,7 +29,7 @@ test("a window that moves over equal items stays one range", () => {
 	expect(toRanges(placeItems(stored, ["same", "same", "last", "new"]).stored.numbers)).toBe("2-5");
 });
 
-test("whatever the lists are, each row holds the right item and rows that are left are dropped", () => {
+test("for any lists, each row holds the right item and unused rows are dropped", () => {
 	const list = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 8 });
 	fc.assert(
 		fc.property(fc.array(list, { maxLength: 6 }), (lists) => {
@@ -51,7 +51,7 @@ test("whatever the lists are, each row holds the right item and rows that are le
 	);
 });
 
-test("ranges are read as they were written, and nothing else is", () => {
+test("ranges are read back as written, and other texts are rejected", () => {
 	fc.assert(
 		fc.property(fc.array(fc.integer({ min: 1, max: 30 })), (numbers) => {
 			const ranges = readRanges(toRanges(numbers)) ?? [];

@@ -83,7 +83,7 @@ for (const { name, run } of checkpointStoreContract({
 }
 
 describe("checkpoints in a SQLite file", () => {
-	test("cost the bytes of what was said, however many steps a session has", async () => {
+	test("take up the bytes of the messages, regardless of the number of steps", async () => {
 		const sizes: number[] = [];
 		for (const steps of [100, 300]) {
 			path = join(folder, `${steps}.db`);
@@ -122,7 +122,7 @@ describe("checkpoints in a SQLite file", () => {
 		expect((written.at(-1) as number) - (written[0] as number)).toBeLessThan(10);
 	});
 
-	test("hold a changed message under the same id anew, and drop what nothing refers to", async () => {
+	test("store a changed message under the same id again, and drop unreferenced items", async () => {
 		const store = open();
 		const first = AgentState.initial().withMessages([new UserMessage("one"), new AssistantMessage("two")]);
 		await store.save("s", first.toJSON());
@@ -137,7 +137,7 @@ describe("checkpoints in a SQLite file", () => {
 		expect(rows()).toEqual([]);
 	});
 
-	test("are loaded as they were saved, whatever states follow each other, in this store and another", async () => {
+	test("load as they were saved, for any sequence of states, in this store and another", async () => {
 		const [one, other] = [open(), open()];
 		const saves = fc.array(fc.tuple(anyState, fc.boolean()), { minLength: 1, maxLength: 4 });
 		await fc.assert(
@@ -151,7 +151,7 @@ describe("checkpoints in a SQLite file", () => {
 		);
 	});
 
-	test("are for their user alone and are there when the file is opened again", async () => {
+	test("are visible only to their user, and are kept when the file is reopened", async () => {
 		const first = open();
 		await first.save("s", stateOf(1));
 		for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
@@ -161,7 +161,7 @@ describe("checkpoints in a SQLite file", () => {
 		expect(await open({ durability: "power" }).load("s")).toEqual(stateOf(2));
 	});
 
-	test("survive the death of the process: the file and its log as a crash leaves them", async () => {
+	test("survive the death of the process: the file and its log as left by a crash", async () => {
 		const store = open();
 		for (let step = 1; step <= 3; step++) await store.save("s", stateOf(step));
 		for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, join(folder, `crashed.db${suffix}`));
@@ -169,7 +169,7 @@ describe("checkpoints in a SQLite file", () => {
 		expect(await open().load("s")).toEqual(stateOf(3));
 	});
 
-	test("that nobody waited for are stored after flush, those of an agent too", async () => {
+	test("that were not awaited are stored after flush, also those of an agent", async () => {
 		const store = open();
 		for (let step = 1; step <= 5; step++) void store.save("s", stateOf(step));
 		await store.flush();
@@ -192,8 +192,8 @@ describe("checkpoints in a SQLite file", () => {
 	});
 });
 
-describe("what is no file of checkpoints, or no state", () => {
-	test("is refused and left alone: a journal, a text, a file of a newer release", async () => {
+describe("an invalid file of checkpoints, or an invalid state", () => {
+	test("is rejected and unchanged: a journal, a text, a file of a newer release", async () => {
 		await sqliteJournal({ path }).close();
 		const journal = readFileSync(path);
 		expect(() => sqliteCheckpoints(path)).toThrow(expect.objectContaining({ code: "checkpoint_foreign" }));
@@ -212,7 +212,7 @@ describe("what is no file of checkpoints, or no state", () => {
 		expect(existsSync(":memory:")).toBe(false);
 	});
 
-	test("is reported when it is loaded: damaged texts, ranges and rows", async () => {
+	test("is reported on load: damaged texts, ranges and rows", async () => {
 		const store = open();
 		const damages = [
 			"UPDATE items SET body = '{' WHERE list = 'messages'",
@@ -228,7 +228,7 @@ describe("what is no file of checkpoints, or no state", () => {
 		}
 	});
 
-	test("a save that does not fit rejects, and what was saved before is kept", async () => {
+	test("a save that does not fit rejects, and earlier saves are kept", async () => {
 		const store = open({ maxFileSize: 100_000 });
 		await store.save("s", stateOf(1));
 		await expect(store.save("s", stateOf(2, 500_000))).rejects.toMatchObject({
@@ -240,7 +240,7 @@ describe("what is no file of checkpoints, or no state", () => {
 		expect(await store.load("s")).toEqual(stateOf(3));
 	});
 
-	test("wrong options, states and ids are named, and a closed store says so", async () => {
+	test("errors name invalid options, states and ids, and a closed store reports that it is closed", async () => {
 		for (const [option, value] of [
 			["path", 1],
 			["durability", "full"],

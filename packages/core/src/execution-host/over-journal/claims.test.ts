@@ -60,7 +60,7 @@ async function claimer(): Promise<{ readonly host: SqliteHost; readonly leaseId:
 }
 
 describe("a claim on a SQLite host", () => {
-	test("names its owner, and is valid while that worker lives, until its time is over [SES-100]", async () => {
+	test("names its owner, and is valid while that worker lives, until it expires [SES-100]", async () => {
 		const { host, leaseId } = await claimer();
 		const other = open();
 		const lease = { leaseId, workerId: host.journal.workerId };
@@ -72,14 +72,14 @@ describe("a claim on a SQLite host", () => {
 		expect(await claim(other)).toBeDefined();
 	});
 
-	test("is free when its host was closed before it came to anything", async () => {
+	test("is free if its host closed before it used the claim", async () => {
 		const { host } = await claimer();
 		await host.close();
 		expect(await claim(open())).toBeDefined();
 	});
 
 	test.runIf(process.platform === "linux")(
-		"of a dead process is had by one of those who want it, and the dead one's id opens nothing any more [SES-098] [SES-101]",
+		"of a dead process goes to one of its claimants, and the dead process's id is no longer valid [SES-098] [SES-101]",
 		async () => {
 			const { host, leaseId } = await claimer();
 			disguise("started = 'before this process'");
@@ -98,7 +98,7 @@ describe("a claim on a SQLite host", () => {
 	);
 
 	test.runIf(process.platform === "linux")(
-		"whose worker wakes up when another has claimed and not begun it either: it is delivered once, whichever begins it",
+		"whose worker wakes up after another has claimed but not started it: it is delivered once, by whichever starts it",
 		async () => {
 			const both = [open(), open()];
 			const [slow] = both as [SqliteHost, SqliteHost];
@@ -136,7 +136,7 @@ describe("a claim on a SQLite host", () => {
 		},
 	);
 
-	test.runIf(process.platform === "linux")("goes over to who renews it", async () => {
+	test.runIf(process.platform === "linux")("passes to the worker that renews it", async () => {
 		const { leaseId } = await claimer();
 		const heir = open();
 		expect(await heir.store.runs.claim("run-a", { leaseId })).toMatchObject({ ok: true });
@@ -144,7 +144,7 @@ describe("a claim on a SQLite host", () => {
 		expect(await open().store.runs.claim("run-a")).toEqual({ ok: false, reason: "leased" });
 	});
 
-	test("of a worker on another machine is valid for its time: that it does not beat says nothing", async () => {
+	test("of a worker on another machine is valid for its duration, even without heartbeats", async () => {
 		await claimer();
 		disguise("machine = 'another', beat_at = 0");
 		const other = open();

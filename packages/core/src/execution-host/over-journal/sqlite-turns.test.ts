@@ -106,7 +106,7 @@ describe("the events of a run, read from its journal, are those that were emitte
 	});
 });
 
-test("a run's record says what the journal says, without a record of its own [SES-092]", async () => {
+test("a run's record matches the journal, without being stored itself [SES-092]", async () => {
 	const host = open();
 	let answer!: () => void;
 	const gate = new Promise<void>((resolve) => {
@@ -133,7 +133,7 @@ test("a run's record says what the journal says, without a record of its own [SE
 	expect(await runs.get("never")).toBeNull();
 });
 
-test("checkpoints are places in the journal, and cost nothing to keep [SES-102]", async () => {
+test("checkpoints are positions in the journal, and cost nothing to keep [SES-102]", async () => {
 	const host = open();
 	const one = agentOn(host, [{ toolCalls: [{ name: "add" }] }, "It is 3."], { tools: [add] });
 	const run = await one.session("s").send("1 + 2?");

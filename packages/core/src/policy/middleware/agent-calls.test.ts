@@ -25,7 +25,7 @@ const ways: Readonly<Record<string, Call>> = {
 };
 
 describe.each(Object.entries(ways))("%s", (_, call) => {
-	test("goes through the middlewares in order and back, each function once [UAP-102]", async () => {
+	test("passes the middlewares in order and back, each function once [UAP-102]", async () => {
 		const log: string[] = [];
 		const noting = (name: string): Middleware => ({
 			name,
@@ -45,7 +45,7 @@ describe.each(Object.entries(ways))("%s", (_, call) => {
 		expect(log).toEqual(["a.before", "b.before", "c.before", "model", ...out]);
 	});
 
-	test("gives what `after` returned [UAP-099]", async () => {
+	test("returns the result of `after` [UAP-099]", async () => {
 		const replaced = resultOf("replaced");
 		const seen: [string, GenerateResult][] = [];
 		const middleware: Middleware = {
@@ -60,7 +60,7 @@ describe.each(Object.entries(ways))("%s", (_, call) => {
 		expect(seen.map(([input, { turn }]) => [input, turn.response.text])).toEqual([["hi", "hello"]]);
 	});
 
-	test("gives what `onError` returned when the model fails, and the model's own error otherwise", async () => {
+	test("returns the result of `onError` if the model fails, and the model's own error otherwise", async () => {
 		const broken = new Error("broken");
 		const recovered = resultOf("recovered");
 		const model = scriptedModel(() => ({ error: broken }));
@@ -74,7 +74,7 @@ describe.each(Object.entries(ways))("%s", (_, call) => {
 });
 
 describe("an agent with middlewares", () => {
-	test("works with the input and state that a `before` returned", async () => {
+	test("works with the input and state that `before` returned", async () => {
 		const model = scriptedModel(["hello"]);
 		const middleware: Middleware = {
 			name: "changing",
@@ -89,7 +89,7 @@ describe("an agent with middlewares", () => {
 		expect(state.messages.map(({ text }) => text)).toEqual(["earlier", "yes", "changed", "hello"]);
 	});
 
-	test("gives each request metadata of its own, which stays out of the state [UAP-101]", async () => {
+	test("gives each request its own metadata, which is not in the state [UAP-101]", async () => {
 		const seen: unknown[] = [];
 		let now = 0;
 		const timing: Middleware = {
@@ -120,7 +120,7 @@ describe("an agent with middlewares", () => {
 		expect(state.metadata).toEqual({});
 	});
 
-	test("sends the model what a window left, and keeps it as the conversation", async () => {
+	test("sends the model the messages of a window, and keeps those as the conversation", async () => {
 		const model = scriptedModel(() => "yes");
 		const clerk = agent({ model, middleware: [slidingWindow(2)] });
 		let state = AgentState.initial();
@@ -129,7 +129,7 @@ describe("an agent with middlewares", () => {
 		expect(state.messages).toHaveLength(4);
 	});
 
-	test("is ended after the step in which a middleware says stop", async () => {
+	test("ends after the step in which a middleware stops it", async () => {
 		const look = { name: "look", description: "Looks.", parameters: { type: "object" }, run: () => "seen" };
 		const lines: string[] = [];
 		const call = { toolCalls: [{ name: "look" }] };

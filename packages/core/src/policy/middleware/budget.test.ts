@@ -24,7 +24,7 @@ async function afterCall(
 }
 
 describe("a budget", () => {
-	test("lets no call start when the calls before it have used the tokens up", async () => {
+	test("does not start a call after earlier calls have used up the tokens", async () => {
 		const middleware = budget({ maxTokens: 2000 });
 		const once = await afterCall(middleware);
 		const twice = await afterCall(middleware, once);
@@ -53,7 +53,7 @@ describe("a budget", () => {
 		});
 	});
 
-	test("ends a call after the step that reaches its limit, which the state says", async () => {
+	test("ends a call after the step that reaches its limit, according to the state", async () => {
 		const calls = { toolCalls: [{ name: "look" }] };
 		const look = { name: "look", description: "Looks.", parameters: { type: "object" }, run: () => "seen" };
 		const model = scriptedModel([calls, calls, calls, calls, "enough"]);
@@ -65,7 +65,7 @@ describe("a budget", () => {
 		expect(model.requests).toHaveLength(3);
 	});
 
-	test("knows the cost of tokens by the price it was given, or by the agent's for its model", async () => {
+	test("computes the cost of tokens from its own prices, or from the agent's prices for its model", async () => {
 		const price = { input: 1000, output: 2000 };
 		const state = await afterCall(budget({ maxCost: 1.4, price }));
 		expect(state.metadata.budget).toMatchObject({ tokens: 1000, cost: 1.4 });
@@ -79,13 +79,13 @@ describe("a budget", () => {
 		await expect(clerk.generate("second", first.state)).rejects.toMatchObject({ code: "budget_exceeded" });
 	});
 
-	test("refuses a limit to the cost where nobody knows the price", async () => {
+	test("rejects a cost limit if the price is unknown", async () => {
 		await expect(afterCall(budget({ maxCost: 1 }))).rejects.toMatchObject({ code: "invalid_option" });
 		const state = await afterCall(budget({ maxTokens: 5000 }));
 		expect(state.metadata.budget).not.toHaveProperty("cost");
 	});
 
-	test("counts the time at work", async () => {
+	test("counts working time", async () => {
 		const middleware = budget({ maxDuration: 100, clock: clockOf(1000, 1060, 5000, 5060, 9000) });
 		const once = await afterCall(middleware);
 		expect(once.metadata.budget).toMatchObject({ duration: 60 });
@@ -95,7 +95,7 @@ describe("a budget", () => {
 		});
 	});
 
-	test("for each call by itself lets every call start, and still ends it", async () => {
+	test("per call lets every call start, and still ends it", async () => {
 		const middleware = budget({
 			maxDuration: 100,
 			scope: "call",
@@ -110,7 +110,7 @@ describe("a budget", () => {
 		expect((await afterCall(middleware, state)).metadata.budget).toMatchObject({ duration: 160 });
 	});
 
-	test("needs a limit that is a number", () => {
+	test("requires a numeric limit", () => {
 		expect(() => budget({})).toThrow(/limits nothing/);
 		expect(() => budget({ maxTokens: Number.NaN })).toThrow(/maxTokens/);
 	});

@@ -28,8 +28,8 @@ async function follow(model: ModelReference, events: StreamEvent[]): Promise<str
 	return (await stream.response).message.text;
 }
 
-describe("a model with others after it", () => {
-	test("hands over in order when one fails, and begins with the first in each call", async () => {
+describe("a model with fallbacks", () => {
+	test("falls back in order if one fails, and starts with the first in each call", async () => {
 		const first = failing(refused);
 		const second = failing(new Error("broken"));
 		const { model } = bindModel({
@@ -44,19 +44,19 @@ describe("a model with others after it", () => {
 		expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
 	});
 
-	test("leaves the others alone while it answers", async () => {
+	test("does not call the others while it answers", async () => {
 		const other = scriptedModel(["other"]);
 		const { model } = bindModel({ model: fallback(scriptedModel(["first"]), other) });
 		expect((await model.complete(request)).message.text).toBe("first");
 		expect(other.requests).toEqual([]);
 	});
 
-	test("fails with the last one's error when all fail", async () => {
+	test("fails with the last error if all fail", async () => {
 		const { model } = bindModel({ model: fallback(failing(refused), failing(overloaded)) });
 		await expect(model.complete(request)).rejects.toBe(overloaded);
 	});
 
-	test("hands a stream over that has not said anything, and no other", async () => {
+	test("falls back only for a stream that has no output yet", async () => {
 		const events: StreamEvent[] = [];
 		expect(await follow(fallback(failing(refused), scriptedModel(["second"])), events)).toBe("second");
 		expect(events.filter(({ type }) => type === "message_start")).toHaveLength(1);
@@ -66,14 +66,14 @@ describe("a model with others after it", () => {
 		expect(other.requests).toEqual([]);
 	});
 
-	test("notifies the caller of the change", async () => {
+	test("notifies the caller of the fallback", async () => {
 		const emitted: unknown[] = [];
 		const { model } = bindModel({ model: fallback(failing(refused), scriptedModel(["second"])) });
 		await model.complete({ ...request, onRetry: (info) => emitted.push(info) });
 		expect(emitted).toEqual([{ attempt: 1, delayMs: 0, error: refused }]);
 	});
 
-	test("does not hand over a cancelled call, nor one that was set up wrongly", async () => {
+	test("does not fall back for a cancelled call, or for one that was configured wrongly", async () => {
 		const other = scriptedModel(["other"]);
 		const cancelled = new UPPError("Enough.", "CANCELLED", "scripted", "llm");
 		const missing = new HoldfastError("provider_not_installed", "Install it.");
@@ -86,7 +86,7 @@ describe("a model with others after it", () => {
 		expect(other.requests).toEqual([]);
 	});
 
-	test("can do what all of them can", () => {
+	test("has the capabilities that all of them share", () => {
 		const weak: LLMCapabilities = {
 			streaming: false,
 			tools: true,
@@ -106,7 +106,7 @@ describe("a model with others after it", () => {
 		expect(model.modelId).toBe("strong|weak");
 	});
 
-	test("follows a retry strategy of the config once, around all models", async () => {
+	test("applies the config's retry strategy once, around all models", async () => {
 		const asked: number[] = [];
 		const retryStrategy = {
 			onRetry: (_: UPPError, attempt: number) => {
@@ -127,7 +127,7 @@ describe("a model with others after it", () => {
 		expect(config?.retryStrategy?.onRetry(overloaded, 1)).toBeNull();
 	});
 
-	test("goes together with retry, and works in an agent with tools", async () => {
+	test("can be combined with retry, and works in an agent with tools", async () => {
 		const first = failing(overloaded);
 		const add = { name: "add", description: "Adds.", parameters: { type: "object" }, run: () => 3 };
 		const second = scriptedModel([{ toolCalls: [{ name: "add" }] }, "It is 3."]);
@@ -137,7 +137,7 @@ describe("a model with others after it", () => {
 		expect(first.requests).toHaveLength(4);
 	});
 
-	test("refuses what is no language model", () => {
+	test("rejects invalid language models", () => {
 		const none = createProvider({ name: "none", version: "1", modalities: {} });
 		expect(() => fallback(scriptedModel([]), none("x"))).toThrow(/offers no language models/);
 		expect(() => fallback(scriptedModel([]), none as never)).toThrow(/Call it with a model's id/);

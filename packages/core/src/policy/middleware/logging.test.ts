@@ -13,7 +13,7 @@ function clockOf(...times: number[]): { monotonic(): number } {
 afterEach(() => vi.restoreAllMocks());
 
 describe("logging", () => {
-	test("logs start and end to console.log with the time between, and nothing of what was said [UAP-103]", async () => {
+	test("logs start and end to console.log with the duration, but no content [UAP-103]", async () => {
 		const print = vi.spyOn(console, "log").mockImplementation(() => {});
 		const clock = clockOf(100, 142);
 		await aroundRun([logging({ clock })], contextOf(), async () => resultOf("the secret answer"));
@@ -30,7 +30,7 @@ describe("logging", () => {
 		expect(print.mock.calls.at(-1)).toEqual(["[error] agent clerk failed in 2 ms: no luck"]);
 	});
 
-	test("calls a function of one's own, with messages and without durations when asked to [UAP-104]", async () => {
+	test("calls a custom function, with messages and without durations if configured [UAP-104]", async () => {
 		const print = vi.spyOn(console, "log").mockImplementation(() => {});
 		const emitted: [string, LogEntry][] = [];
 		const middleware = logging({
@@ -50,7 +50,7 @@ describe("logging", () => {
 		expect(emitted.some(([, entry]) => "duration" in entry)).toBe(false);
 	});
 
-	test("leaves out what is below its level [UAP-104]", async () => {
+	test("omits entries below its level [UAP-104]", async () => {
 		const lines: string[] = [];
 		const middleware = logging({
 			level: "error",
@@ -77,7 +77,7 @@ describe("logging", () => {
 		expect(logging().stop).toBeUndefined();
 	});
 
-	test("hands data and line to loggers with a method for each level, as pino's", async () => {
+	test("passes data and line to loggers with a method for each level, such as pino", async () => {
 		const emitted: unknown[] = [];
 		class Logger {
 			readonly bindings = "own";
@@ -107,7 +107,7 @@ describe("logging", () => {
 		]);
 	});
 
-	test("refuses levels and loggers that mean nothing", () => {
+	test("rejects invalid levels and loggers", () => {
 		expect(() => logging({ level: "loud" as "info" })).toThrow(/"loud" is unknown.*debug, info/);
 		expect(() => logging({ logger: { info() {} } as never })).toThrow(/no method `debug`/);
 	});

@@ -15,7 +15,7 @@ const history = [
 const estimate = (): number => 10;
 
 describe("pruning tool outputs", () => {
-	test("changes nothing up to the limit less the reserve [UAP-058]", async () => {
+	test("changes nothing up to the limit minus the reserve [UAP-058]", async () => {
 		const middleware = pruneToolOutputs({ contextLimit: 80, outputReserve: 10, protectRecent: 0, estimate });
 		const context = contextOf(history);
 		expect(await middleware.before?.(context)).toBeUndefined();
@@ -23,7 +23,7 @@ describe("pruning tool outputs", () => {
 		expect(await historyAfter(context, tighter)).not.toEqual(history);
 	});
 
-	test("clears outputs older than the protected tokens and leaves all other messages as they are [UAP-058]", async () => {
+	test("clears outputs older than the protected tokens and keeps all other messages unchanged [UAP-058]", async () => {
 		const middleware = pruneToolOutputs({ contextLimit: 60, outputReserve: 0, protectRecent: 20, estimate });
 		const messages = await historyAfter(contextOf(history), middleware);
 		for (const at of [0, 1, 3, 4, 5, 6]) expect(messages[at]).toBe(history[at]);
@@ -52,13 +52,13 @@ describe("pruning tool outputs", () => {
 		]);
 	});
 
-	test("finds nothing to do a second time", async () => {
+	test("changes nothing when it is applied again", async () => {
 		const middleware = pruneToolOutputs({ contextLimit: 0, outputReserve: 0, protectRecent: 0 });
 		const once = await historyAfter(contextOf(history), middleware);
 		expect(await middleware.before?.(contextOf(once))).toBeUndefined();
 	});
 
-	test("takes four characters of JSON for a token, and 184,000 tokens for the limit", async () => {
+	test("estimates a token as four characters of JSON, and has a limit of 184,000 tokens", async () => {
 		const sizeOf = (text: string): number => JSON.stringify(new UserMessage(text)).length;
 		const base = sizeOf("") + JSON.stringify(toolRound(["1"], "output")[1]).length;
 		const tool = toolRound(["1"], "output")[1] as ToolResultMessage;
@@ -70,7 +70,7 @@ describe("pruning tool outputs", () => {
 		expect((first as ToolResultMessage).results[0]?.result).toBe(cleared);
 	});
 
-	test("refuses limits that are no numbers", () => {
+	test("rejects limits that are not numbers", () => {
 		expect(() => pruneToolOutputs({ contextLimit: Number.NaN })).toThrow(/contextLimit/);
 		expect(() => pruneToolOutputs({ protectRecent: -1 })).toThrow(/protectRecent/);
 	});

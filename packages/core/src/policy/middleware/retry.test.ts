@@ -31,7 +31,7 @@ async function follow(model: ModelReference, events: StreamEvent[]): Promise<str
 }
 
 describe("a model that retries", () => {
-	test("is asked three times, after longer and longer waits, and the caller is notified", async () => {
+	test("is called three times, after longer and longer waits, and the caller is notified", async () => {
 		const slept: number[] = [];
 		const emitted: RetryInfo[] = [];
 		const model = scriptedModel([{ error: overloaded }, { error: overloaded }, "at last"]);
@@ -46,13 +46,13 @@ describe("a model that retries", () => {
 		]);
 	});
 
-	test("gives the last error as it was thrown when its attempts are used up", async () => {
+	test("throws the last error unchanged when its attempts are used up", async () => {
 		const model = scriptedModel(() => ({ error: overloaded }));
 		await expect(ask(retry(model, { attempts: 2, delay: 0 }))).rejects.toBe(overloaded);
 		expect(model.requests).toHaveLength(2);
 	});
 
-	test("waits as long as the provider asks, or as one says", async () => {
+	test("waits as long as the provider requests, or as configured", async () => {
 		const limited = new UPPError("Slow down.", "RATE_LIMITED", "scripted", "llm", 429);
 		limited.retryAfterMs = 1234;
 		const script: Script = [{ error: limited }, "ok"];
@@ -63,7 +63,7 @@ describe("a model that retries", () => {
 		expect(slept).toEqual([1234, 7, 9]);
 	});
 
-	test("does not try again what cannot get better, unless one says otherwise", async () => {
+	test("does not retry permanent errors, unless configured", async () => {
 		const first = scriptedModel([{ error: refused }, "ok"]);
 		await expect(ask(retry(first, { delay: 0 }))).rejects.toBe(refused);
 		const second = scriptedModel([{ error: refused }, "ok"]);
@@ -71,7 +71,7 @@ describe("a model that retries", () => {
 		expect((await ask(retry(second, { delay: 0, when }))).message.text).toBe("ok");
 	});
 
-	test("begins a stream anew that failed before it said anything", async () => {
+	test("restarts a stream that failed before any output", async () => {
 		const model = scriptedModel([{ error: overloaded }, "at last"]);
 		const events: StreamEvent[] = [];
 		expect(await follow(retry(model, { delay: 0 }), events)).toBe("at last");
@@ -79,7 +79,7 @@ describe("a model that retries", () => {
 		expect(events.map(({ delta }) => delta.text ?? "").join("")).toBe("at last");
 	});
 
-	test("leaves a stream alone that has said something", async () => {
+	test("does not restart a stream that has output", async () => {
 		const model = scriptedModel([{ text: "half a sen", error: overloaded }, "again"]);
 		const events: StreamEvent[] = [];
 		await expect(follow(retry(model, { delay: 0 }), events)).rejects.toBe(overloaded);
@@ -87,7 +87,7 @@ describe("a model that retries", () => {
 		expect(events.map(({ delta }) => delta.text ?? "").join("")).toBe("half a sen");
 	});
 
-	test("does not continue when the call is cancelled, not even in the middle of a wait", async () => {
+	test("does not continue when the call is cancelled, also not in the middle of a wait", async () => {
 		const controller = new AbortController();
 		const model = scriptedModel(() => ({ error: overloaded }));
 		const waiting = Promise.withResolvers<void>();
@@ -103,7 +103,7 @@ describe("a model that retries", () => {
 		expect(model.requests).toHaveLength(2);
 	});
 
-	test("switches off the model's own retries, and computes messages no sooner", async () => {
+	test("disables the model's own retries, and does not compute messages earlier", async () => {
 		let read = 0;
 		const model = scriptedModel([{ error: overloaded }, "ok"]);
 		const binding = bindModel({ model: retry(model, { delay: 0 }) });
@@ -124,7 +124,7 @@ describe("a model that retries", () => {
 		expect((await clerk.query("hi")).response.text).toBe("fine");
 	});
 
-	test("keeps the model's name and what it can do, and refuses what is no model", () => {
+	test("keeps the model's name and capabilities, and rejects invalid models", () => {
 		const model = retry(scriptedModel([], { modelId: "large" }));
 		expect(model.modelId).toBe("large");
 		expect(model.provider.name).toBe("scripted");

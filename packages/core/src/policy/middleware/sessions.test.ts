@@ -35,7 +35,7 @@ const shown = (model: ReturnType<typeof scriptedModel>): (string[] | undefined)[
 	model.requests.map(({ messages }) => messages.map(({ text }) => text));
 
 describe("a middleware in a session", () => {
-	test("runs around each turn, in order and in reverse, with metadata of its own", async () => {
+	test("runs around each turn, in order and in reverse, with its own metadata", async () => {
 		const log: string[] = [];
 		const noting = (name: string): Middleware => ({
 			name,
@@ -62,7 +62,7 @@ describe("a middleware in a session", () => {
 		]);
 	});
 
-	test("records what `after` and `onError` return after what was said, and a run that recovers completes", async () => {
+	test("records the results of `after` and `onError` after the messages, and a recovered run completes", async () => {
 		const host = memoryHost();
 		const replacing: Middleware = {
 			name: "replacing",
@@ -83,7 +83,7 @@ describe("a middleware in a session", () => {
 		]);
 	});
 
-	test("leaves a result on record alone that `after` did not change, and records a changed output", async () => {
+	test("keeps a recorded result that `after` did not change, and records a changed output", async () => {
 		const host = memoryHost();
 		const output = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;
 		const outputs: unknown[] = [];
@@ -104,7 +104,7 @@ describe("a middleware in a session", () => {
 		expect((await agent.session("s").state()).messages).toHaveLength(4);
 	});
 
-	test("fails a run whose `after` throws, unless an `onError` before it has a result", async () => {
+	test("fails a run whose `after` throws, unless an `onError` further out has a result", async () => {
 		const throwing: Middleware = {
 			name: "throwing",
 			after() {
@@ -119,7 +119,7 @@ describe("a middleware in a session", () => {
 		expect(saved.result).toMatchObject({ outcome: "completed", text: "saved: not like this" });
 	});
 
-	test("is asked again where the process dies before the end is on record, and its result is recorded once", async () => {
+	test("is called again if the process dies before the end is recorded, and its result is recorded once", async () => {
 		const journal = memoryJournal({ workerId: "dead" });
 		let reached = (): void => {};
 		const died = new Promise<void>((resolve) => {
@@ -149,7 +149,7 @@ describe("a middleware in a session", () => {
 		expect([asked, second.model.requests.length]).toEqual([2, 0]);
 	});
 
-	test("takes an input in that came before it was asked, and leaves a later one to the next turn", async () => {
+	test("includes an input that arrived before it was called, and leaves a later one to the next turn", async () => {
 		let steer: (() => Promise<unknown>) | undefined;
 		const seen: string[] = [];
 		const steering: Middleware = {
@@ -179,7 +179,7 @@ describe("a middleware in a session", () => {
 		expect(seen).toEqual(["two", "three", "four"]);
 	});
 
-	test("shows the model what `before` makes of input and state, in this run, and changes no record", async () => {
+	test("shows the model the input and state that `before` returned, in this run, and changes no record", async () => {
 		const secretly: Middleware = {
 			name: "secretly",
 			before(context) {
@@ -220,7 +220,7 @@ describe("a middleware in a session", () => {
 		expect(model.requests).toHaveLength(0);
 	});
 
-	test("is not entered again by a turn that is resumed, and sees it come out", async () => {
+	test("does not run `before` again for a resumed turn, but runs `after`", async () => {
 		const host = memoryHost();
 		const log: string[] = [];
 		const noting = (process: string): Middleware => ({
@@ -261,7 +261,7 @@ describe("a middleware in a session", () => {
 });
 
 describe("logging in a session", () => {
-	test("says when turns begin, end and fail", async () => {
+	test("logs when turns start, end and fail", async () => {
 		const lines: string[] = [];
 		const middleware = [
 			logging({ level: "debug", includeTiming: false, logger: (line) => lines.push(line) }),
@@ -281,7 +281,7 @@ describe("logging in a session", () => {
 });
 
 describe("logging over a restart", () => {
-	test("says how a turn ended that began in a process that died, and its beginning once", async () => {
+	test("logs the end of a turn that started in a process that died, and its start only once", async () => {
 		const lines: string[] = [];
 		const log = (who: string) => logging({ level: "debug", logger: (line) => lines.push(`${who} ${line}`) });
 		const journal = memoryJournal({ workerId: "dead" });
@@ -311,7 +311,7 @@ describe("a budget of a session", () => {
 		return () => sqliteHost(path);
 	};
 
-	test("counts over restarts: another agent on the same file refuses a turn before the model is called", async () => {
+	test("counts across restarts: another agent on the same file rejects a turn before the model is called", async () => {
 		const open = onFile();
 		const using = async (tokens: number, input: string) => {
 			const host = open();
@@ -331,7 +331,7 @@ describe("a budget of a session", () => {
 		expect((await using(200, "four")).result.state.metadata.budget).toMatchObject({ tokens: 90 });
 	});
 
-	test("ends a turn after the step that reaches the limit, also where it was resumed", async () => {
+	test("ends a turn after the step that reaches the limit, even if it was resumed", async () => {
 		const host = memoryHost();
 		const limit = budget({ maxTokens: 40 });
 		const first = talking([call, { text: "never", gate: new Promise(() => {}) }], [limit], { host });
@@ -346,7 +346,7 @@ describe("a budget of a session", () => {
 		expect(resumed?.state.metadata.budget).toMatchObject({ tokens: 45, exceeded: "maxTokens" });
 	});
 
-	test("counts over a crash in the middle of a turn, tokens, cost and time alike", async () => {
+	test("counts across a crash in the middle of a turn: tokens, cost and time", async () => {
 		const prices = { scripted: { input: 1000, output: 2000 } };
 		const journal = memoryJournal({ workerId: "dead" });
 		const clock = { monotonic: () => 0 };
@@ -374,7 +374,7 @@ describe("a budget of a session", () => {
 		expect(second.model.requests).toHaveLength(1);
 	});
 
-	test("for each turn by itself counts the time before a restart, too", async () => {
+	test("per turn also counts the time before a restart", async () => {
 		const journal = memoryJournal({ workerId: "dead" });
 		let now = 0;
 		const clock = { monotonic: () => (now += 100) };
@@ -395,7 +395,7 @@ describe("a budget of a session", () => {
 		expect(duration - 350).toBeLessThanOrEqual(200);
 	});
 
-	test("counts what a turn used up that failed, and by the turn where it is for each by itself", async () => {
+	test("counts the usage of failed turns, also per turn", async () => {
 		const { ask, model } = talking(
 			[call, { error: new Error("broken") }, call, call, "never"],
 			[budget({ maxTokens: 30, scope: "call" })],
@@ -406,7 +406,7 @@ describe("a budget of a session", () => {
 		expect(model.requests).toHaveLength(4);
 	});
 
-	test("knows the cost by the agent's prices, and refuses where nobody does", async () => {
+	test("computes the cost from the agent's prices, and rejects if there are none", async () => {
 		const prices = { scripted: { input: 1000, output: 2000 } };
 		const { ask } = talking(["one", "never"], [budget({ maxCost: 0.02 })], { prices });
 		expect((await ask("one")).result.state.metadata.budget).toMatchObject({ cost: 0.02 });
@@ -417,14 +417,14 @@ describe("a budget of a session", () => {
 });
 
 describe("middlewares that shorten a history, in a session", () => {
-	test("show the model the end of it, and keep all of it", async () => {
+	test("show the model the end of it, and keep all of it in the journal", async () => {
 		const { ask, model, agent } = talking(() => "yes", [slidingWindow(2)]);
 		for (const text of ["a", "b", "c", "d"]) await ask(text);
 		expect(shown(model).at(-1)).toEqual(["c", "yes", "d"]);
 		expect((await agent.session("s").state()).messages).toHaveLength(8);
 	});
 
-	test("clear old outputs in what the model sees", async () => {
+	test("clear old outputs in the messages that the model sees", async () => {
 		const pruning = pruneToolOutputs({
 			contextLimit: 1,
 			outputReserve: 0,
@@ -460,7 +460,7 @@ describe("middlewares that shorten a history, in a session", () => {
 		);
 
 		test.each(["session", "generate"] as const)(
-			"clear old outputs, and never one that the model has not seen: %s",
+			"clear old outputs, but never one that the model has not seen: %s",
 			async (way) => {
 				const pruning = pruneToolOutputs({ contextLimit: 600, outputReserve: 100, protectRecent: 200 });
 				const { model, agent } = talking(long, [pruning], { tools: [wide] });
@@ -477,7 +477,7 @@ describe("middlewares that shorten a history, in a session", () => {
 		);
 	});
 
-	test("write a summary once, which another process shows too", async () => {
+	test("write a summary once, which another process also shows", async () => {
 		const path = join(temporaryFolder(), "s.db");
 		const asked: number[] = [];
 		const summarizing = () =>
@@ -518,7 +518,7 @@ test("models that retry and fall back work in sessions", async () => {
 	expect(failing.requests).toHaveLength(2);
 });
 
-test("in a call, plugins know it by a key that lasts as long as the call, and may overlay and steer", async () => {
+test("in a call, plugins get a key that is valid for the call, and may overlay and steer", async () => {
 	const keys: string[] = [];
 	const kept: unknown[] = [];
 	const plugin = definePlugin({

@@ -35,7 +35,7 @@ describe("a sliding window", () => {
 		expect(await slidingWindow().before?.(contextOf(chat(25)))).toBeUndefined();
 	});
 
-	test("begins with a user and never parts a result from its call, in any history [UAP-060] [UAP-061]", async () => {
+	test("starts with a user message and never separates a result from its call, in any history [UAP-060] [UAP-061]", async () => {
 		await fc.assert(
 			fc.asyncProperty(histories, fc.integer({ min: 1, max: 20 }), async (messages, max) => {
 				const kept = await historyAfter(contextOf(messages), slidingWindow(max));
@@ -48,7 +48,7 @@ describe("a sliding window", () => {
 		);
 	});
 
-	test("with a block, keeps between `max - block` and `max` messages, and begins in the same place for a block", async () => {
+	test("with a block, keeps between `max - block` and `max` messages, and starts in the same place for a block", async () => {
 		await fc.assert(
 			fc.asyncProperty(
 				histories,
@@ -71,7 +71,7 @@ describe("a sliding window", () => {
 		expect(starts).toEqual([0, 0, 0, 0, 4, 4, 8, 8, 12, 12, 16, 16]);
 	});
 
-	test("refuses a block that is larger than the window, or no whole number", () => {
+	test("rejects a block that is larger than the window, or not a whole number", () => {
 		expect(() => slidingWindow({ max: 4, block: 5 })).toThrow(
 			expect.objectContaining({ code: "conflicting_options" }),
 		);
@@ -79,7 +79,7 @@ describe("a sliding window", () => {
 			expect(() => slidingWindow({ block })).toThrow(expect.objectContaining({ code: "invalid_option" }));
 	});
 
-	test("cuts in front of the next question where the limit falls between a call and its result [UAP-061]", async () => {
+	test("cuts before the next question if the limit is between a call and its result [UAP-061]", async () => {
 		const messages = [new UserMessage("a"), ...toolRound(["1"], "output"), ...chat(1)];
 		expect(await historyAfter(contextOf(messages), slidingWindow(3))).toEqual(messages.slice(3));
 	});
@@ -93,7 +93,7 @@ describe("a sliding window", () => {
 		]);
 	});
 
-	test("refuses limits below one", () => {
+	test("rejects limits below one", () => {
 		expect(() => slidingWindow(0)).toThrow(/max/);
 		expect(() => slidingWindow({ max: 1.5 })).toThrow(/max/);
 	});

@@ -26,7 +26,7 @@ function chat(count: number): readonly Message[] {
 }
 
 describe("a summary", () => {
-	test("is not asked for up to the threshold [UAP-062]", async () => {
+	test("is not requested up to the threshold [UAP-062]", async () => {
 		const summarizer = vi.fn(() => "short");
 		const middleware = summarise({ summarizer, threshold: 20, estimate });
 		expect(await middleware.before?.(contextOf(chat(20)))).toBeUndefined();
@@ -35,7 +35,7 @@ describe("a summary", () => {
 		expect(summarizer).toHaveBeenCalledOnce();
 	});
 
-	test("takes the place of all messages but the recent ones, ten by default [UAP-062]", async () => {
+	test("replaces all messages except the recent ones, ten by default [UAP-062]", async () => {
 		const messages = chat(21);
 		const given: (readonly Message[])[] = [];
 		const summarizer = (_: string, old: readonly Message[]): string => {
@@ -59,7 +59,7 @@ describe("a summary", () => {
 		expect(three).toEqual(messages.slice(-3));
 	});
 
-	test("is written by a model, by an llm() with options of its own, or by a function", async () => {
+	test("is written by a model, by an llm() with its own options, or by a function", async () => {
 		const model = scriptedModel((request) => `${request.system ?? "plain"}: ${request.messages[0]?.text}`);
 		const options = { threshold: 1, keepRecent: 1, estimate };
 		const messages = chat(3);
@@ -79,7 +79,7 @@ describe("a summary", () => {
 		expect(byFunction?.text).toBe(`${head}\nShort:\nuser: question 0\nassistant: answer 1`);
 	});
 
-	test("is made of calls and results as text, without the bytes of media", async () => {
+	test("contains calls and results as text, without the bytes of media", async () => {
 		const requests: LLMRequest[] = [];
 		const model = scriptedModel((request) => {
 			requests.push(request);
@@ -106,7 +106,7 @@ describe("a summary", () => {
 		]);
 	});
 
-	test("leaves no result without its call at the cut [UAP-063]", async () => {
+	test("leaves no result without its call at the start of the kept messages [UAP-063]", async () => {
 		const messages = [...chat(4), ...toolRound(["1"], "output"), new AssistantMessage("done")];
 		for (let keepRecent = 0; keepRecent < messages.length; keepRecent++) {
 			const options = { summarizer: () => "short", threshold: 1, keepRecent, estimate };
@@ -116,7 +116,7 @@ describe("a summary", () => {
 		}
 	});
 
-	test("that fails or is empty loses no message, and is reported [UAP-063]", async () => {
+	test("that fails or is empty discards no message, and is reported [UAP-063]", async () => {
 		const broken = new Error("no luck");
 		const failing = (): never => {
 			throw broken;
@@ -136,7 +136,7 @@ describe("a summary", () => {
 		expect(empty.metadata.summaryError).toMatchObject({ code: "INVALID_RESPONSE" });
 	});
 
-	test("fails the call where `onError` throws", async () => {
+	test("fails the call if `onError` throws", async () => {
 		const broken = new Error("no luck");
 		const options = {
 			summarizer: () => Promise.reject(broken),
@@ -149,14 +149,14 @@ describe("a summary", () => {
 		await expect(summarise(options).before?.(contextOf(chat(12)))).rejects.toBe(broken);
 	});
 
-	test("needs one who writes it", () => {
+	test("requires a writer", () => {
 		expect(() => summarise({})).toThrow(/Give `model`, `llm` or `summarizer`/);
 		expect(() => summarise({ model: scriptedModel([]), summarizer: () => "" })).toThrow(/Several of/);
 	});
 });
 
 describe("middlewares that shorten a history", () => {
-	test("work on what the one before them left, and leave the caller's state as it was [UAP-064]", async () => {
+	test("apply to the output of the previous one, and keep the caller's state unchanged [UAP-064]", async () => {
 		const messages = [new UserMessage("old"), ...toolRound(["1"], "output"), ...chat(6)];
 		const context = contextOf(messages);
 		const seen: (readonly Message[])[] = [];

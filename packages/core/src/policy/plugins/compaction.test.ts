@@ -46,7 +46,7 @@ async function assembling(
 }
 
 describe("compaction", () => {
-	test("shows the history as it is up to its budget, then a summary of the old messages [SES-137]", async () => {
+	test("shows the history unchanged up to its budget, then a summary of the old messages [SES-137]", async () => {
 		const writer = counting();
 		const model = scriptedModel(["a1", "a2", "a3", "a4"]);
 		const plugins = [
@@ -67,7 +67,7 @@ describe("compaction", () => {
 		expect(writer.asked).toHaveLength(2);
 	});
 
-	test("writes a summary once for a part of the history and reuses it until the budget is passed again", async () => {
+	test("writes a summary once for a part of the history and reuses it until the budget is exceeded again", async () => {
 		const writer = counting();
 		const assemble = await assembling({
 			summarise: writer.summarise,
@@ -99,7 +99,7 @@ describe("compaction", () => {
 		{ minLength: 1, maxLength: 8 },
 	);
 
-	test("never parts a call from its result, and always shows the user's last message [SES-137]", async () => {
+	test("never separates a call from its result, and always shows the user's last message [SES-137]", async () => {
 		await fc.assert(
 			fc.asyncProperty(
 				turns,
@@ -149,7 +149,7 @@ describe("compaction", () => {
 		);
 	});
 
-	test("within a turn of many tool calls the pairs stay whole for the model [SES-137]", async () => {
+	test("keeps pairs whole for the model within a turn of many tool calls [SES-137]", async () => {
 		const script: ScriptedReply[] = Array.from({ length: 12 }, () => ({
 			toolCalls: [{ name: "look" }, { name: "look" }],
 		}));
@@ -180,7 +180,7 @@ describe("compaction", () => {
 		}
 	});
 
-	test("changes what the model sees and not the session [SES-138]", async () => {
+	test("changes the model's view but not the session [SES-138]", async () => {
 		const model = scriptedModel(["a1", "a2", "a3"]);
 		const agent = await Agent.create({
 			model,
@@ -208,7 +208,7 @@ describe("compaction", () => {
 		["that is empty", () => " \n"],
 		["that is as long as what it represents", () => "long"],
 	])(
-		"a summary %s leaves the turn with the whole history, and is asked for once in a turn [SES-138]",
+		"a summary %s leaves the turn with the whole history, and is requested once per turn [SES-138]",
 		async (_, summarise) => {
 			let asked = 0;
 			const errors: string[] = [];
@@ -245,7 +245,7 @@ describe("compaction", () => {
 		},
 	);
 
-	test("a later summary that fails leaves the one before in place, and is asked for once in a turn [SES-138]", async () => {
+	test("a later summary that fails keeps the previous one, and is requested once per turn [SES-138]", async () => {
 		let asked = 0;
 		const assemble = await assembling({
 			summarise() {
@@ -273,7 +273,7 @@ describe("compaction", () => {
 		expect(asked).toBe(3);
 	});
 
-	test("asks the agent's own model when nobody else is there to write, without its instructions and tools", async () => {
+	test("uses the agent's own model if there is no other writer, without its instructions and tools", async () => {
 		const model = scriptedModel((request) => (request.system === "Be brief." ? "answer" : "the summary"));
 		const agent = await Agent.create({
 			model,
@@ -335,7 +335,7 @@ describe("compaction", () => {
 		expect((await assemble(messages.slice(1))).map(({ text }) => text)).toEqual(["two", "three"]);
 	});
 
-	test("does not write again for messages that were read from the journal anew", async () => {
+	test("does not write again for messages that were reread from the journal", async () => {
 		const writer = counting();
 		const assemble = await assembling({
 			summarise: writer.summarise,
@@ -360,7 +360,7 @@ describe("compaction", () => {
 		[{ maxTokens: 0 }, "invalid_option"],
 		[{ keepRecent: 0 }, "invalid_option"],
 		[{ summarise: () => "", model: scriptedModel([]) }, "conflicting_options"],
-	])("refuses %o", (options, code) => {
+	])("rejects %o", (options, code) => {
 		expect(() => compaction(options)).toThrow(expect.objectContaining({ code }));
 	});
 });

@@ -47,13 +47,13 @@ describe("memory", () => {
 		expect(await calling(store, "bob", search())).toEqual([]);
 	});
 
-	test("in files, notes are there for whoever opens the folder anew [SES-139]", async () => {
+	test("in files, notes are available after the folder is opened again [SES-139]", async () => {
 		const folder = temporaryFolder();
 		await calling(storedValues(new FileSessionStore(folder)), "ann", set("colour", "green"));
 		expect(await calling(storedValues(new FileSessionStore(folder)), "ann", load("colour"))).toBe("green");
 	});
 
-	test("with a store of its own, notes vanish when their session is deleted [SES-139]", async () => {
+	test("with its own store, notes are deleted with their session [SES-139]", async () => {
 		const store = memoryValues();
 		const model = scriptedModel([{ toolCalls: [set("colour", "green")] }, "done"]);
 		const agent = await Agent.create({ model, plugins: [memory({ store })] });
@@ -65,7 +65,7 @@ describe("memory", () => {
 		expect(await calling(store, "bob", load("colour"))).toBe("blue");
 	});
 
-	test("in the SQLite file of the sessions, notes survive a restart and vanish with their session [SES-139]", async () => {
+	test("in the sessions' SQLite file, notes survive a restart and are deleted with their session [SES-139]", async () => {
 		const folder = temporaryFolder();
 		const asked = async (
 			call: ScriptedCall,
@@ -87,7 +87,7 @@ describe("memory", () => {
 		expect(await asked(load("colour"))).toBe('There is no note "colour".');
 	});
 
-	test("beside the sessions, notes vanish when their session is deleted [SES-139]", async () => {
+	test("next to the sessions, notes are deleted with their session [SES-139]", async () => {
 		const model = scriptedModel([
 			{ toolCalls: [set("colour", "green")] },
 			"done",

@@ -6,7 +6,7 @@ import { definePlugin } from "./plugin.ts";
 import { eventsOf } from "./plugins.fixture.ts";
 
 describe("plugins of an agent whose model is a function", () => {
-	test("step into its turns and steps and not into its tools [SES-136]", async () => {
+	test("take part in its turns and steps but not in its tools [SES-136]", async () => {
 		const called: string[] = [];
 		const plugin = definePlugin({
 			name: "noting",
@@ -47,7 +47,7 @@ describe("plugins of an agent whose model is a function", () => {
 		]);
 	});
 
-	test("can give it no tools: that is a TypeError", async () => {
+	test("cannot give it tools: that is a TypeError", async () => {
 		const created = Agent.create({ model: () => [], plugins: [memory()] });
 		await expect(created).rejects.toThrow(/tools of its own/);
 	});

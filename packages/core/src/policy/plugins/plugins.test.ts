@@ -66,7 +66,7 @@ describe("setup", () => {
 		{ name: "quick", setup: () => void order.push("quick") },
 	];
 
-	test("runs plugin after plugin and is over when Agent.create resolves [SES-124]", async () => {
+	test("runs plugin after plugin and is finished when Agent.create resolves [SES-124]", async () => {
 		const order: string[] = [];
 		const gate = deferred();
 		const creating = Agent.create({
@@ -79,7 +79,7 @@ describe("setup", () => {
 		expect(order).toEqual(["slow begins", "slow ends", "quick"]);
 	});
 
-	test("is over before the first turn of an agent made by new [SES-124]", async () => {
+	test("finishes before the first turn of an agent created with new [SES-124]", async () => {
 		const order: string[] = [];
 		const gate = deferred();
 		const model = scriptedModel(() => {
@@ -93,7 +93,7 @@ describe("setup", () => {
 		expect(order).toEqual(["slow begins", "slow ends", "quick", "model"]);
 	});
 
-	test("does not run for an agent that is never used, and once for one that takes its options", async () => {
+	test("does not run for an agent that is never used, and once for one created from its options", async () => {
 		const setup = vi.fn();
 		const lender = new Agent({ model: scriptedModel(["done", "done"]), plugins: [{ name: "p", setup }] });
 		const agent = new Agent({ ...lender, host: memoryHost() });
@@ -103,7 +103,7 @@ describe("setup", () => {
 		await agent.close();
 	});
 
-	test("is over before an open run is resumed and a turn that waits begins, which another agent has left", async () => {
+	test("finishes before an open run of another agent is resumed and a queued turn of it starts", async () => {
 		const host = memoryHost();
 		const left = new Agent({ model: scriptedModel(() => new Promise<never>(() => {})), host });
 		for (const text of ["one", "two"]) void (await left.session("s").send(text)).result();
@@ -116,7 +116,7 @@ describe("setup", () => {
 		await agent.close();
 	});
 
-	test("is over before a run of another agent is parked, which all policy looks at", async () => {
+	test("finishes before a run of another agent is parked, which all policy sees", async () => {
 		const host = memoryHost();
 		const left = new Agent({ model: scriptedModel(() => new Promise<never>(() => {})), host });
 		void (await left.session("s").send("go")).result();
@@ -141,7 +141,7 @@ describe("setup", () => {
 		await agent.close();
 	});
 
-	test("is over before a turn begins that another process has accepted", async () => {
+	test("finishes before a turn starts that another process has accepted", async () => {
 		const host = memoryHost();
 		const body = storedInput(acceptInput("go"));
 		await host.journal.submit("s", { id: "1", kind: "message", runId: "r", workerId: "gone", body });
@@ -173,13 +173,13 @@ describe("setup", () => {
 		['listens to "turn.after" with what is no function', (host) => host.on("turn.after", 1 as never)],
 		["has given one already", (host) => [host.sessionStore({}), host.sessionStore({})]],
 		["before the setup of all plugins was over", (host) => host.values("key")],
-	])("refuses with a TypeError that says %s", async (said, setup) => {
+	])("rejects with a TypeError that explains %s", async (said, setup) => {
 		const refused = setupPlugins([{ name: "x", setup }]);
 		await expect(refused).rejects.toThrow(said);
 		await expect(refused).rejects.toBeInstanceOf(TypeError);
 	});
 
-	test("takes registrations only while it runs", async () => {
+	test("accepts registrations only while it runs", async () => {
 		let kept!: PluginHost;
 		const late: Plugin = {
 			name: "late",
@@ -197,14 +197,14 @@ describe("setup", () => {
 		[{ name: "" }, "`name` that is no text"],
 		[{ name: "a", setup: 1 }, '"a" has a `setup`'],
 		[{ name: "a", events: {} }, '"a" has `events` without'],
-	])("of what is no plugin is refused at construction: %o", (plugin, said) => {
+	])("of an invalid plugin is rejected at construction: %o", (plugin, said) => {
 		expect(() => new Agent({ model: scriptedModel([]), plugins: [plugin as never] })).toThrow(said);
 		expect(() => new Agent({ model: scriptedModel([]), plugins: [plugin as never] })).toThrow(TypeError);
 	});
 });
 
 describe("the hooks of a turn", () => {
-	test("are called around the turn and its steps, in the order of the plugins [SES-125]", async () => {
+	test("are called around the turn and its steps, in plugin order [SES-125]", async () => {
 		const called: string[] = [];
 		const end = turnEnd();
 		const plugins = [noting("one", called), noting("two", called), end.plugin];
@@ -219,7 +219,7 @@ describe("the hooks of a turn", () => {
 		expect(called).toEqual(hooks.flatMap((hook) => [`one ${hook}`, `two ${hook}`]));
 	});
 
-	test("step.after can look at the result and steer the turn into exactly one more step [SES-126]", async () => {
+	test("step.after can inspect the result and steer the turn into exactly one more step [SES-126]", async () => {
 		const emitted: unknown[] = [];
 		const plugin = definePlugin({
 			name: "continue",
@@ -242,7 +242,7 @@ describe("the hooks of a turn", () => {
 	});
 
 	test.each(["turn.before", "step.before"] as const)(
-		"an overlay from %s is seen by the next model call and stored nowhere [SES-127]",
+		"an overlay from %s is shown in the next model call and not stored [SES-127]",
 		async (hook) => {
 			const plugin = definePlugin({
 				name: "clock",
@@ -262,7 +262,7 @@ describe("the hooks of a turn", () => {
 		},
 	);
 
-	test("an overlay from step.after gives one more model call that sees it, and is stored nowhere [SES-127]", async () => {
+	test("an overlay from step.after causes one more model call that shows it, and is not stored [SES-127]", async () => {
 		const plugin = definePlugin({
 			name: "once-more",
 			setup(host) {
@@ -280,7 +280,7 @@ describe("the hooks of a turn", () => {
 		expect(JSON.stringify(await host.journal.read("default"))).not.toContain("two sentences");
 	});
 
-	test("turn.after is given the result and the key once the turn is committed, and can overlay nothing [SES-128]", async () => {
+	test("turn.after gets the result and the key once the turn is committed, and cannot overlay [SES-128]", async () => {
 		const host = memoryHost();
 		const emitted: unknown[] = [];
 		const done = deferred();
@@ -305,7 +305,7 @@ describe("the hooks of a turn", () => {
 		expect(emitted).toEqual(["completed", "room", "run.ended", "overlay_closed"]);
 	});
 
-	test("turn.after that throws leaves the turn as it is, and the next plugin is called [SES-128]", async () => {
+	test("turn.after that throws does not change the turn, and the next plugin is called [SES-128]", async () => {
 		const end = turnEnd();
 		const broken: Plugin = {
 			name: "broken",
@@ -346,7 +346,7 @@ describe("the hooks of a turn", () => {
 	});
 
 	test.each(["turn.before", "step.before", "step.after", "tool.call", "tool.result", "assemble"] as const)(
-		"%s that throws ends the run with an error naming the plugin, and no call is left open [SES-129]",
+		"%s that throws ends the run with an error that names the plugin, and no call stays open [SES-129]",
 		async (hook) => {
 			const plugin = definePlugin({
 				name: "broken-policy",
@@ -371,7 +371,7 @@ describe("the hooks of a turn", () => {
 		},
 	);
 
-	test("a hook that nobody listens to costs the engine nothing: it is not there", async () => {
+	test("a hook without handlers costs the engine nothing: it is absent", async () => {
 		const set = await setupPlugins([{ name: "x", setup: (host) => host.on("step.after", () => {}) }]);
 		const turn = {} as never;
 		expect(Object.keys(joinStages(set.stages(turn)))).toEqual(["stepAfter"]);
@@ -379,7 +379,7 @@ describe("the hooks of a turn", () => {
 });
 
 describe("events.on", () => {
-	test("observes the consumer's events, and what it throws changes nothing", async () => {
+	test("observes the consumer's events, and its errors change nothing", async () => {
 		const seen: string[] = [];
 		const plugin: Plugin = {
 			name: "onlooker",
@@ -431,7 +431,7 @@ describe("events.on", () => {
 		heard("user-message");
 	});
 
-	test("that never returns holds the run up no longer than until it is stopped", async () => {
+	test("that never returns delays the run only until it is stopped", async () => {
 		const waiting = Promise.withResolvers<void>();
 		const on = (): Promise<never> => {
 			waiting.resolve();

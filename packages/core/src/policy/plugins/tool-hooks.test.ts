@@ -62,7 +62,7 @@ describe("tool.call", () => {
 		},
 	);
 
-	test("that modifies gives the new input to later handlers and to the tool, in order [SES-130]", async () => {
+	test("that modifies passes the new input to later handlers and to the tool, in order [SES-130]", async () => {
 		const seen: unknown[] = [];
 		const narrowing = (name: string): Plugin =>
 			onCall(({ input, tool, toolCallId, stepIndex }) => {
@@ -78,7 +78,7 @@ describe("tool.call", () => {
 		expect(given).toEqual([{ query: "all one two" }]);
 	});
 
-	test("that rejects without a message lets the model know that the call was not permitted", async () => {
+	test("that rejects without a message informs the model that the call was not permitted", async () => {
 		const rejecting = onCall((() => ({ action: "reject-and-continue" })) as never);
 		const { agent, shown } = searching([rejecting]);
 		await eventsOf(agent, "go");
@@ -99,7 +99,7 @@ describe("tool.call", () => {
 		expect(events.at(-1)).toEqual({ type: "turn-end" });
 	});
 
-	test("that synthesizes skips the tool; its output is the result for everybody [SES-132]", async () => {
+	test("that synthesizes skips the tool; its output is the result everywhere [SES-132]", async () => {
 		const { agent, given, shown } = searching([
 			onCall(() => ({ action: "synthesize", output: { hits: ["cached"] } })),
 		]);
@@ -128,7 +128,7 @@ describe("tool.call", () => {
 		expect(messages.filter(isToolResultMessage)).toHaveLength(1);
 	});
 
-	test.each(["retry", 1, null])("that answers with the unknown action %o fails the run", async (action) => {
+	test.each(["retry", 1, null])("that returns the unknown action %o fails the run", async (action) => {
 		const { agent } = searching([onCall(() => ({ action }) as never)]);
 		const last = (await eventsOf(agent, "go")).at(-1);
 		expect(last).toMatchObject({ type: "turn-error", code: "plugin_failed" });
@@ -155,28 +155,25 @@ describe("tool.result", () => {
 			["done", 7, undefined],
 		],
 		["a throwing call", [], throwing, ["error", "no index", "no index"]],
-	])(
-		"is given %s, and its replacement is what the model sees [SES-134]",
-		async (_, before, run, expected) => {
-			const seen: unknown[] = [];
-			const { agent, shown } = searching(
-				[
-					...before,
-					onResult(({ status, output, error, tool }) => {
-						seen.push([status, output, error], tool);
-						return { status: "done", output: "replaced" };
-					}),
-				],
-				run,
-			);
-			await eventsOf(agent, "go");
-			expect(seen).toEqual([expected, "search"]);
-			expect(shown()).toEqual([{ toolCallId: "c1", result: "replaced" }]);
-		},
-	);
+	])("gets %s, and the model sees its replacement [SES-134]", async (_, before, run, expected) => {
+		const seen: unknown[] = [];
+		const { agent, shown } = searching(
+			[
+				...before,
+				onResult(({ status, output, error, tool }) => {
+					seen.push([status, output, error], tool);
+					return { status: "done", output: "replaced" };
+				}),
+			],
+			run,
+		);
+		await eventsOf(agent, "go");
+		expect(seen).toEqual([expected, "search"]);
+		expect(shown()).toEqual([{ toolCallId: "c1", result: "replaced" }]);
+	});
 
 	test.each(["error", "cancelled"] as const)(
-		"with the status %s flows into later handlers and to the model as an error [SES-134]",
+		"with the status %s is passed to later handlers and to the model as an error [SES-134]",
 		async (status) => {
 			const seen: unknown[] = [];
 			const { agent, shown } = searching([
@@ -189,7 +186,7 @@ describe("tool.result", () => {
 		},
 	);
 
-	test("that replaces leaves the raw output nowhere: not in events, history, requests or what the host keeps [SES-135]", async () => {
+	test("that replaces removes the raw output from events, history, requests and the host's storage [SES-135]", async () => {
 		const host = createInMemoryExecutionHost();
 		const committed: unknown[] = [];
 		const { commit } = host.store.sessions;
@@ -219,7 +216,7 @@ describe("tool.result", () => {
 		expect(kept.join()).not.toContain("s3cret");
 	});
 
-	test("that replaces leaves nothing of what a streaming tool emitted meanwhile [SES-135]", async () => {
+	test("that replaces also removes the deltas of a streaming tool [SES-135]", async () => {
 		const host = memoryHost();
 		const { agent } = searching(
 			[onResult(() => ({ status: "done", output: "[redacted]" }))],

@@ -14,8 +14,8 @@ const messages: readonly Message[] = [
 	new UserMessage("three"),
 ];
 
-describe("a summary that is kept", () => {
-	test("represents the messages it was made of, and no others", async () => {
+describe("a stored summary", () => {
+	test("represents exactly the messages it was made from", async () => {
 		const values = memoryValues().values("s", "compaction");
 		const summary = new UserMessage("one and two");
 		await keepSummary(values, { cut: 2, hash: hashUpTo(2, messages), summary });
@@ -26,7 +26,7 @@ describe("a summary that is kept", () => {
 		expect(await keptSummary(values, [first])).toBeUndefined();
 	});
 
-	test("is identified by a hash that continues from a shorter beginning and looks at each message once", () => {
+	test("is identified by a hash that extends a shorter prefix and reads each message once", () => {
 		const written: string[] = [];
 		const looked = messages.map((message) => ({
 			text: message.text,
@@ -44,7 +44,7 @@ describe("a summary that is kept", () => {
 		expect(hashUpTo(3, [first, new AssistantMessage("other"), third])).not.toBe(hash);
 	});
 
-	test("is shown by the next process, which does not ask for it again", async () => {
+	test("is shown by the next process, which does not request it again", async () => {
 		const host = { ...memoryHost(), values: memoryValues() };
 		const begins: string[] = [];
 		const plugins = () => [
@@ -67,7 +67,7 @@ describe("a summary that is kept", () => {
 		expect(model.requests.map(shownIn)[0]?.[0]).toBe("[Summary of the conversation so far]\nsum 2");
 	});
 
-	test("that cannot be read or kept is reported, and the turn continues", async () => {
+	test("that cannot be read or stored is reported, and the turn continues", async () => {
 		const broken = memoryValues();
 		const values = () => ({
 			...broken.values("s", "x"),
