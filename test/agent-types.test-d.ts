@@ -6,7 +6,7 @@ import { agent, type InferTools, tool } from "holdfast";
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
 
-test("the type of the server's agent gives results and events their types", async () => {
+test("the type of the server's agent determines the types of results and events", async () => {
 	const look = tool({
 		name: "look",
 		description: "",

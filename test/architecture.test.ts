@@ -132,7 +132,7 @@ describe.each(workspaces)("$name", ({ name, folder, dependencies }) => {
 		expect(wrong).toEqual([]);
 	});
 
-	test("depends on nothing but what it may", () => {
+	test("depends only on allowed packages", () => {
 		const allowed = mayDependOn.get(folder);
 		if (allowed === undefined) return;
 		expect(dependencies.filter((dependency) => !allowed.includes(dependency))).toEqual([]);
@@ -144,7 +144,7 @@ describe.each(workspaces)("$name", ({ name, folder, dependencies }) => {
 	});
 });
 
-test("packages are entered by their doors only", () => {
+test("packages are imported only through their entry points", () => {
 	const doors = new Set(workspaces.flatMap(({ entries }) => entries.map(({ specifier }) => specifier)));
 	const wrong = sources
 		.flatMap(importsOf)
@@ -152,7 +152,7 @@ test("packages are entered by their doors only", () => {
 	expect(wrong).toEqual([]);
 });
 
-test("nothing outside a package reaches into its folder", () => {
+test("nothing outside a package imports from its folder", () => {
 	const wrong = sources
 		.filter((file) => !file.startsWith("packages/"))
 		.flatMap(importsOf)
@@ -175,7 +175,7 @@ const crossings = sources
 	.map(({ file, specifier }) => ({ file, target: posix.join(posix.dirname(file), specifier) }))
 	.filter(({ file, target }) => folderOf(target) !== undefined && folderOf(target) !== folderOf(file));
 
-test("a folder is entered by its door only, but by the entries of its package", () => {
+test("a folder is imported only through its index, except by the entry points of its package", () => {
 	const entries = new Set(
 		workspaces.flatMap(({ folder, entries: of }) =>
 			of.map(({ source }) => posix.join("packages", folder, source)),
@@ -187,7 +187,7 @@ test("a folder is entered by its door only, but by the entries of its package", 
 	expect(wrong).toEqual([]);
 });
 
-test("no folder imports another in a circle", () => {
+test("no folders import each other in a cycle", () => {
 	const imports = new Map<string, Set<string>>();
 	for (const { file, target } of crossings) {
 		const [from, to] = [folderOf(file), folderOf(target)];
@@ -201,7 +201,7 @@ test("no folder imports another in a circle", () => {
 	expect([...imports.keys()].filter((folder) => reaches(folder).has(folder))).toEqual([]);
 });
 
-test("no source takes the pathname of a file's URL for its path: blanks and foreign letters are written otherwise there", () => {
+test("no source uses the pathname of a file's URL as its path: spaces and non-ASCII letters are escaped there", () => {
 	const wrong = sources.filter((file) =>
 		/import\.meta\.url\)\.pathname|\b(?:fixture|script)\.pathname/.test(
 			readFileSync(join(root, file), "utf8"),
@@ -224,14 +224,14 @@ test("packages create folders with makeFolder(): Node's recursive mkdir never re
 	expect(wrong).toEqual([]);
 });
 
-test(`no source is longer than ${longest} lines but those with a stated reason`, () => {
+test(`no source is longer than ${longest} lines except those with a stated reason`, () => {
 	const long = sources
 		.filter((file) => !/\.test(?:-d)?\.ts$/.test(file))
 		.filter((file) => readFileSync(join(root, file), "utf8").split("\n").length - 1 > longest);
 	expect(long).toEqual([...mayBeLong.keys()].sort());
 });
 
-test("the facts of a journal are folded in two places only: by the run that commits them, and by the one reader", () => {
+test("the facts of a journal are folded in only two modules: by the run that commits them, and by the one reader", () => {
 	const folding = sources
 		.filter((file) => !/\.(?:test|test-d|fixture)\.ts$/.test(file))
 		.filter((file) => /(?<!function |\.)\bevolve\((?!own)/.test(readFileSync(join(root, file), "utf8")));

@@ -104,7 +104,7 @@ const never = new Promise<void>(() => {});
 const half = { text: "one two three", beforeDelta: (at: number) => (at === 2 ? never : undefined) };
 const statusOf = async ({ service }: World) => (await service.get("default", "chat-1"))?.status;
 
-test("wherever its connection breaks, an answer arrives once and whole", async () => {
+test("wherever its connection breaks, an answer arrives once and completely", async () => {
 	const whole = "one two three four five";
 	for (let cut = 0; cut < 600; cut += 37) {
 		const world = serve([whole]);
@@ -140,7 +140,7 @@ test("stop() of a chat stops the run, and the next message waits until it has st
 	expect(messages.map(({ role }) => role)).toEqual(["user", "aborted", "user", "assistant"]);
 });
 
-test("a stop that is faster than the message stops it, too", async () => {
+test("a stop that arrives before the message stops it, too", async () => {
 	const world = serve([half]);
 	const arrive = hold(world, "/chat");
 	const chat = world.chat();
@@ -152,7 +152,7 @@ test("a stop that is faster than the message stops it, too", async () => {
 	await until("it was stopped", async () => (await statusOf(world)) === "aborted");
 });
 
-test("an answer that ends while the page is opened arrives to its end", async () => {
+test("an answer that ends while the page opens arrives completely", async () => {
 	let go = (): void => {};
 	const gate = new Promise<void>((resolve) => {
 		go = resolve;
@@ -183,7 +183,7 @@ test("stop() of a resumed chat stops the run, too", async () => {
 	await until("it was stopped", async () => (await statusOf(world)) === "aborted");
 });
 
-test("a stream that is left is not a stop", async () => {
+test("leaving a stream is not a stop", async () => {
 	const world = serve([half]);
 	const message = { id: "m", role: "user", parts: [{ type: "text", text: "Count" }] } as const;
 	const stream = await world.transport().sendMessages({
@@ -200,7 +200,7 @@ test("a stream that is left is not a stop", async () => {
 	expect(await world.transport().stop("chat-1")).toMatchObject({ stopped: true });
 });
 
-test("a server that refuses is heard, and one that cannot be reached is tried again so often", async () => {
+test("an error of a server is reported, and an unreachable server is retried a limited number of times", async () => {
 	const world = serve(["Never."]);
 	const busy = world.chat();
 	await busy.sendMessage({ text: "" });
@@ -221,7 +221,7 @@ test("a server that refuses is heard, and one that cannot be reached is tried ag
 	expect(await world.transport().load("nobody")).toEqual([]);
 });
 
-test("an answer is made anew and a message edited, and a page that is opened later sees the same under the same ids", async () => {
+test("an answer is regenerated and a message edited, and a page that is opened later sees the same under the same ids", async () => {
 	const { chat: open, model, transport } = serve(["One.", "Two.", "Zwei.", "Drei."]);
 	const chat = open();
 	const said = (messages: readonly UIMessage[]): readonly string[] =>

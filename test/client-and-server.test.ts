@@ -85,7 +85,7 @@ async function watched(url: string, sessionId: string): Promise<readonly Streame
 	return events;
 }
 
-test("tools of the client are run for the model, wherever the connection breaks", async () => {
+test("tools of the client run for the model, wherever the connection breaks", async () => {
 	const url = await start();
 	for (const place of [0, 1, 60, 200, 350, 500, 800, 1300]) {
 		replies = [
@@ -118,7 +118,7 @@ test("tools of the client are run for the model, wherever the connection breaks"
 	}
 });
 
-test("calls that need approval are asked for and run at the server", async () => {
+test("calls that need approval are requested and run at the server", async () => {
 	replies = [{ toolCalls: [{ name: "pay" }] }, "Paid."];
 	const client = createClient({ url: await start() });
 	const first = await client.execute({ input: "Pay." }).result();
@@ -134,7 +134,7 @@ test("calls that need approval are asked for and run at the server", async () =>
 	});
 });
 
-test("a suspended execution continues over a restart of the server, and a stop ends one", async () => {
+test("a suspended execution continues across a restart of the server, and a stop ends one", async () => {
 	replies = [{ toolCalls: [{ name: "slow" }] }, "Thanks."];
 	const url = await start();
 	const client = createClient({ url, reconnectDelayMs: 20 });
@@ -161,7 +161,7 @@ test("a suspended execution continues over a restart of the server, and a stop e
 	]);
 });
 
-test("the output of an agent arrives checked and typed, and so it does where the run is looked at later", async () => {
+test("the output of an agent arrives checked and typed, also when the run is read later", async () => {
 	const host = sqliteHost(join(folder, "sessions.db"));
 	const at = z.iso.datetime().transform((text) => new Date(text));
 	const clerk = agent({

@@ -18,8 +18,8 @@ const entries = {
 	"@holdfast/stores/checkpoint": checkpoint,
 };
 
-describe("the entries", () => {
-	test.each(Object.entries(entries))("%s hands on no name of the model layer [UAP-001]", (_, entry) => {
+describe("the entry points", () => {
+	test.each(Object.entries(entries))("%s exports no name of the model layer [UAP-001]", (_, entry) => {
 		// The errors of the house live in its lowest package, and are no names of the model layer.
 		const own = ["HoldfastError", "isHoldfastError"];
 		const shared = Object.keys(entry).filter((name) => name in upp && !own.includes(name));
@@ -43,7 +43,7 @@ describe("the entries", () => {
 		["holdfast/execution", ["loop", "react", "plan"]],
 		["holdfast/middleware", ["logging"]],
 		["@holdfast/stores/checkpoint", ["fileCheckpoints"]],
-	])("%s imports on its own and exports what the document names [UAP-010]", async (entry, names) => {
+	])("%s can be imported alone and exports the documented names [UAP-010]", async (entry, names) => {
 		const source = `console.log(JSON.stringify(Object.entries(await import("${entry}")).map(([name, value]) => [name, typeof value])))`;
 		const { code, output } = await runCommand(
 			[
@@ -72,7 +72,7 @@ describe("the entries", () => {
 	});
 });
 
-describe("each level of conformance works through the documented entries", () => {
+describe("each level of conformance works through the documented entry points", () => {
 	const look = { name: "look", description: "Looks.", parameters: { type: "object" }, run: () => "seen" };
 	const calling = { toolCalls: [{ name: "look" }] };
 
@@ -136,7 +136,7 @@ describe("each level of conformance works through the documented entries", () =>
 		expect(restored.history().messages).toHaveLength(4);
 	});
 
-	test("level 4, middleware: a pipeline, logging() and one of the caller's [UAP-147]", async () => {
+	test("level 4, middleware: a pipeline, logging() and a custom one [UAP-147]", async () => {
 		const logged: string[] = [];
 		const order: string[] = [];
 		const noting = (name: string) => ({

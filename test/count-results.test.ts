@@ -4,7 +4,7 @@ import { countResults, listFailures, listSlow, readReport } from "../tools/count
 
 const green = { success: true, numPassedTests: 5, numFailedTests: 0 };
 
-test("what passed and failed in all reports is summed", () => {
+test("passed and failed tests of all reports are summed", () => {
 	expect(countResults([green, green])).toEqual({ passed: 10, failed: 0 });
 	expect(countResults([green, { ...green, success: false, numFailedTests: 2 }])).toEqual({
 		passed: 10,
@@ -20,7 +20,7 @@ test("tests that run again pass once and fail each time", () => {
 	});
 });
 
-test("a test that was under way when its process was killed has failed, and so has a file that was not loaded", () => {
+test("a test that was running when its process was killed has failed, and so has a file that was not loaded", () => {
 	const killed = {
 		...green,
 		testResults: [
@@ -44,12 +44,12 @@ test("a test that was under way when its process was killed has failed, and so h
 	]);
 });
 
-test("a run without a report, or with a file that could not start, is a failure", () => {
+test("a missing report, and a file that could not start, count as failures", () => {
 	expect(countResults([green, readReport("no-such-report.json")])).toEqual({ passed: 5, failed: 1 });
 	expect(countResults([{ ...green, success: false }])).toEqual({ passed: 5, failed: 1 });
 });
 
-test("a failed test is listed with its file and what went wrong, and a file that could not run with its reason", () => {
+test("a failed test is listed with its file and its error, and a file that could not run with its reason", () => {
 	const report = {
 		...green,
 		testResults: [

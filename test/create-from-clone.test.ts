@@ -42,7 +42,7 @@ test.each([
 		`is inside the clone. Name a folder next to it: npm run create -- ${nextToClone("shop")}\n`,
 	],
 	[[root], `is inside the clone. Name a folder next to it: npm run create -- ${nextToClone("my-agent")}\n`],
-])("%j is refused, and nothing is written", async (argv, message) => {
+])("%j is rejected, and nothing is written", async (argv, message) => {
 	const { code, output, left } = await create(...argv);
 	expect([code, output]).toEqual([1, expect.stringContaining(message)]);
 	expect(left).toEqual(["taken", "taken/notes.txt"]);

@@ -42,7 +42,7 @@ declare const calls: ToolCall[];
 declare const tools: Tool[];
 declare const context: execution.ExecutionContext;
 
-test("the helpers of ordering are typed as they are used", () => {
+test("the helpers for ordering have the types of their documented use", () => {
 	const groups: ExecutionGroup[] = orderToolCalls(calls, tools);
 	const [first] = groups;
 	const group: { calls: ToolCall[]; isBarrier: boolean } | undefined = first;
@@ -72,7 +72,7 @@ test("the helpers of ordering are typed as they are used", () => {
 	]).toBeArray();
 });
 
-test("the helpers of context are typed as they are used", () => {
+test("the helpers for context have the types of their documented use", () => {
 	const onSubagentEvent: OnSubagentEvent = (event) => {
 		const type: SubagentEventType = event.type;
 		const base: SubagentEventBase = event;
@@ -93,7 +93,7 @@ test("the helpers of context are typed as they are used", () => {
 	expectTypeOf([onSubagentEvent, injecting, injected, plain, aware, handled]).toBeArray();
 });
 
-test("tools of sub-agents are typed as they are used", () => {
+test("tools of sub-agents have the types of their documented use", () => {
 	const subAgent: CreateSubAgentToolOptions = {
 		agent: agent({}),
 		name: "explore",
@@ -108,7 +108,7 @@ test("tools of sub-agents are typed as they are used", () => {
 	expectTypeOf([subAgent, subAgentTool, run]).toBeArray();
 });
 
-test("trees of threads are typed as they are used", () => {
+test("thread trees have the types of their documented use", () => {
 	const tree = new ThreadTree();
 	const leaves: string[] = tree.getLeaves();
 	const branches: Map<string, string | undefined> = tree.getBranches();
@@ -116,7 +116,7 @@ test("trees of threads are typed as they are used", () => {
 	expectTypeOf([tree, leaves, branches]).toBeArray();
 });
 
-test("the types of agents, plans and states are typed as they are used", () => {
+test("agents, plans and states have the types of their documented use", () => {
 	const reference: AgentRef = { id: "a", system: "Be brief." };
 	const status: PlanStepStatus = "in_progress";
 	const plan: ExecutionPlan = {
@@ -127,7 +127,7 @@ test("the types of agents, plans and states are typed as they are used", () => {
 	expectTypeOf([reference, status, plan, state]).toBeArray();
 });
 
-test("checkpoints are typed as they are used", () => {
+test("checkpoints have the types of their documented use", () => {
 	const store: CheckpointStore & OwnStore = fileCheckpoints({ dir: "x" });
 	const saved: Promise<void> = store.save("s", AgentState.initial().toJSON());
 	const loaded: Promise<CheckpointData["metadata"] | null> = fileCheckpoints().loadMetadata("s");

@@ -30,7 +30,7 @@ test("the helpers are in `compat`, and `createSubAgentTool` is in the main entry
 	expect(main.createSubAgentTool).toBeTypeOf("function");
 });
 
-test("each entry has what belongs to it", () => {
+test("each entry point has its own names", () => {
 	for (const value of [main.agent, main.AgentState, main.ThreadTree, main.ThreadNode])
 		expect(value).toBeTypeOf("function");
 	for (const value of [execution.loop, execution.react, execution.plan]) expect(value).toBeTypeOf("function");
@@ -43,7 +43,7 @@ test("each entry has what belongs to it", () => {
 describe("fileCheckpoints of `holdfast/checkpoint`", () => {
 	const stateOf = (step: number) => main.AgentState.initial().withStep(step).toJSON();
 
-	test("keeps the states of an agent in a folder a session, and its id beside them", async () => {
+	test("stores the states of an agent in one folder per session, with its id", async () => {
 		const dir = temporaryFolder();
 		const store = checkpoint.fileCheckpoints({ dir });
 		expect(await store.list()).toEqual([]);
@@ -58,7 +58,7 @@ describe("fileCheckpoints of `holdfast/checkpoint`", () => {
 		expect([await store.load("s"), await store.loadMetadata("s")]).toEqual([null, null]);
 	});
 
-	test("takes a state down at once, and keeps the order of saves that nobody waited for", async () => {
+	test("accepts a state at once, and keeps the order of un-awaited saves", async () => {
 		const store = checkpoint.fileCheckpoints({ dir: join(temporaryFolder(), "deep") });
 		const first = stateOf(1);
 		void store.save("s", first);
@@ -70,7 +70,7 @@ describe("fileCheckpoints of `holdfast/checkpoint`", () => {
 	});
 });
 
-test("a live state and a message of another package are refused or read in words that help", async () => {
+test("a live state and a message of another package are rejected or read with a helpful message", async () => {
 	const model = scriptedModel(() => "Hello.");
 	const one = main.agent({ model });
 	const state = main.AgentState.initial().withMessage(new UserMessage("before"));
@@ -101,7 +101,7 @@ test("a live state and a message of another package are refused or read in words
 	});
 });
 
-test("a sub-agent tool is made and run as documented, with the type named after the tool", async () => {
+test("a sub-agent tool is created and run as documented, with the type named after the tool", async () => {
 	const events: Record<string, unknown>[] = [];
 	const onSubagentEvent = vi.fn((event: object) => void events.push({ ...event }));
 	const tool = main.createSubAgentTool({

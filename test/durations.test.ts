@@ -254,7 +254,7 @@ async function isAccepted(give: Row["give"], value: number): Promise<boolean> {
 const all = Object.entries(table).flatMap(([name, options]) => options.map((row) => ({ name, ...row })));
 
 test.each(all)(
-	"$name: $option accepts $range durations and refuses others with a code",
+	"$name: $option accepts $range durations and rejects others with a code",
 	async ({ range, give }) => {
 		const accepted: number[] = [];
 		for (const value of [Number.NaN, -1, 0, 30 * day, 60 * day, never, 20 * day])

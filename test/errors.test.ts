@@ -36,20 +36,20 @@ test("every place that raises an error states its code as a literal", () => {
 	expect(unreadable).toEqual([]);
 });
 
-test("every code that is raised is documented", () => {
+test("every code that is thrown is documented", () => {
 	const known = new Set(documented.map(({ code }) => code));
 	expect(
 		raised.filter(({ code }) => !known.has(code)).map(({ code, place }) => `${code} in ${place}`),
 	).toEqual([]);
 });
 
-test("every documented code is raised somewhere, and documented once", () => {
+test("every documented code is thrown somewhere, and documented once", () => {
 	const known = new Set(raised.map(({ code }) => code));
 	expect(documented.map(({ code }) => code).filter((code) => !known.has(code))).toEqual([]);
 	expect(documented.map(({ code }) => code)).toEqual([...new Set(documented.map(({ code }) => code))]);
 });
 
-test("a TypeError without a code is raised only where it is caught and given one", () => {
+test("a TypeError without a code is thrown only where it is caught and given one", () => {
 	const bare = listSources(root).filter(
 		(file) =>
 			/^packages\/.*\.ts$/.test(file) &&
@@ -60,7 +60,7 @@ test("a TypeError without a code is raised only where it is caught and given one
 	expect([...givenACodeLater.keys()].filter((file) => !bare.includes(file))).toEqual([]);
 });
 
-test("the papers say about a retry what the code says", () => {
+test("the pages and the code agree on whether to retry", () => {
 	const said = documented.map(({ code, retryable }) => `${code}: ${retryable}`);
 	const meant = documented.map(({ code }) => {
 		const answers = new Set(raised.filter((error) => error.code === code).map(({ retryable }) => retryable));
@@ -69,7 +69,7 @@ test("the papers say about a retry what the code says", () => {
 	expect(said).toEqual(meant);
 });
 
-test("codes are read from calls over several lines, from choices and from subclasses", () => {
+test("codes are read from calls across several lines, from choices and from subclasses", () => {
 	const source = [
 		'throw new HoldfastError("one", `It, "failed" (once).`, {',
 		"\tretryable: true,",

@@ -98,7 +98,7 @@ test("mcp-client calls the tool of a server in another process", async () => {
 	expect(await run("mcp-client/main.ts")).toBe("tools: stock\nThere are 3 left.\n");
 });
 
-test("slack-webhook replies to a delivery once, continues a thread, and refuses a wrong signature", async () => {
+test("slack-webhook replies to a delivery once, continues a thread, and rejects a wrong signature", async () => {
 	const lines = (await run("slack-webhook/main.ts")).trim().split("\n");
 	expect(lines.toSorted()).toEqual([
 		"C7 1.1: You said: and now? (message 2 of this thread)",

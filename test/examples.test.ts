@@ -3,7 +3,7 @@ import { extractFromMarkdown, extractFromSource } from "../tools/examples/extrac
 
 const fence = "```";
 
-test("a block of a paper keeps its line numbers, its preamble and its mark", () => {
+test("a block of a page keeps its line numbers, its preamble and its mark", () => {
 	const paper = [
 		"# Title",
 		"<!-- preamble",
@@ -38,7 +38,7 @@ test("a preamble belongs to the next block only", () => {
 	expect(codes).toEqual([true, false]);
 });
 
-test("an example of a docstring is read fenced or plain, up to the next tag", () => {
+test("a docstring's example is read fenced or plain, up to the next tag", () => {
 	const source = [
 		"/**",
 		" * Adds.",
@@ -61,7 +61,7 @@ test("an example of a docstring is read fenced or plain, up to the next tag", ()
 	]);
 });
 
-test("an example of a docstring uses the names of its package without importing them", () => {
+test("a docstring's example uses the names of its package without importing them", () => {
 	const source = ["", "/**", " * @example", ' * import { b } from "elsewhere";', " * a(b, x.c);", " */"];
 	const known = new Map(["a", "b", "c"].map((name) => [name, "here"]));
 	const [example] = extractFromSource("a.ts", source.join("\n"), known);

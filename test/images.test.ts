@@ -59,7 +59,7 @@ test("the recording of the chat has a title, dark colours and a last frame for r
 	expect(lastFrame).not.toContain("nothing used yet");
 });
 
-test("a film shows each line while it is on the screen, in the style that the line before it left", () => {
+test("a film shows each line while it is on the screen, in the style that the previous line left", () => {
 	const frames = [
 		{ lines: ["\u001b[32mone", "two"], ms: 1_000 },
 		{ lines: ["\u001b[32mone", "\u001b[39m<three>\u001b[7m"], ms: 3_000 },

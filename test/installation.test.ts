@@ -21,7 +21,7 @@ test("the lock file holds the packages of every platform, so that npm ci works o
 	expect(missing).toEqual([]);
 });
 
-test("every npm script asks for the right Node first", () => {
+test("every npm script first checks the Node version", () => {
 	const { scripts } = readJson<{ scripts: Record<string, string> }>("package.json");
 	const unguarded = Object.entries(scripts).filter(
 		([, command]) => !command.startsWith("node tools/require-node.cjs && "),

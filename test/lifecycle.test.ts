@@ -136,7 +136,7 @@ const firstOf = async (runs: AsyncIterable<AgentRun>) => {
 };
 
 describe.each(Object.entries(owners))("%s", (_, make) => {
-	test("refuses all work with one code from the moment it is closed, also where it was never used", async () => {
+	test("rejects all work with one code from the moment it is closed, even if it was never used", async () => {
 		const { start } = processes(make);
 		const { owner } = start();
 		const closing = owner.close();
@@ -150,7 +150,7 @@ describe.each(Object.entries(owners))("%s", (_, make) => {
 		await expect(owner.supervise()).rejects.toMatchObject(closed);
 	});
 
-	test("gives what runs its time to end when it is closed, and refuses everything new meanwhile", async () => {
+	test("gives active runs time to end when it is closed, and rejects everything new in the meantime", async () => {
 		const { start, open, asked, counts } = processes(make);
 		const { owner } = start();
 		await owner.begin("a");
@@ -166,7 +166,7 @@ describe.each(Object.entries(owners))("%s", (_, make) => {
 		expect(counts.asked).toBe(1);
 	});
 
-	test("suspends what is not done in time; one recovery finishes that, and leaves alone what is left later", async () => {
+	test("suspends unfinished runs in time; one recovery finishes them, and skips runs that are left later", async () => {
 		const { start, open, shut, asked, counts } = processes(make);
 		const first = start();
 		await Promise.all([first.owner.begin("a"), first.owner.begin("b")]);
@@ -189,7 +189,7 @@ describe.each(Object.entries(owners))("%s", (_, make) => {
 		expect(counts.asked).toBe(5);
 	});
 
-	test("two recoveries at once share what they resume, and neither ends before it", async () => {
+	test("two concurrent recoveries share what they resume, and neither ends before it", async () => {
 		const { start, open, asked, counts } = processes(make);
 		const first = start();
 		await Promise.all([first.owner.begin("a"), first.owner.begin("b")]);
@@ -208,7 +208,7 @@ describe.each(Object.entries(owners))("%s", (_, make) => {
 		expect(counts.asked).toBe(4);
 	});
 
-	test("supervision continues until it is closed, and is asked for once", async () => {
+	test("supervision continues until it is closed, and can be started once", async () => {
 		const { start, open, asked, shut } = processes(make);
 		const { owner } = start();
 		await Promise.all([owner.supervise({ lookEveryMs: 5 }), owner.supervise({ lookEveryMs: 5 })]);
@@ -226,7 +226,7 @@ describe.each(Object.entries(owners))("%s", (_, make) => {
 		await owner.close();
 	});
 
-	test("what cannot be looked for is reported, and looked for again", async () => {
+	test("a failed search is reported, and repeated", async () => {
 		const { start, open, asked } = processes(make);
 		const first = start();
 		await first.owner.begin("a");

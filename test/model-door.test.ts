@@ -70,7 +70,7 @@ test.each([
 	["whole", "SQLite"],
 	["streamed", "SQLite"],
 ] as const)(
-	"a wrong answer, given %s, fails its turn with INVALID_RESPONSE, and a session in %s is read again",
+	"a wrong answer, given %s, fails its turn with INVALID_RESPONSE, and a session in %s can be read again",
 	async (manner, store) => {
 		const path = join(mkdtempSync(join(tmpdir(), "model-door-")), "sessions.db");
 		const answers = [...wrong.map(([, answer]) => answer), saying("Good.")];

@@ -7,7 +7,7 @@ import { listNamedEntries, summaryOfDeclaration, writeNamesPage } from "../tools
 const root = join(import.meta.dirname, "..");
 const entries = listNamedEntries(root);
 
-test("docs/names.md says of every public name what it is (npm run api writes it)", () => {
+test("docs/names.md describes every public name (npm run api writes it)", () => {
 	expect(readFileSync(join(root, "docs/names.md"), "utf8")).toBe(writeNamesPage(entries));
 });
 
@@ -18,7 +18,7 @@ test("every public name has a docstring", () => {
 	expect(bare).toEqual([]);
 });
 
-test("every public entry says what it is", () => {
+test("every public entry point has a description", () => {
 	expect(entries.filter(({ summary }) => summary === "").map(({ specifier }) => specifier)).toEqual([]);
 });
 

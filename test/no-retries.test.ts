@@ -5,7 +5,7 @@ import { listSources } from "../tools/list-sources.ts";
 
 const root = `${import.meta.dirname}/..`;
 
-test("no test and no gate repeats what has failed", () => {
+test("no test and no gate repeats a failure", () => {
 	const files = [
 		...listSources(root).filter((file) => /\.(?:test|fixture)\.ts$/.test(file)),
 		"vitest.config.ts",

@@ -20,7 +20,7 @@ function anchorsOf(file: string): ReadonlySet<string> {
 	);
 }
 
-test("every relative link in a paper leads to a file and a heading that are there", () => {
+test("every relative link of a page leads to an existing file and heading", () => {
 	const broken: string[] = [];
 	for (const paper of listFiles(root, ".md")) {
 		for (const { groups } of readFileSync(join(root, paper), "utf8").matchAll(/\]\((?<target>[^)\s]+)\)/g)) {
@@ -35,7 +35,7 @@ test("every relative link in a paper leads to a file and a heading that are ther
 	expect(broken).toEqual([]);
 });
 
-test("the glossary has at most 30 terms, in order, a line each", () => {
+test("the glossary has at most 30 terms, in order, one line each", () => {
 	const text = readFileSync(join(root, "docs/glossary.md"), "utf8");
 	const terms = [...text.matchAll(/^\| \*\*(?<term>[^*]+)\*\* \| [^|]+ \|$/gm)].map(
 		({ groups }) => groups?.term ?? "",
@@ -46,7 +46,7 @@ test("the glossary has at most 30 terms, in order, a line each", () => {
 });
 
 test.each(readWorkspaces(root))(
-	"$name says how it is installed, shows code or commands, and has its licence",
+	"$name explains its installation, shows code or commands, and has its licence",
 	({ folder }) => {
 		const place = join(root, "packages", folder);
 		const page = readFileSync(join(place, "README.md"), "utf8");
@@ -56,7 +56,7 @@ test.each(readWorkspaces(root))(
 	},
 );
 
-test("every file and folder that CONTRIBUTING.md names is there", () => {
+test("every file and folder that CONTRIBUTING.md names exists", () => {
 	const text = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
 	const named = [...text.matchAll(/`(?<path>(?:packages|test|tools|docs|bench|examples)\/[\w./-]*)`/g)].map(
 		({ groups }) => groups?.path ?? "",
@@ -67,7 +67,7 @@ test("every file and folder that CONTRIBUTING.md names is there", () => {
 	for (const { folder } of readWorkspaces(root)) expect(named).toContain(`packages/${folder}`);
 });
 
-test("the design lists every kind of fact and every table of the journal, and no other", () => {
+test("the design lists every kind of fact and every table of the journal, and no others", () => {
 	const text = readFileSync(join(root, "docs/design.md"), "utf8");
 	const rowsOf = (heading: string): readonly string[] => {
 		const [, section = ""] =

@@ -53,7 +53,7 @@ const entries = [
 ];
 
 for (const entry of entries)
-	test(`${entry} imports nothing of Node at once`, async () => {
+	test(`${entry} imports nothing from Node at once`, async () => {
 		const { imports } = await bundleFor(`export * from "${entry}";`);
 		// The server's listener, which is loaded when it listens on Node, is all that may.
 		expect(
@@ -64,7 +64,7 @@ for (const entry of entries)
 // Minified and compressed with gzip. A Worker is one file and has everything; a browser loads in parts: the AI SDK's adapter
 // when a model of the AI SDK is first called; what sets plugins up, carries out a strategy with an `execute` of its own, or
 // asks a model function, with the first of them.
-test("an agent with a session stays as small as it is", async () => {
+test("an agent with a session stays within its size", async () => {
 	const { code, atOnce } = await bundleFor(
 		`import { Agent, memoryHost } from "packages/core/src/index.ts"; export default (options) => new Agent({ ...options, host: memoryHost() }).session("one");`,
 	);

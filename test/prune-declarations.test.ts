@@ -19,7 +19,7 @@ function prune(
 	return Object.fromEntries(pruneDeclarations(folder, entries));
 }
 
-test("of declarations those stay that an exported name leads to, with their documentation, in one file", () => {
+test("declarations that an exported name reaches are kept, with their documentation, in one file", () => {
 	const written = prune(
 		{
 			"index.d.ts":
@@ -71,7 +71,7 @@ test("of declarations those stay that an exported name leads to, with their docu
 	});
 });
 
-test("a file that uses a name in another sense than those before it begins a second one", () => {
+test("a file that uses a name in another sense than earlier ones starts a second one", () => {
 	const written = prune({
 		"index.d.ts": [
 			'export type { One } from "./one.ts";',
@@ -105,7 +105,7 @@ test("a file that uses a name in another sense than those before it begins a sec
 	});
 });
 
-test("a file that declares a name that is global in those before it begins a second one", () => {
+test("a file that declares a name that is global in earlier ones starts a second one", () => {
 	const written = prune({
 		"index.d.ts": 'export type { Given } from "./given.ts";\nexport type { Event } from "./event.ts";\n',
 		"given.d.ts": "export type Given = Event;\n",
@@ -115,7 +115,7 @@ test("a file that declares a name that is global in those before it begins a sec
 	expect(written["shared/types-2.d.ts"]).toBe("export type Event = 1;\n");
 });
 
-test("members marked internal are left out, and a class with an internal constructor is not made by its users", () => {
+test("members marked internal are removed, and users cannot construct a class with an internal constructor", () => {
 	const written = prune({
 		"index.d.ts": [
 			'import type { Table } from "./table.ts";',
@@ -147,12 +147,12 @@ test("members marked internal are left out, and a class with an internal constru
 	});
 });
 
-test("a name that a file does not export is said", () => {
+test("a name that a file does not export is reported", () => {
 	const files = { "index.d.ts": 'export { gone } from "./there.ts";\n', "there.d.ts": "export {};\n" };
 	expect(() => prune(files)).toThrow("index.d.ts takes gone from there.d.ts, which does not export it.");
 });
 
-test("what a file declares for the whole program stays with any part of it that stays", () => {
+test("global declarations of a file are kept with any part of it that is kept", () => {
 	const global = "declare global {\n\tnamespace Names {\n\t\tinterface Known {\n\t\t}\n\t}\n}\n";
 	const written = prune({
 		"index.d.ts": 'export type { Name } from "./names.ts";\nexport type { Other } from "./other.ts";\n',

@@ -10,7 +10,7 @@ import { readWorkspaces } from "../tools/workspaces.ts";
 const root = join(import.meta.dirname, "..");
 const lists = listPublicExports(root);
 
-test("every public entry has its list, and no list is left over", () => {
+test("every public entry point has its list, and there are no other lists", () => {
 	expect(readdirSync(join(root, "docs/api")).sort()).toEqual([...lists.keys()].sort());
 });
 
@@ -22,7 +22,7 @@ describe("public names", () => {
 	}
 	for (const { folder, entries } of readWorkspaces(root)) {
 		for (const { specifier, source } of entries) {
-			test(`${specifier} has at runtime the values its list names`, async () => {
+			test(`${specifier} has at runtime the values in its list`, async () => {
 				const file = join(root, "packages", folder, source);
 				const values = [...readExportedNames(file)].filter(([, kind]) => kind === "value");
 				const loaded: object = await import(file);

@@ -8,13 +8,13 @@ import { outline } from "../tools/site/outline.ts";
 import { placeOf, withPackageManagers } from "../tools/site/pages.ts";
 import { readDeclarations } from "../tools/site/read-declarations.ts";
 
-test("every page that the site's sidebar names is there", () => {
+test("every page that the site's sidebar names exists", () => {
 	const places = new Set(listFiles(join(import.meta.dirname, ".."), ".md").map(placeOf));
 	const missing = outline.flatMap(({ pages }) => pages.filter((page) => !places.has(`${page}.md`)));
 	expect(missing).toEqual([]);
 });
 
-test("every page that has words for the search is there, and every guide and recipe has some", () => {
+test("every page with keywords for the search exists, and every guide and recipe has some", () => {
 	const places = listFiles(join(import.meta.dirname, ".."), ".md").flatMap((paper) => placeOf(paper) ?? []);
 	const pages = new Set(places.map((place) => place.replace(/\.md$/, "")));
 	expect([...keywords.keys()].filter((page) => !pages.has(page))).toEqual([]);
@@ -23,7 +23,7 @@ test("every page that has words for the search is there, and every guide and rec
 	expect([...pages].filter((page) => isGuide(page) && !keywords.has(page) && !left.has(page))).toEqual([]);
 });
 
-test("no docstring of a package refers to the documents that its requirements come from", () => {
+test("no docstring of a package refers to the documents from which its requirements come", () => {
 	const root = join(import.meta.dirname, "..");
 	const refers = /@see (?!https:)|\bdocument [1-5]\b|\bUAP \d/i;
 	const found = listSources(root)
@@ -85,11 +85,11 @@ test.each([
 	["README.md", undefined],
 	["docs/requirements.md", undefined],
 	["packages/create-holdfast/templates/script/README.md", undefined],
-])("the paper %s is the page %s", (paper, page) => {
+])("the page %s is the page %s", (paper, page) => {
 	expect(placeOf(paper)).toBe(page);
 });
 
-test("a declaration is read with its docstring, its members and theirs, without what only a compiler reads", () => {
+test("a declaration is read with its docstring, its members and theirs, without internal ones", () => {
 	const text = [
 		'import type { Other } from "./other.js";',
 		"/** Not of this one. */",

@@ -24,7 +24,7 @@ function copyManifests(): string {
 	return copy;
 }
 
-test("a version is written to every package, to what they need of each other, to templates, lock file and changelog", () => {
+test("a version is written to every package, to their dependencies on each other, to templates, lock file and changelog", () => {
 	const copy = copyManifests();
 	const before = setVersion(copy, "7.1.0", new Date("2026-12-01T10:00:00Z"));
 	const read = (file: string): string => readFileSync(join(copy, file), "utf8");
@@ -138,7 +138,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
 	},
 );
 
-test("a version whose tag is on another commit is refused", async () => {
+test("a version whose tag is on another commit is rejected", async () => {
 	const { copy, git } = await repositoryThatBuilds();
 	await git("tag", "v7.1.0");
 	await git("commit", "--quiet", "--allow-empty", "--message", "More");
@@ -157,7 +157,7 @@ test.each([
 	[["1.2.3", "1.2.4"]],
 	[["1.2.3", "--dry"]],
 	[["1.2.3", "--publish=no"]],
-])("npm run release %j is refused", async (argv) => {
+])("npm run release %j is rejected", async (argv) => {
 	const command = [
 		process.execPath,
 		"--conditions=holdfast-source",

@@ -9,12 +9,12 @@ const two = `SES${"-002"}`;
 const titles = (source: string): readonly string[] =>
 	readNamedTests("a.test.ts", source).map(({ title }) => title);
 
-test("a title of a test counts with every requirement it names", () => {
+test("a title of a test counts for every requirement it names", () => {
 	const found = readNamedTests("a.test.ts", `test("holds [${one}] [${two}]", () => {});`);
 	expect(found).toEqual([{ file: "a.test.ts", title: `holds [${one}] [${two}]`, ids: [one, two] }]);
 });
 
-test("titles count on a line of their own, in templates, on tables of cases and as names of cases", () => {
+test("titles count on separate lines, in templates, in tables of cases and as names of cases", () => {
 	expect(titles(`test(\n\t"long [${one}]",\n\tasync () => {},\n);`)).toEqual([`long [${one}]`]);
 	expect(titles(`it.concurrent(\`in \${place} [${one}]\`, () => {});`)).toEqual([`in \${place} [${one}]`]);
 	expect(titles(`test.each([1, (2)])("each %s [${one}]", () => {});`)).toEqual([`each %s [${one}]`]);
@@ -42,14 +42,14 @@ test("the page shows a line with its tests, a line without any, and the counts",
 	expect(page).toContain("| | all | 2 | 1 |");
 });
 
-test("an ID that no line carries is reported with its file", () => {
+test("an unknown ID is reported with its file", () => {
 	const lines = parseRequirements(`${one}\t1.1\tIt works.\n`);
 	expect(unknownIds(lines, [{ file: "a.test.ts", title: "", ids: [one, two] }])).toEqual([
 		`${two} in a.test.ts`,
 	]);
 });
 
-test("a line is proven when a test that names it passed in any of the reports", () => {
+test("a line is proven if a test that names it passed in any of the reports", () => {
 	const lines = parseRequirements(`${one}\t1.1\tIt works.\n${two}\t2\tIt lasts.\n`);
 	const report = (id: string, status: string) => {
 		const title = `holds [${id}]`;

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 describe("release-notes", () => {
-	test("fetches from its server, keeps what it got, and sums it up [RUN-156]", async () => {
+	test("fetches from its server, stores the response, and summarises it [RUN-156]", async () => {
 		const site = await startSite();
 		const agent = releaseNotesAgent(site.host, notesModel);
 		const result = await agent.runOnce();
@@ -55,7 +55,7 @@ describe("issue-automation", () => {
 		return { result, tracker };
 	}
 
-	test("searches, runs the test, and posts one issue although the tracker first fails to answer [RUN-157]", async () => {
+	test("searches, runs the test, and posts one issue even though the tracker first fails to answer [RUN-157]", async () => {
 		const { result, tracker } = await run(true);
 		expectActions(result, [
 			{ type: "tool", toolId: "search", ok: true },
@@ -82,7 +82,7 @@ describe("issue-automation", () => {
 	});
 });
 
-test("every command that the pages show runs, and every file that they name is there", async () => {
+test("every command on the pages runs, and every file that they name exists", async () => {
 	for (const name of ["release-notes", "issue-automation"]) {
 		const page = readFileSync(join(folder, name, "README.md"), "utf8");
 		const commands = [...page.matchAll(/^npm run example (?:-- )?(.+)$/gm)].map(

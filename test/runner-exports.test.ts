@@ -27,7 +27,7 @@ function unmentioned(
 	return names.filter((name) => !current.has(name) && !guide.includes(`\`${name.split(" ").at(-1)}\``));
 }
 
-test("the exports of every entry equal their checked-in list [RUN-160]", () => {
+test("the exports of every entry point equal their checked-in list [RUN-160]", () => {
 	const lists = [...listPublicExports(root)].filter(([file]) => file.startsWith("@holdfast.runner"));
 	expect(lists.map(([file]) => file).toSorted()).toEqual(
 		readdirSync(join(root, "docs/api"))
@@ -37,7 +37,7 @@ test("the exports of every entry equal their checked-in list [RUN-160]", () => {
 	for (const [file, list] of lists) expect(list, file).toBe(read(`docs/api/${file}`));
 });
 
-test("the migration guide mentions every released name that is gone [RUN-160]", () => {
+test("the migration guide mentions every released name that was removed [RUN-160]", () => {
 	const current = namesOf(
 		readdirSync(join(root, "docs/api"))
 			.filter((file) => file.startsWith("@holdfast.runner"))

@@ -98,7 +98,7 @@ function database(): { open(): ReturnType<typeof sqliteHost> } {
 	};
 }
 
-test("a run over HTTP says what it came to, to who began it and to who looks later", async () => {
+test("a run over HTTP reports its result, to its caller and to later readers", async () => {
 	const host = memoryHost();
 	const { made, paid, states } = clerk(host, [pay(1)]);
 	const { execute, read, session, watch } = await serve(host, { ...made.engine });
@@ -136,7 +136,7 @@ const asking: Partial<AgentConfig> = {
 	},
 };
 
-test("a step that policy leaves to a person waits for the approval, also over a restart of the server", async () => {
+test("a step that policy leaves to a person waits for the approval, also across a restart of the server", async () => {
 	const { open } = database();
 	const first = open();
 	const before = clerk(first, [pay(100)], asking);
@@ -176,7 +176,7 @@ test("a step that policy leaves to a person waits for the approval, also over a 
 	expect(audit).toBeLessThan(started);
 });
 
-test("a step that is denied is not carried out, and the planner sees that", async () => {
+test("a denied step does not run, and the planner sees that", async () => {
 	const host = memoryHost();
 	const { made, paid, states } = clerk(host, [pay(100)], asking);
 	const { execute, read, session, post } = await serve(host, { ...made.engine });
@@ -187,7 +187,7 @@ test("a step that is denied is not carried out, and the planner sees that", asyn
 	expect(states.at(-1)?.lastResult).toMatchObject({ ok: false, error: { code: "TOOL_NOT_RUN" } });
 });
 
-test("a stop ends the run: nothing is planned or done afterwards", async () => {
+test("a stop ends the run: nothing is planned or run afterwards", async () => {
 	const host = memoryHost();
 	const { promise: planning, resolve } = Promise.withResolvers<void>();
 	const { made, paid } = clerk(host, [], {
@@ -207,7 +207,7 @@ test("a stop ends the run: nothing is planned or done afterwards", async () => {
 	expect((await session("s")).messages.at(-1)?.role).toBe("aborted");
 });
 
-test("a steer reaches the next plan, also one that comes when all seemed done", async () => {
+test("a steer reaches the next plan, also one that arrives when all work seemed done", async () => {
 	const host = memoryHost();
 	const { promise: planned, resolve: reached } = Promise.withResolvers<void>();
 	const { promise: said, resolve: resume } = Promise.withResolvers<void>();

@@ -11,7 +11,7 @@ async function stages(...lines: readonly string[]): Promise<string> {
 	return (await runCommand(["bash", "-c", script], { folder: root })).output;
 }
 
-test("a stage that hangs is ended and fails by its name, whether a program or a function hangs", async () => {
+test("a stage that hangs is ended and fails by its name, for programs and functions", async () => {
 	const output = await stages(
 		"forever() { while :; do sleep 0.1; done; }",
 		'stage "first" within 1 sleep 60',
@@ -22,19 +22,19 @@ test("a stage that hangs is ended and fails by its name, whether a program or a 
 	expect(output).toContain("\nfirst second\n");
 });
 
-test("what a stage that hangs has started ends with it", async () => {
+test("processes of a hanging stage end with it", async () => {
 	// A child that lived on would keep the output open.
 	const output = await stages('stage "parent" within 1 bash -c "sleep 1000 & wait"');
 	expect(output).toContain("── parent: FAILED, it hangs");
 });
 
-test("the stages after one that failed run, and a stage that is good is no failure", async () => {
+test("the stages after a failed one run, and a successful stage is not a failure", async () => {
 	const output = await stages('stage "bad" within 5 false', 'stage "good" within 5 echo done');
 	expect(output).toMatch(/── bad: FAILED, \d s ──\n\n── good ──\ndone\n── good: ok, \d s ──/);
 	expect(output).toContain("\nbad\n");
 });
 
-test("a stage alongside others ends before its finish, fails by its name when it hangs, and prints its output there", async () => {
+test("a concurrent stage ends before its finish, fails by its name if it hangs, and prints its output there", async () => {
 	const output = await stages(
 		'begin "beside" within 20 echo said',
 		'begin "stuck" within 1 sleep 60',

@@ -13,7 +13,7 @@ async function start(bundles: string): Promise<{ readonly isBundled: boolean; re
 	return JSON.parse((await promisify(execFile)(process.execPath, argv, { env })).stdout);
 }
 
-test("a program that tests start often is started from a bundle, in which it finds all that it finds in its sources", async () => {
+test("a program that tests start often is started from a bundle, which finds the same files as its sources", async () => {
 	const bundles = mkdtempSync(join(tmpdir(), "bundles-"));
 	const first = await start(bundles);
 	expect(first).toMatchObject({
@@ -29,6 +29,6 @@ test("a program that tests start often is started from a bundle, in which it fin
 	await expect.poll(() => start(bundles), { timeout: 100_000 }).toEqual({ ...first, isBundled: true });
 });
 
-test("where HOLDFAST_BUNDLES is empty, programs stay with their sources", async () => {
+test("if HOLDFAST_BUNDLES is empty, programs run from their sources", async () => {
 	for (let times = 0; times < 3; times++) expect((await start("")).isBundled).toBe(false);
 });

@@ -229,7 +229,7 @@ describe.each(Object.keys(causes))("a run that waits for %s", (cause) => {
 	);
 
 	test.each(["the client", "useChat", "remoteAgent"])(
-		"is followed by %s over a restart of the server, which continues the run",
+		"is followed by %s across a restart of the server, which continues the run",
 		async (place) => {
 			waitMs = 300;
 			const served = serve(agent(), (hosts.SQLite as () => () => Host)());
@@ -242,18 +242,21 @@ describe.each(Object.keys(causes))("a run that waits for %s", (cause) => {
 		},
 	);
 
-	test.each(Object.keys(hosts))("is under way for who executes it in this process, over %s", async (host) => {
-		waitMs = 25;
-		const own = (hosts[host] as () => () => Host)()();
-		ends.push(() => own.close());
-		const options = { ...agent(), host: own };
-		const session = createSession("s", {}, options);
-		const seen: string[] = [];
-		const stream = execute(session, { role: "user", content: "Go." });
-		for await (const event of stream) if (event.type === "waiting") seen.push(textOf(event));
-		expect(await stream.result()).toMatchObject({ status: "completed" });
-		expect(seen.join()).toMatch(shown);
-	});
+	test.each(Object.keys(hosts))(
+		"is active for callers who execute it in this process, over %s",
+		async (host) => {
+			waitMs = 25;
+			const own = (hosts[host] as () => () => Host)()();
+			ends.push(() => own.close());
+			const options = { ...agent(), host: own };
+			const session = createSession("s", {}, options);
+			const seen: string[] = [];
+			const stream = execute(session, { role: "user", content: "Go." });
+			for await (const event of stream) if (event.type === "waiting") seen.push(textOf(event));
+			expect(await stream.result()).toMatchObject({ status: "completed" });
+			expect(seen.join()).toMatch(shown);
+		},
+	);
 });
 
 function textOf({

@@ -197,7 +197,7 @@ describe.each(Object.entries(apis))("over %s", (_, api) => {
 	);
 });
 
-test("a message of another role is no input of A2A", async () => {
+test("a message of another role is not an A2A input", async () => {
 	const { path } = apis.A2A as Api;
 	const request = (): RequestInit => ({
 		...json({

@@ -26,12 +26,12 @@ test("events, sessions and pages of the service are those of the client", () => 
 	expectTypeOf<SessionMessage>().toExtend<client.SessionMessage>();
 });
 
-test("the client knows no event that the service does not emit, and no answer that it does not take", () => {
+test("the client has no event that the service does not emit, and no answer that it does not accept", () => {
 	expectTypeOf<ClientEvent["type"]>().toEqualTypeOf<Event["type"]>();
 	expectTypeOf<client.Answer>().toExtend<ToolAnswerMessage>();
 });
 
-test("the client names every member that the service sends, and no other", () => {
+test("the client names exactly the members that the service sends", () => {
 	expectTypeOf<Members<ClientEvent, "type">>().toEqualTypeOf<Members<Event, "type">>();
 	expectTypeOf<Members<client.SessionMessage, "role">>().toEqualTypeOf<Members<SessionMessage, "role">>();
 	expectTypeOf<keyof PendingOf<ClientEvent>>().toEqualTypeOf<keyof PendingOf<Event>>();

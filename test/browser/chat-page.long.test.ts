@@ -46,7 +46,7 @@ describe.skipIf(whyNot !== undefined)(`useChat in a page${whyNot ?? ""}`, () => 
 	}
 
 	test.each(["default", "holdfast"] as const)(
-		"with the %s transport a page that is opened again in the middle of an answer continues with it",
+		"with the %s transport a page that is reopened in the middle of an answer continues with it",
 		async (transport) => {
 			const page = await open(transport);
 			await say(page, "Tell a story");
@@ -86,7 +86,7 @@ describe.skipIf(whyNot !== undefined)(`useChat in a page${whyNot ?? ""}`, () => 
 		},
 	);
 
-	test("with our transport neither a broken connection nor a killed server is an error, and Stop stops the run", async () => {
+	test("with Holdfast's transport neither a broken connection nor a killed server is an error, and Stop stops the run", async () => {
 		const page = await open("holdfast");
 		await say(page, "Tell a story");
 		await says(page, half);

@@ -57,7 +57,7 @@ describe.skipIf(whyNot !== undefined)(`the client in a page${whyNot ?? ""}`, () 
 		await expectAllSeenOnce(sent);
 	});
 
-	test("a call waits until somebody lets it run", async () => {
+	test("a call waits until a user approves it", async () => {
 		const sending = send("erase it");
 		await page.getByRole("button", { name: "Let erase run" }).click();
 		const sent = await sending;
@@ -66,7 +66,7 @@ describe.skipIf(whyNot !== undefined)(`the client in a page${whyNot ?? ""}`, () 
 		await expectAllSeenOnce(sent);
 	});
 
-	test("a server that is killed in the middle of an answer and started again loses and repeats nothing", async () => {
+	test("a server that is killed in the middle of an answer and restarted loses and repeats nothing", async () => {
 		const sending = send("Tell it again");
 		await says(half);
 		await stage.agent.kill();

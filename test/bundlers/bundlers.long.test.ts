@@ -71,7 +71,7 @@ describe.each(bundlers)("$name", ({ name, ending, build }) => {
 	});
 });
 
-test("without node_modules, a missing program is an error that says what to configure; a named one is used", async () => {
+test("without node_modules, a missing program is an error that explains what to configure; a configured one is used", async () => {
 	const [esm] = bundlers;
 	if (esm === undefined) throw new Error("No bundler.");
 	const programs = {

@@ -50,7 +50,7 @@ describe("a process killed right after `send` resolved", () => {
 			expect(started.map(({ runId }) => runId)).toEqual(accepted.map(({ runId }) => runId));
 		}));
 
-	test("has them run by `recover`, even when no run was open at its death", () =>
+	test("has them run by `recover`, even if no run was open at its death", () =>
 		inWorld(async (world) => {
 			const send = [planned("one"), planned("two")];
 			// Turn one: start, two for its step, its answer with its end. The next append would start turn two.
@@ -62,7 +62,7 @@ describe("a process killed right after `send` resolved", () => {
 			expect(await answers(world)).toEqual([done("one"), done("two")]);
 		}));
 
-	test("has them run before what the next process sends itself", () =>
+	test("has them run before new messages of the next process", () =>
 		inWorld(async (world) => {
 			const killed = await world.run({ killAt: "sent 2", work: { send: [planned("one"), planned("two")] } });
 			expect(killed.signal).toBe("SIGKILL");
@@ -72,7 +72,7 @@ describe("a process killed right after `send` resolved", () => {
 		}));
 });
 
-describe("turns that wait", () => {
+describe("waiting turns", () => {
 	test.for([1, 2, 3, 4, 5, 6, 7, 8])(
 		"are each run once and in order when the process is killed after append %i",
 		(number) =>
@@ -89,7 +89,7 @@ describe("turns that wait", () => {
 	);
 });
 
-describe("a new agent, in a process of its own, for every turn", () => {
+describe("a new agent, in its own process, for every turn", () => {
 	test("shows the model the same as one agent that lives through all five [SES-115]", () =>
 		inWorld(async (fresh) => {
 			const turns = ["one", "two", "three", "four", "five"].map((task) =>

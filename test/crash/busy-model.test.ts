@@ -64,7 +64,7 @@ describe("a run whose model is busy", () => {
 		await expectFinished(await finishes());
 	});
 
-	test("is stopped while it waits, and nobody asks its model again", async () => {
+	test("is stopped while it waits, and its model is not called again", async () => {
 		const first = world.start({ work: { send: [input] }, busyMs: 500, keepAlive: true });
 		await first.reached("result");
 		first.child.kill("SIGKILL");

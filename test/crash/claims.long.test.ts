@@ -75,10 +75,10 @@ async function expectNotifiedOnce(): Promise<void> {
 }
 
 describe.skipIf(process.platform !== "linux")(
-	"a notification whose worker has claimed and not begun it",
+	"a notification that its worker has claimed but not started",
 	() => {
 		test.for(moments)(
-			"is delivered by another in under two seconds when that one is killed, at %s",
+			"is delivered by another in under two seconds if that one is killed, at %s",
 			async (stopAt) => {
 				await schedule();
 				const first = worker({ stopAt });
@@ -102,7 +102,7 @@ describe.skipIf(process.platform !== "linux")(
 		);
 
 		test.for(moments)(
-			"is delivered by another when that one was paused for its lease's time; it wakes and does nothing, at %s",
+			"is delivered by another if that one was paused for its lease's time; it continues and does nothing, at %s",
 			async (stopAt) => {
 				await schedule();
 				const host = { leaseTtlMs };
@@ -127,7 +127,7 @@ describe.skipIf(process.platform !== "linux")(
 			},
 		);
 
-		test("is claimed by one of many when that one is dead", async () => {
+		test("is claimed by one of many if that one is dead", async () => {
 			await schedule();
 			const first = worker({ stopAt: "input 1 before" });
 			await first.reached("input 1 before");
@@ -143,9 +143,9 @@ describe.skipIf(process.platform !== "linux")(
 	},
 );
 
-describe("work in the background that was accepted and not begun", () => {
+describe("background work that was accepted but not started", () => {
 	test.for(["input 1 after", "append 3 before"])(
-		"is begun by another in under two seconds when its process is killed, at %s",
+		"is started by another in under two seconds if its process is killed, at %s",
 		async (stopAt) => {
 			const first = world.start({ work: { send: ["later: dig"] }, stopAt }, "works");
 			await first.reached(stopAt);
@@ -165,8 +165,8 @@ describe("work in the background that was accepted and not begun", () => {
 	);
 });
 
-describe("work in the background that ended and was not reported", () => {
-	test("is delivered by another in under two seconds when its process is killed", async () => {
+describe("background work that ended but was not reported", () => {
+	test("is delivered by another in under two seconds if its process is killed", async () => {
 		const second = worker();
 		await second.reached("ready"); // and looks for what was left unreported, before there is any
 		// The last commit of the helper's run, when the run that asked for it is over: nothing is open any more.

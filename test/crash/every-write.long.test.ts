@@ -218,7 +218,7 @@ describe.for(Object.keys(scenarios))("%s: killed before and after every write", 
 	test.for([
 		["once", () => left],
 		["and again while it recovers", () => twice],
-	] as const)("%s, it comes to the same end, and each effect counts once", ([, found]) => {
+	] as const)("%s, it ends the same, and each effect counts once", ([, found]) => {
 		const killed = cases.filter((each) => each.scenario === scenario);
 		expect(killed.length).toBeGreaterThan(4);
 		const wrong: string[] = [];

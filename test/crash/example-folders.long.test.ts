@@ -40,7 +40,7 @@ test("email-triage continues after it was killed in the middle of a mail, and dr
 	expect(readFileSync(join(folder, "drafts/2-invoice.txt"), "utf8").match(/We look into/g)).toHaveLength(1);
 });
 
-test("postgres has forty sessions done by two workers, though one of them is killed", async () => {
+test("postgres has forty sessions processed by two workers, even if one of them is killed", async () => {
 	const server = await startPostgresServer();
 	onTestFinished(() => server.stop());
 	const { code, output } = await run("postgres/main.ts", server.url);

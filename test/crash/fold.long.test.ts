@@ -15,7 +15,7 @@ const program = join(import.meta.dirname, "fold-process.fixture.ts");
 const folded = 2_000;
 const later = 10;
 
-test("a fold of a process that is killed at any moment is whole or not there, and is finished by the next", async () => {
+test("a compaction of a process that is killed at any moment is complete or absent, and is finished by the next", async () => {
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-fold-"));
 	onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
 	const model = join(folder, "model.db");

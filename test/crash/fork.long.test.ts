@@ -13,7 +13,7 @@ const program = join(import.meta.dirname, "fork-process.fixture.ts");
 /** So many that a copy of a process with small transactions takes several of them. */
 const entries = 640;
 
-test("forks of a process that is killed at any moment are whole or not there", async () => {
+test("forks of a process that is killed at any moment are complete or absent", async () => {
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-fork-"));
 	onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
 	const path = join(folder, "journal.db");

@@ -64,7 +64,7 @@ function smallDisk(size: number): SmallDisk | undefined {
 	};
 }
 
-describe("without room for the journal", () => {
+describe("without space for the journal", () => {
 	test("a file at its limit: the run fails with disk_full, and continues when the limit is raised", async ({
 		onTestFinished,
 	}) => {
@@ -76,7 +76,7 @@ describe("without room for the journal", () => {
 	});
 
 	test.for(["another process", "the same process"])(
-		"a full disk: the run fails with disk_full, and continues in %s when there is room",
+		"a full disk: the run fails with disk_full, and continues in %s once there is space",
 		async (where, { skip, onTestFinished }) => {
 			const disk = smallDisk(1_048_576);
 			if (disk === undefined) return skip("a file system to be filled cannot be mounted here");

@@ -56,7 +56,7 @@ describe("a run that is left on purpose", () => {
 		await first.ended;
 	});
 
-	test("by close() continues in another process, and so do the turns that waited", async () => {
+	test("by close() continues in another process, and so do the waiting turns", async () => {
 		const second = JSON.stringify({ task: "two", rounds: [["lookup:e"]] });
 		const ended = await world.run({ closeAt: "wait b entered", work: { send: [input, second] } });
 		expect(named(ended, "result").map(({ outcome, error }) => [outcome, error])).toEqual([

@@ -17,7 +17,7 @@ import { named } from "./world.fixture.ts";
 beforeAll(runAlone);
 
 describe("a process killed around an append", () => {
-	test.concurrent.for(numbers.slice(1))("before number %i: the run continues to the same end", (number) =>
+	test.concurrent.for(numbers.slice(1))("before number %i: the run continues and ends the same", (number) =>
 		inWorld(async (world) => {
 			const killed = await kill(world, `append ${number} before`, "send");
 			expect(killed.entries).toHaveLength(entriesAfter[number - 1] as number);
@@ -25,12 +25,14 @@ describe("a process killed around an append", () => {
 		}),
 	);
 
-	test.concurrent.for(numbers.slice(0, -1))("after number %i: the run continues to the same end", (number) =>
-		inWorld(async (world) => {
-			const killed = await kill(world, `append ${number} after`, "send");
-			expect(killed.entries).toHaveLength(entriesAfter[number] as number);
-			expectResumed(await resumeAndCompare(world, [killed]), [2]);
-		}),
+	test.concurrent.for(numbers.slice(0, -1))(
+		"after number %i: the run continues and ends the same",
+		(number) =>
+			inWorld(async (world) => {
+				const killed = await kill(world, `append ${number} after`, "send");
+				expect(killed.entries).toHaveLength(entriesAfter[number] as number);
+				expectResumed(await resumeAndCompare(world, [killed]), [2]);
+			}),
 	);
 });
 
@@ -41,7 +43,7 @@ describe("a process killed while it recovers a run", () => {
 		// With the second append after the last result the run is over.
 		.filter(([number, second]) => number !== 13 || second !== "append 2 after");
 	test.concurrent.for(cases)(
-		'killed after append %i and then at "%s": the run continues to the same end',
+		'killed after append %i and then at "%s": the run continues and ends the same',
 		([number, second]) =>
 			inWorld(async (world) => {
 				const first = await kill(world, `append ${number} after`, "send");
@@ -61,7 +63,7 @@ describe("calls that end at the same time and share a commit", () => {
 		],
 	};
 	test.concurrent.for([2, 3, 4, 5, 6, 7, 8, 9])(
-		"killed after append %i: every result is there once",
+		"killed after append %i: every result is present once",
 		(number) =>
 			inWorld(async (world) => {
 				const work = { send: [JSON.stringify(wide)] };

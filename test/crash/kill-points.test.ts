@@ -19,7 +19,7 @@ import { named } from "./world.fixture.ts";
 beforeAll(runAlone);
 
 describe("a process killed around an append", () => {
-	test.concurrent("before the first one: nothing was accepted, and nothing is there to resume", () =>
+	test.concurrent("before the first one: nothing was accepted, and there is nothing to resume", () =>
 		inWorld(async (world) => {
 			expect((await kill(world, "append 1 before", "send")).entries).toEqual([]);
 			const ended = await world.run({ work: { resume: true } });
@@ -27,7 +27,7 @@ describe("a process killed around an append", () => {
 			expect(await world.entries()).toEqual([]);
 		}));
 
-	test.concurrent("after the last one: the run is over, and nothing is there to resume", () =>
+	test.concurrent("after the last one: the run has ended, and there is nothing to resume", () =>
 		inWorld(async (world) => {
 			const killed = await kill(world, `append ${appends} after`, "send");
 			expect(killed.entries).toHaveLength(entriesAfter[appends] as number);
@@ -47,7 +47,7 @@ describe("a process killed inside a call", () => {
 	}
 
 	test.concurrent.for(["model 1 asked", "model 3 half said", "model 6 half said"])(
-		'of the model, at "%s": it is asked again, and the run continues to the same end [SES-105]',
+		'of the model, at "%s": it is called again, and the run continues and ends the same [SES-105]',
 		continues,
 	);
 
@@ -59,9 +59,9 @@ describe("a process killed inside a call", () => {
 		"post gamma effected",
 		"record delta entered",
 		"record delta effected",
-	])('of a tool, at "%s": the run continues to the same end', continues);
+	])('of a tool, at "%s": the run continues and ends the same', continues);
 
-	test.concurrent("of a tool, beside calls that have their results: those are not entered again [SES-106]", () =>
+	test.concurrent("of a tool, next to calls that have their results: those do not run again [SES-106]", () =>
 		inWorld(async (world) => {
 			// Of the three calls of the second round, the first has its result in the journal by append 5.
 			await kill(world, "append 5 after", "send");
@@ -83,7 +83,7 @@ describe("a process killed inside a call", () => {
 			expect(first?.results?.[0]).toEqual({ id: "report-2-1", result: "fact of beta", isError: false });
 		}));
 
-	test.concurrent("a call that is entered again keeps its key and counts its attempts; every other call has another key [SES-109]", () =>
+	test.concurrent("a call that runs again keeps its key and counts its attempts; every other call has another key [SES-109]", () =>
 		inWorld(async (world) => {
 			const first = await world.run({ killAt: "post gamma effected", work: { send: [input] } });
 			const second = await world.run({ work: { resume: true } });

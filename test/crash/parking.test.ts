@@ -24,7 +24,7 @@ async function head(session: string) {
 	}
 }
 
-test("a tool that kills its process is run six times, then its run is parked, and others are served", async () => {
+test("a tool that kills its process runs six times, then its run is parked, and others are served", async () => {
 	const first = await world.run({ work: { send: [planned("one", [["lookup:deadly"]])] }, ...deadly });
 	expect(first.signal).toBe("SIGKILL");
 	// Another session was cut off, too. Recovery comes to it after the deadly one.
@@ -70,7 +70,7 @@ test("a tool that kills its process is run six times, then its run is parked, an
 	expect(await head("s")).not.toHaveProperty("parked");
 });
 
-test("a run that was released and crashes again is parked again after as many restarts", async () => {
+test("a run that was released and crashes again is parked again after the same number of restarts", async () => {
 	await world.run({ work: { send: [planned("one", [["lookup:deadly"]])] }, ...deadly });
 	for (let restart = 1; restart <= 5; restart++) await world.run({ work: { recover: true }, ...deadly });
 	await world.run({ work: { recover: true }, ...deadly });

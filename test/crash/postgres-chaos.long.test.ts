@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { runChaos } from "./chaos.fixture.ts";
 
-test("through 300 faults every run comes to its end, every effect is done as promised, and every watcher sees it all", async () => {
+test("through 300 faults every run ends, every effect happens as promised, and every watcher sees everything", async () => {
 	const { problems, faults, ...report } = await runChaos({ faults: 300, seed: 1, sessions: 4, served: 3 });
 	expect(problems).toEqual([]);
 	expect(Object.values(faults).reduce((sum, count) => sum + count, 0)).toBe(300);

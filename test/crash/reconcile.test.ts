@@ -32,7 +32,7 @@ async function recovered(
 }
 
 describe("reconcile, after a crash inside the call", () => {
-	test("finds the result: the effect happened once, and the model gets what was found", async () => {
+	test("finds the result: the effect happened once, and the model gets the result", async () => {
 		expect(await recovered("record-checked", "effected")).toEqual({
 			outcome: "done",
 			result: "recorded, as was found out",
@@ -41,7 +41,7 @@ describe("reconcile, after a crash inside the call", () => {
 		expect(world.effects()).toHaveLength(1);
 	});
 
-	test("finds that it never happened: the call is run again with the same key", async () => {
+	test("finds that it never happened: the call runs again with the same key", async () => {
 		expect(await recovered("record-checked", "entered")).toEqual({
 			outcome: "done",
 			result: "recorded b",
@@ -57,7 +57,7 @@ describe("reconcile, after a crash inside the call", () => {
 		]);
 	});
 
-	test("finds an error: the model gets it, and nothing is run again", async () => {
+	test("finds an error: the model gets it, and nothing runs again", async () => {
 		expect(await recovered("record-failed", "entered")).toEqual({
 			outcome: "error",
 			result: "the line was refused",
@@ -66,7 +66,7 @@ describe("reconcile, after a crash inside the call", () => {
 		expect(world.effects()).toEqual([]);
 	});
 
-	test("does not know: the outcome is unknown, and nothing is run again", async () => {
+	test("finds nothing: the outcome is unknown, and nothing runs again", async () => {
 		const { outcome, result, isError } = await recovered("record-unclear", "effected");
 		expect([outcome, isError]).toEqual(["unknown", true]);
 		expect(result).toMatch(/outcome of this call is unknown/);
@@ -80,7 +80,7 @@ describe("reconcile, after a crash inside the call", () => {
 		expect(world.effects()).toHaveLength(1);
 	});
 
-	test("is asked again when the process dies right after it was asked", async () => {
+	test("is called again if the process dies right after it was called", async () => {
 		const input = JSON.stringify({ task: "one", rounds: [["record-checked:b"]] });
 		await world.run({ killAt: "record-checked b effected", work: { send: [input] } });
 		const killed = await world.run({ killAt: "reconcile asked", work: { resume: true } });

@@ -83,7 +83,7 @@ describe.each(runtimes)("$name", ({ command, hasFetchServer }) => {
 		expect(await start(command, "call").next()).toEqual({ text: "It is 3." });
 	});
 
-	test.skipIf(!isThere)("keeps sessions in a file, which Node reads as its own", async () => {
+	test.skipIf(!isThere)("stores sessions in a file, which Node reads as its own", async () => {
 		expect(await start(command, "send").next()).toEqual({ text: "It is 3." });
 		const { sqliteHost } = await import("holdfast/sqlite");
 		const host = sqliteHost(join(folder, "sessions.db"));
@@ -99,19 +99,19 @@ describe.each(runtimes)("$name", ({ command, hasFetchServer }) => {
 		expect(await start(command, "recover").next()).toEqual({ text: "It is 3." });
 	});
 
-	test.skipIf(!isThere)("keeps sessions over a connection of its own SQLite", async () => {
+	test.skipIf(!isThere)("stores sessions through a connection of its own SQLite", async () => {
 		expect(await start(command, "connection").next()).toEqual({ text: "It is 3." });
 		expect(await start(command, "connection").next()).toEqual({ text: "It is 3." });
 	});
 
-	test.skipIf(!isThere)("serves sessions by Node's HTTP, streams them, and ends in order", async () => {
+	test.skipIf(!isThere)("serves sessions with Node's HTTP, streams them, and ends in order", async () => {
 		const server = start(command, "listen");
 		await converse((await server.next()).url ?? "");
 		await server.end("SIGTERM");
 		expect(await server.next()).toEqual({ closed: true });
 	});
 
-	test.skipIf(!isThere || !hasFetchServer)("serves sessions by its own HTTP", async () => {
+	test.skipIf(!isThere || !hasFetchServer)("serves sessions with its own HTTP", async () => {
 		const server = start(command, "fetch");
 		await converse((await server.next()).url ?? "");
 		await server.end("SIGTERM");

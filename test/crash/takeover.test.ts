@@ -44,7 +44,7 @@ describe("a process that is killed", () => {
 		expect(factsOf(await world.entries(), "run.resumed")).toMatchObject([{ attempt: 2, reason: "crash" }]);
 	});
 
-	test("has its run found by `recover` of another in under two seconds, long before its lease's time is over", async () => {
+	test("has its run found by another's `recover` in under two seconds, long before its lease expires", async () => {
 		const first = world.start({ work: { send: [planned("one", [["lookup:a"], ["wait:b"]])] } });
 		await first.reached("wait b entered");
 		const second = world.start({ work: { recover: true, atLine: true } });
@@ -62,7 +62,7 @@ describe("a process that is killed", () => {
 		expect(await tasks()).toEqual(["one"]);
 	});
 
-	test("has its run taken over once, however many look for it", async () => {
+	test("has its run taken over once, regardless of how many search for it", async () => {
 		const first = world.start({ work: { send: [planned("one", [["lookup:a"], ["wait:b"]])] } });
 		await first.reached("wait b entered");
 		first.child.kill("SIGKILL");
@@ -80,7 +80,7 @@ describe("a process that is killed", () => {
 
 describe("a process that is stopped", () => {
 	test.for(["its tool still runs", "its tool ends"])(
-		"is taken over when its lease lapsed; it wakes, %s, and it commits nothing [SES-101]",
+		"is taken over when its lease expires; it continues, %s, and commits nothing [SES-101]",
 		async (then) => {
 			const host = { leaseTtlMs };
 			const first = world.start({ host, work: { send: [planned("one", [["wait:a"], ["lookup:b"]])] } });
@@ -117,7 +117,7 @@ describe("a process that is stopped", () => {
 	});
 });
 
-describe("a process that is busy for longer than its lease's time", () => {
+describe("a process that is busy for longer than its lease", () => {
 	test.for(["at once", "after its heart began to beat"])(
 		"keeps its session and commits, busy %s [SES-100]",
 		async (when) => {
@@ -142,7 +142,7 @@ describe("a process that is busy for longer than its lease's time", () => {
 	);
 });
 
-describe("two processes that live", () => {
+describe("two living processes", () => {
 	test("take turns on one session and never mix their runs", async () => {
 		const work = (name: string): readonly string[] =>
 			[1, 2, 3, 4].map((number) => planned(`${name}${number}`, [["lookup:x"], ["post:y"]]));

@@ -122,7 +122,7 @@ beforeAll(async () => {
 }, 1_200_000);
 
 describe.for(Object.keys(plans) as PlanName[])("threads with %s", (plan) => {
-	test("killed at every write come to the same end: nothing is lost, and nothing is done twice [SA-067] [SA-124] [SA-135] [SA-136]", async () => {
+	test("killed at every write end the same: nothing is lost, and nothing happens twice [SA-067] [SA-124] [SA-135] [SA-136]", async () => {
 		const own = cases.filter((each) => each.plan === plan);
 		const wrong: string[] = [];
 		const names = own.map(({ name }) => name);

@@ -45,63 +45,70 @@ async function stateOf(session: string): Promise<{ epoch: number; seq: number; i
 	}
 }
 
-describe.skipIf(process.platform !== "linux")("a worker that wakes up when others have its session", () => {
-	const appends = Array.from({ length: 7 }, (_, index) => index + 2);
-	const moments = [
-		...appends.flatMap((number) => [`append ${number} before`, `append ${number} after`]),
-		"model 2 asked",
-		"model 2 half said",
-		"lookup a entered",
-		"post b entered",
-		"post b effected",
-	];
+describe.skipIf(process.platform !== "linux")(
+	"a worker that continues after others took over its session",
+	() => {
+		const appends = Array.from({ length: 7 }, (_, index) => index + 2);
+		const moments = [
+			...appends.flatMap((number) => [`append ${number} before`, `append ${number} after`]),
+			"model 2 asked",
+			"model 2 half said",
+			"lookup a entered",
+			"post b entered",
+			"post b effected",
+		];
 
-	test("begins nothing more and commits nothing, whatever it was doing when it stopped [SES-101]", async () => {
-		const twoAtOnce = pool(2);
-		const zombies = await Promise.all(
-			moments.map((stopAt, index) =>
-				twoAtOnce(async () => {
-					const session = `s${index}`;
-					const work = { send: [planned(`task${index}`, [["lookup:a"], ["post:b"], ["lookup:c"]])] };
-					const zombie = world.start({ host, session, stopAt, work });
-					await zombie.reached(stopAt);
-					await until(() => isStopped(zombie));
-					return { zombie, session, stopAt, before: await stateOf(session) };
-				}),
-			),
-		);
-		const second = world.start({ host, work: { whatever: true } });
-		const after = new Map<string, Awaited<ReturnType<typeof stateOf>>>();
-		for (const { session, before } of zombies) {
-			await until(async () => (await stateOf(session)).isOver);
-			const state = await stateOf(session);
-			after.set(session, state);
-			if (before.isOver) continue; // it stopped after its last commit
-			expect(state.epoch).toBeGreaterThan(before.epoch);
-		}
-		const [asked, keys] = [world.requests().length, new Set(world.received().keys())];
-		for (const { zombie } of zombies) zombie.child.kill("SIGCONT");
-		for (const { zombie, session, stopAt, before } of zombies) {
-			const { code, moments: reported } = await zombie.ended;
-			const woken = reported.slice(reported.findIndex(({ moment }) => moment === stopAt) + 1);
-			const begun = woken.map(({ moment }) => moment).filter((moment) => /asked|entered|after$/.test(moment));
-			expect([stopAt, begun]).toEqual([stopAt, []]);
-			expect([stopAt, code]).toEqual([stopAt, 0]);
-			const result = before.isOver ? { outcome: "completed" } : { outcome: "suspended", error: "lease_lost" };
-			expect(woken.filter(({ moment }) => moment === "result")).toMatchObject([result]);
-			expect(await stateOf(session)).toEqual(after.get(session));
-		}
-		expect(world.requests()).toHaveLength(asked);
-		// The call it was in may have had its effect: once for who counts keys.
-		expect(new Set(world.received().keys())).toEqual(keys);
-		expect(keys.size).toBe(moments.length);
-		second.say("end");
-		expect((await second.ended).code).toBe(0);
-	});
-});
+		test("starts nothing else and commits nothing, regardless of what it was doing when it stopped [SES-101]", async () => {
+			const twoAtOnce = pool(2);
+			const zombies = await Promise.all(
+				moments.map((stopAt, index) =>
+					twoAtOnce(async () => {
+						const session = `s${index}`;
+						const work = { send: [planned(`task${index}`, [["lookup:a"], ["post:b"], ["lookup:c"]])] };
+						const zombie = world.start({ host, session, stopAt, work });
+						await zombie.reached(stopAt);
+						await until(() => isStopped(zombie));
+						return { zombie, session, stopAt, before: await stateOf(session) };
+					}),
+				),
+			);
+			const second = world.start({ host, work: { whatever: true } });
+			const after = new Map<string, Awaited<ReturnType<typeof stateOf>>>();
+			for (const { session, before } of zombies) {
+				await until(async () => (await stateOf(session)).isOver);
+				const state = await stateOf(session);
+				after.set(session, state);
+				if (before.isOver) continue; // it stopped after its last commit
+				expect(state.epoch).toBeGreaterThan(before.epoch);
+			}
+			const [asked, keys] = [world.requests().length, new Set(world.received().keys())];
+			for (const { zombie } of zombies) zombie.child.kill("SIGCONT");
+			for (const { zombie, session, stopAt, before } of zombies) {
+				const { code, moments: reported } = await zombie.ended;
+				const woken = reported.slice(reported.findIndex(({ moment }) => moment === stopAt) + 1);
+				const begun = woken
+					.map(({ moment }) => moment)
+					.filter((moment) => /asked|entered|after$/.test(moment));
+				expect([stopAt, begun]).toEqual([stopAt, []]);
+				expect([stopAt, code]).toEqual([stopAt, 0]);
+				const result = before.isOver
+					? { outcome: "completed" }
+					: { outcome: "suspended", error: "lease_lost" };
+				expect(woken.filter(({ moment }) => moment === "result")).toMatchObject([result]);
+				expect(await stateOf(session)).toEqual(after.get(session));
+			}
+			expect(world.requests()).toHaveLength(asked);
+			// The call it was in may have had its effect: once for who counts keys.
+			expect(new Set(world.received().keys())).toEqual(keys);
+			expect(keys.size).toBe(moments.length);
+			second.say("end");
+			expect((await second.ended).code).toBe(0);
+		});
+	},
+);
 
 describe("two workers", () => {
-	test("share what a dead process left, and do none of it twice", async () => {
+	test("share the work of a dead process, and do none of it twice", async () => {
 		const sessions = Array.from({ length: 8 }, (_, index) => `s${index}`);
 		const twoAtOnce = pool(2);
 		await Promise.all(
@@ -124,7 +131,7 @@ describe("two workers", () => {
 		expect([...world.received().values()]).toEqual(Array(2 * sessions.length).fill(1));
 	});
 
-	test("are one when one of them dies: the other continues in under two seconds", async () => {
+	test("continue when one of them dies: the other continues in under two seconds", async () => {
 		const send = [planned("one", [["wait:a"], ["wait:b"]])];
 		const sender = world.start({ work: { send } });
 		await sender.reached("wait a entered");

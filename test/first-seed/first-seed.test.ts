@@ -30,7 +30,7 @@ test("the same sources have the same seed, and others another", () => {
 	expect(firstSeedOf(undefined, sources("other"))).not.toBe(one);
 });
 
-test("where Git is used, the seed is the same until other sources are committed, in whatever commit", () => {
+test("with Git, the seed is the same until other sources are committed, in any commit", () => {
 	const [root, copy] = [sources("one"), sources("one")];
 	commit(root, "One");
 	commit(copy, "The same in another commit");

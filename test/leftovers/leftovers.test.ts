@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { findLeftovers, lookAround } from "./find-leftovers.ts";
 
-test("nothing is found where nothing was left", async () => {
+test("nothing is reported without leftovers", async () => {
 	expect(await findLeftovers(lookAround())).toEqual([]);
 });
 
@@ -37,7 +37,7 @@ test("a server that stays open is found, and one that is closing is not", async 
 	expect(await findLeftovers(before)).toEqual([]);
 });
 
-test("work that goes round and round is found, and work that ends is not", async () => {
+test("work that repeats endlessly is found, and work that ends is not", async () => {
 	let turns = 0;
 	let isEnding = false;
 	const turn = (): void => void (isEnding || setImmediate(turn));

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-test("the cells of threads, the runner and the command have names of their own", () => {
+test("the cells of threads, the runner and the command have their own names", () => {
 	expect(new Set(ownCells.map(({ name }) => name)).size).toBe(ownCells.length);
 });
 

@@ -116,7 +116,7 @@ function misspelt(members: readonly string[]): { readonly slip: string; readonly
 	return meant === undefined || slip === undefined || members.includes(slip) ? undefined : { slip, meant };
 }
 
-test("each place that takes options is in the table, and nothing else is", () => {
+test("each place that accepts options is in the table, and nothing else is", () => {
 	const expected = [...listed.keys()].filter((key) => leftOut[key] === undefined);
 	expect(Object.keys(places).sort()).toEqual(expected.sort());
 });
@@ -124,7 +124,7 @@ test("each place that takes options is in the table, and nothing else is", () =>
 describe.each(Object.keys(places))("%s", (key) => {
 	const { members = [] } = listed.get(key) ?? {};
 
-	test("refuses a misspelt name, and finds the one that was meant", async () => {
+	test("rejects a misspelt name, and suggests the intended one", async () => {
 		const { slip, meant } = misspelt(members) ?? { slip: "nothing", meant: "" };
 		const { code, message } = await errorOf(key, slip);
 		expect(message).toContain(slip);
@@ -133,7 +133,7 @@ describe.each(Object.keys(places))("%s", (key) => {
 	});
 
 	test.each(foreign.filter((name) => !members.includes(name) && !alsoKnown[key]?.includes(name)))(
-		"refuses the foreign name %s",
+		"rejects the foreign name %s",
 		async (name) => {
 			const { code, message } = await errorOf(key, name);
 			expect(message).toContain(name);
@@ -142,6 +142,6 @@ describe.each(Object.keys(places))("%s", (key) => {
 	);
 });
 
-test("no model was asked by any of them", () => {
+test("none of them called a model", () => {
 	expect(model.requests).toHaveLength(0);
 });

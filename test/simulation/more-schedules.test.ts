@@ -4,7 +4,7 @@ import { test } from "vitest";
 import { perCommit, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
 
 test(
-	"nothing is lost, doubled, stuck or reported twice where sub-agents work in the background",
+	"nothing is lost, duplicated, stuck or reported twice when sub-agents work in the background",
 	() => runSchedules("background", perCommit),
 	schedulesTimeout,
 );

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { perCommit, report, runSchedule, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
 
 test(
-	"what sub-agents wait for is answered once, and each of them ends with what asked for it",
+	"waiting calls of sub-agents are answered once, and each sub-agent ends with its caller",
 	() => runSchedules("nested", perCommit),
 	schedulesTimeout,
 );
@@ -18,7 +18,7 @@ test.each([
 	expect(problem).toBeUndefined();
 });
 
-test("schedule 51000136 holds over SQLite: what a sub-agent has left over ends with all it has given to others", async () => {
+test("schedule 51000136 holds over SQLite: leftovers of a sub-agent end together with its own sub-agents", async () => {
 	const result = await runSchedule("nestedInSqlite", 51_000_136);
 	expect(result.problem, report("nestedInSqlite", result)).toBeUndefined();
 });

@@ -6,7 +6,7 @@ test.each([
 	["a SQLite file", "sqlite"],
 	["a bare session store", "bare"],
 ] as const)(
-	"nothing is lost, doubled, stuck or emitted too early over %s",
+	"nothing is lost, duplicated, stuck or emitted too early over %s",
 	(_store, world) => runSchedules(world, perCommit),
 	schedulesTimeout,
 );
@@ -23,7 +23,7 @@ test.each([
 test.each([
 	[705_155_283, "two workers follow a task that one of them was answered for"],
 	[806_254_215, "workers take a parent from each other whose sub-agents wait for their turn"],
-])("seed %i holds over a bare session store, in which %s", async (seed) => {
+])("seed %i holds over a plain session store, in which %s", async (seed) => {
 	const result = await runSchedule("bare", seed);
 	expect(result.ok, report("bare", result)).toBe(true);
 });

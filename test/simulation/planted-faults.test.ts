@@ -14,7 +14,7 @@ const searchedFrom: Partial<Record<PlantedFault, number>> = {
 };
 const minutes = 60_000;
 
-describe("the simulation finds it when", () => {
+describe("the simulation detects that", () => {
 	for (const [fault, what] of Object.entries(plantedFaults) as [PlantedFault, string][]) {
 		test(
 			`${what} (${fault})`,

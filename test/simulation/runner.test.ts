@@ -4,7 +4,7 @@ import { firstWrong, type RunnerFault, runRunnerWorld } from "./runner-world.fix
 import { firstSeed, perCommit, schedulesTimeout } from "./schedules.fixture.ts";
 
 test(
-	"killed between plan, audit and act: no effect is without its plan, audit record and start, and no answer is asked for twice [RUN-034] [RUN-126]",
+	"killed between plan, audit and act: no effect lacks its plan, audit record and start, and no answer is requested twice [RUN-034] [RUN-126]",
 	async () => {
 		expect(await firstWrong(firstSeed("runner", perCommit), perCommit)).toBeUndefined();
 	},
@@ -19,7 +19,7 @@ test("a seed replays exactly", async () => {
 	}
 });
 
-describe("the checks find it when", () => {
+describe("the checks detect that", () => {
 	const faults: Readonly<Record<RunnerFault, readonly [what: string, problem: RegExp]>> = {
 		"acknowledged-before-commit": ["an append is acknowledged before it is committed", /no plan of it/],
 		"audit-not-committed": ["an append lacks its audit record", /with the audit records ""/],

@@ -12,13 +12,13 @@ test.each([
 	["bare", 500],
 	["threads", 500],
 ] as const)(
-	"nothing is lost, doubled, stuck or emitted too early in further schedules (%s)",
+	"nothing is lost, duplicated, stuck or emitted too early in further schedules (%s)",
 	(world, count) => runSchedules(world, inLongerRun(count)),
 	schedulesTimeout,
 );
 
 test(
-	"no effect is without its plan, audit record and start in further schedules (runner)",
+	"no effect lacks its plan, audit record and start in further schedules (runner)",
 	async () => {
 		const count = inLongerRun(1_000);
 		expect(await firstWrong(firstSeed("runner", count), count)).toBeUndefined();

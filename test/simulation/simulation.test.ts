@@ -30,7 +30,7 @@ test("a seed replays exactly: the same trace to the last line", async () => {
 	expect(new Set(first).size).toBeGreaterThan(0.9 * seeds.length);
 });
 
-test("a schedule has as many things happen as it is given, and only the faults it may have", async () => {
+test("a schedule has the given number of events, and only the allowed faults", async () => {
 	const quiet = await simulate({ seed: 5, steps: 3, faults: [] });
 	const lively = await simulate({ seed: 5, steps: 60 });
 	expect(quiet).toMatchObject({ ok: true, seed: 5 });
@@ -67,7 +67,7 @@ test.each([
 	[938_158_643, "a task in the background is parked after its workers lost it twice, and stays so"],
 	[231_125_289, "an answer for a run that has ended comes with one for a task in the background"],
 	[71_397_592, "work is queued behind a wait that another worker is answered for"],
-])("seed %i holds with work in the background, in which %s", async (seed) => {
+])("seed %i holds with background work, in which %s", async (seed) => {
 	const result = await runSchedule("background", seed);
 	expect(result.ok, report("background", result)).toBe(true);
 });
@@ -80,7 +80,7 @@ test.runIf(replayed !== undefined)("replays the seed of HOLDFAST_SEED", async ()
 });
 
 test(
-	"nothing is lost, doubled, stuck or emitted too early in schedules of any kind",
+	"nothing is lost, duplicated, stuck or emitted too early in schedules of any kind",
 	() => runSchedules("memory", perCommit),
 	schedulesTimeout,
 );

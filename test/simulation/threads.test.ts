@@ -13,7 +13,7 @@ async function firstWrong(from: number, count: number, planted: ThreadsFault): P
 }
 
 test(
-	"killed between any two writes, threads lose no message, do nothing twice, and come to what they come to alone",
+	"killed between any two writes, threads lose no message, repeat nothing, and end as they do alone",
 	() => runSchedules("threads", perCommit),
 	schedulesTimeout,
 );
@@ -26,7 +26,7 @@ test("a seed replays exactly", async () => {
 	}
 });
 
-describe("the checks find it when", () => {
+describe("the checks detect that", () => {
 	test.each(Object.entries(threadsFaults) as [ThreadsFault, string][])("%s: %s", async (fault) => {
 		expect(await firstWrong(25, 400, fault)).toBeDefined();
 	});

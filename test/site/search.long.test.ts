@@ -96,7 +96,7 @@ const questions: readonly (readonly [question: string, ...pages: string[]])[] = 
 	["createSubAgentTool", "api/holdfast/create-sub-agent-tool", "guide/sub-agents"],
 ];
 
-test("each of the questions that people ask has its page among the first three hits", async () => {
+test("each query that people use has its page among the first three hits", async () => {
 	const index = await loadIndex();
 	const missed = questions.flatMap(([question, ...pages]) => {
 		const hits = index.search(question).slice(0, 3);

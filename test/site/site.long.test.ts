@@ -96,7 +96,7 @@ async function openSearch(page: Page, opens: () => Promise<unknown>): Promise<vo
 		.toBe(true);
 }
 
-test("the search finds a page by words of its text, with nobody to ask but its own server", async () => {
+test("the search finds a page by words of its text, with requests only to its own server", async () => {
 	const page = await open("/");
 	await openSearch(page, () => page.locator("#local-search button").first().click());
 	await page.locator("#localsearch-input").fill("idempotency key");
@@ -146,7 +146,7 @@ describe.each(pages)("%s", (path) => {
 	});
 });
 
-test("an entry of the reference lists its names, and each leads to the page that describes it", async () => {
+test("an entry point of the reference lists its names, and each leads to the page that describes it", async () => {
 	const page = await open("/api/holdfast");
 	const links = page.locator(".vp-doc td:first-child a");
 	for (const name of ["agent", "Agent", "AgentState", "memoryHost"])
@@ -211,7 +211,7 @@ test("commands that install have a tab for each package manager", async () => {
 	await page.context().close();
 });
 
-test("each page has its Markdown, and llms.txt names pages that are there", async () => {
+test("each page has its Markdown, and llms.txt names existing pages", async () => {
 	const list = readFileSync(join(dist, "llms.txt"), "utf8");
 	const paths = [...list.matchAll(/^- \[[^\]]+\]\((?<path>[^)]+)\): \S/gm)].map(
 		({ groups }) => groups?.path ?? "",
@@ -228,7 +228,7 @@ test("each page has its Markdown, and llms.txt names pages that are there", asyn
 });
 
 test.each(["/", "/guide/crash-safety", "/api/holdfast/agent", "/cookbook/slack"])(
-	"%s has no violation that axe calls serious or critical",
+	"%s has no violation that axe rates as serious or critical",
 	async (path) => {
 		const page = await open(path);
 		await page.locator("h1").first().waitFor();

@@ -20,7 +20,7 @@ const environment = {
 	VITEST: undefined,
 };
 
-test("npm run create makes a project that answers, from nothing but the clone", async () => {
+test("npm run create creates a project that answers, from only the clone", async () => {
 	const made = await runCommand(["npm", "run", "create", "--", join(folder, "shop")], {
 		folder: root,
 		environment,
@@ -37,7 +37,7 @@ test("npm run create makes a project that answers, from nothing but the clone", 
 	expect(readFileSync(join(folder, "shop/package-lock.json"), "utf8")).not.toContain(root);
 });
 
-test("without a network it leaves a complete project, and says what to type later", async () => {
+test("without a network it leaves a complete project, and explains what to type later", async () => {
 	const unreachable = {
 		...environment,
 		npm_config_registry: "http://127.0.0.1:9/",

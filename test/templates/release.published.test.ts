@@ -95,7 +95,7 @@ afterAll(async () => {
 /** Each release builds, installs and checks all packages, on machines that are busy with other things. */
 const releaseTimeout = 2_400_000;
 
-test("a release is tried before it is published, and refuses a changed tree", {
+test("a release is tried before it is published, and rejects a changed tree", {
 	timeout: releaseTimeout,
 }, async () => {
 	const tried = await must(["npm", "run", "release", "--", "7.1.0"], clone);

@@ -33,7 +33,7 @@ test("a loop of microtasks is interrupted: its test fails by name, and the tests
 	expect(passed).toEqual(["comes before", "comes after"]);
 });
 
-test("a loop without a pause is killed, with the file, the test and the function it is in", () => {
+test("a loop without a pause is killed, with the file, the test and the function in which it runs", () => {
 	expect(run.output).toMatch(
 		/HANGS for 1 s: \S+\/loop-hangs.fixture.ts: turns without an end\n {4}at turn \(\S*loop-hangs.fixture.ts:\d+\)/,
 	);
@@ -42,7 +42,7 @@ test("a loop without a pause is killed, with the file, the test and the function
 	);
 });
 
-test("a promise that never settles is timed out, and a file that is never loaded is killed", () => {
+test("a promise that never settles times out, and a file that is never loaded is killed", () => {
 	expect(run.output).toContain("loading-hangs.fixture.ts: while it is loaded");
 	expect(listFailures(readReport(report)).join("\n")).toContain(
 		"promise-hangs.fixture.ts: waits without an end",
