@@ -1,5 +1,5 @@
 // The tests before a release: a release to a registry on this machine, the projects that are made from it, and applications that
-// Next builds. They take up to an hour, and need access to the npm registry. A test is one of them when its file ends in
+// Next builds. They take about 15 minutes, and need access to the npm registry. A test is one of them when its file ends in
 // `.published.test.ts`.
 import { defineConfig } from "vitest/config";
 import { settings, ssr } from "./vitest.config.ts";

@@ -2,23 +2,39 @@
 // packages of others from the registry that npm is configured to use. It is installed when a test needs it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { runCommand } from "../../tools/run-command.ts";
+import { delimiter, dirname, join } from "node:path";
+import { type CommandOptions, type CommandResult, runCommand } from "../../tools/run-command.ts";
 
 const verdaccio = "verdaccio@6.10.4";
 
 /** A running registry. */
 export interface Registry {
 	readonly url: string;
-	/** Variables that make npm and others use it, and nothing of this user's. */
-	readonly environment: Readonly<Record<string, string | undefined>>;
+	/** Runs a program to its end as a user of this registry would; returns its output, and throws if it fails. */
+	must(command: readonly [string, ...string[]], folder: string): Promise<string>;
 	close(): Promise<void>;
 }
 
-async function must(command: readonly [string, ...string[]], folder: string): Promise<string> {
-	const { code, output, stdout } = await runCommand(command, { folder });
-	if (code !== 0) throw new Error(`\`${command[0]} ${command[1]}\` ended with ${code}:\n${output}`);
-	return stdout.trim();
+/** A user without a key, outside any CI, with the Node of the repository. */
+const user = {
+	PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+	NEXT_TELEMETRY_DISABLED: "1",
+	WRANGLER_SEND_METRICS: "false",
+	OPENAI_API_KEY: undefined,
+	NODE_OPTIONS: undefined,
+	NODE_ENV: undefined,
+	VITEST: undefined,
+	ACTIONS_ID_TOKEN_REQUEST_URL: undefined,
+	SIGSTORE_ID_TOKEN: undefined,
+};
+
+async function must(
+	command: readonly [string, ...string[]],
+	options: CommandOptions,
+): Promise<CommandResult> {
+	const result = await runCommand(command, options);
+	if (result.code === 0) return result;
+	throw new Error(`\`${command.join(" ")}\` ended with ${result.code}:\n${result.output}`);
 }
 
 /** Installs and starts the registry below `folder`. */
@@ -30,9 +46,12 @@ export async function startRegistry(folder: string): Promise<Registry> {
 		join(place, "package.json"),
 		JSON.stringify({ private: true, overrides: { "node-fetch": "2.7.0" } }),
 	);
-	await must(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefer-offline", verdaccio], place);
-	const upstream = await must(["npm", "config", "get", "registry"], place);
-	const authorities = await must(["npm", "config", "get", "cafile"], place);
+	await must(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefer-offline", verdaccio], {
+		folder: place,
+	});
+	const setting = async (name: string): Promise<string> =>
+		(await must(["npm", "config", "get", name], { folder: place })).stdout.trim();
+	const [upstream, authorities] = await Promise.all([setting("registry"), setting("cafile")]);
 	const ca = authorities === "null" ? {} : { ca: authorities };
 	const ours = { access: "$all", publish: "$all" };
 	const configuration = {
@@ -54,6 +73,7 @@ export async function startRegistry(folder: string): Promise<Registry> {
 	const { host } = new URL(url);
 	writeFileSync(userconfig, `registry=${url}/\n//${host}/:_authToken=anyone\n`);
 	const environment = {
+		...user,
 		npm_config_registry: `${url}/`,
 		npm_config_userconfig: userconfig,
 		npm_config_cache: join(folder, "cache"),
@@ -64,7 +84,7 @@ export async function startRegistry(folder: string): Promise<Registry> {
 	};
 	return {
 		url,
-		environment,
+		must: async (command, at) => (await must(command, { folder: at, environment })).output,
 		close: () =>
 			new Promise((resolve) => {
 				child.once("close", () => resolve());

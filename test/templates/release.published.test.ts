@@ -11,7 +11,7 @@ import {
 	symlinkSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { join } from "node:path";
 import { templates } from "create-holdfast";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCommand } from "../../tools/run-command.ts";
@@ -23,27 +23,7 @@ let folder: string;
 let clone: string;
 let registry: Registry;
 
-const environment = {
-	PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
-	NEXT_TELEMETRY_DISABLED: "1",
-	WRANGLER_SEND_METRICS: "false",
-	OPENAI_API_KEY: undefined,
-	NODE_OPTIONS: undefined,
-	NODE_ENV: undefined,
-	VITEST: undefined,
-	ACTIONS_ID_TOKEN_REQUEST_URL: undefined,
-	SIGSTORE_ID_TOKEN: undefined,
-};
-
-async function must(command: readonly [string, ...string[]], place: string): Promise<string> {
-	const result = await runCommand(command, {
-		folder: place,
-		environment: { ...environment, ...registry.environment },
-	});
-	if (result.code !== 0)
-		throw new Error(`\`${command.join(" ")}\` ended with ${result.code}:\n${result.output}`);
-	return result.output;
-}
+const must: Registry["must"] = (command, place) => registry.must(command, place);
 
 /** A copy of the repository with one commit, which shares the installed packages. */
 async function cloneRepository(): Promise<void> {
