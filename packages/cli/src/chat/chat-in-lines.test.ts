@@ -22,3 +22,18 @@ test("a call that requires approval ends a chat in a pipe: no line approves it, 
 	expect(approved.stdout).toMatch(/It is done\.[\s\S]*> thanks/);
 	expect(approved).toMatchObject({ code: 0, stderr: "" });
 });
+
+test("a call whose result comes from elsewhere ends a chat in a pipe, and keeps waiting", async () => {
+	const folder = temporaryFolder();
+	const remote = join(import.meta.dirname, "remote-agent.fixture.ts");
+	const argv = ["chat", "--agent", remote, "--session", "s"];
+	const first = await run(argv, { folder, piped: "go\nmore\n" });
+	expect(first.stdout).toContain("measure waits for its result, which comes from outside this chat.");
+	expect(first.stdout).toMatch(/continue: +holdfast chat --session s\n$/);
+	expect(first.stdout).not.toContain("> more");
+	expect(first).toMatchObject({ code: 4, stderr: "" });
+	// Opened again, it still waits.
+	const again = await run(argv, { folder, piped: "more\n" });
+	expect(again.stdout).toContain("measure waits for its result");
+	expect(again).toMatchObject({ code: 4, stderr: "" });
+});

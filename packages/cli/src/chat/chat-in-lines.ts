@@ -23,7 +23,7 @@ export interface PlainParts {
 
 /**
  * Writes the chat until the input ends, or `left` settles. Without a user who could answer it, a question ends the chat
- * too: its call keeps waiting.
+ * too, as does a call whose result comes from elsewhere: it keeps waiting.
  */
 export async function chatInLines(parts: PlainParts, left: Promise<void>): Promise<"completed" | "waiting"> {
 	const { conversation, input, output, isTyped } = parts;
@@ -54,7 +54,7 @@ export async function chatInLines(parts: PlainParts, left: Promise<void>): Promi
 			output.write(prompted === undefined ? prompt : `\n${prompt}`);
 			prompted = prompt;
 		}
-		if (!isTyped && live.question !== undefined) end("waiting");
+		if (!isTyped && (live.question !== undefined || live.elsewhere !== "")) end("waiting");
 	};
 	const stop = transcript.subscribe(write);
 	write();

@@ -55,12 +55,17 @@ export interface Live {
 	readonly queued: readonly string[];
 	/** The pending question. */
 	readonly question: Question | undefined;
+	/** Why the run cannot continue in this chat; empty if it can. */
+	readonly elsewhere: string;
 	/** The model, the session and the usage. */
 	readonly footer: string;
 }
 
 export interface Snapshot {
-	readonly entries: readonly ChatEntry[];
+	/** How many entries there are. */
+	readonly count: number;
+	/** Returns the entries from one index to another one. */
+	entries(from: number, to: number): readonly ChatEntry[];
 	readonly live: Live;
 }
 
@@ -77,6 +82,7 @@ export class Transcript {
 		plan: [],
 		queued: [],
 		question: undefined,
+		elsewhere: "",
 		footer: "",
 	};
 	#openables: readonly Openable[] = [];
@@ -92,9 +98,11 @@ export class Transcript {
 	};
 
 	readonly snapshot = (): Snapshot => {
-		this.#snapshot ??= { entries: [...this.#entries], live: this.#live };
+		this.#snapshot ??= { count: this.#entries.length, entries: this.#between, live: this.#live };
 		return this.#snapshot;
 	};
+
+	readonly #between = (from: number, to: number): readonly ChatEntry[] => this.#entries.slice(from, to);
 
 	get live(): Live {
 		return this.#live;

@@ -30,8 +30,8 @@ async function open(waitMs: number, fixture = "waiting-agent") {
 	const conversation = await Conversation.open({ ...parts, setup: setup as never });
 	const shown = (): string =>
 		transcript
-			.snapshot()
-			.entries.map((entry) => ("text" in entry ? entry.text : ""))
+			.entriesAfter(0)
+			.map((entry) => ("text" in entry ? entry.text : ""))
 			.join("\n");
 	return { conversation, transcript, shown };
 }

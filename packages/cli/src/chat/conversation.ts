@@ -289,16 +289,19 @@ export class Conversation {
 			this.#asking.allow();
 			return;
 		}
-		const elsewhere = calls.filter(({ awaits }) => awaits === "result");
-		if (elsewhere.length > 0)
-			this.transcript.note(
-				`Waiting for ${elsewhere.map(({ toolName }) => oneLine(toolName, 60)).join(", ")}, which is answered outside this chat.`,
-				"warning",
-			);
+		this.#noteElsewhere(calls.filter(({ awaits }) => awaits === "result"));
 		if (calls.length === 0 && last?.outcome === "waiting" && last.wait?.until !== undefined)
 			await this.#afterWait(last.runId);
 		else if (last?.wait !== undefined)
 			this.transcript.note("The agent is waiting for a message. Send one to continue.", "warning");
+	}
+
+	#noteElsewhere(calls: RunResult["pending"] & object): void {
+		const names = calls.map(({ toolName }) => oneLine(toolName, 60)).join(", ");
+		const elsewhere =
+			names === "" ? "" : `${names} waits for its result, which comes from outside this chat.`;
+		if (elsewhere !== "") this.transcript.note(elsewhere, "warning");
+		this.transcript.set({ elsewhere });
 	}
 
 	/** Shows a run that continues, in any process, after waiting for its model or a time. */

@@ -83,7 +83,9 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 		if (conversation !== undefined) {
 			if (how === "waiting")
 				io.stdout.write(
-					"\nThe last call requires approval, which a pipe cannot give. Continue in a terminal, or with --yes.\n\n",
+					transcript.live.elsewhere === ""
+						? "\nThe last call requires approval, which a pipe cannot give. Continue in a terminal, or with --yes.\n\n"
+						: "\nContinue when the result has arrived.\n\n",
 				);
 			farewell(conversation, command, io);
 		}

@@ -23,7 +23,7 @@ test("an answer that replaces the streamed one follows it, with a note", () => {
 	view.event(message("Hello."));
 	view.event({ ...message("Hello, signed."), replaces: "m1" } as RunEvent);
 	view.end();
-	expect(transcript.snapshot().entries.map((entry) => "text" in entry && entry.text)).toEqual([
+	expect(transcript.entriesAfter(0).map((entry) => "text" in entry && entry.text)).toEqual([
 		"Hello.",
 		"The answer above was replaced by this one:",
 		"Hello, signed.",

@@ -1,6 +1,24 @@
 /** Draws a chat: finished entries scroll up; below them are the current activity and the user's draft. */
-import { Box, Static, Text, useAnimation, useInput, usePaste, useWindowSize } from "ink";
-import { createElement, type ReactNode, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import {
+	Box,
+	type DOMElement,
+	measureElement,
+	Static,
+	Text,
+	useAnimation,
+	useInput,
+	usePaste,
+	useWindowSize,
+} from "ink";
+import {
+	createElement,
+	type ReactNode,
+	useEffect,
+	useMemo,
+	useRef,
+	useState,
+	useSyncExternalStore,
+} from "react";
 import { fitted, pictured, printable, wrapped } from "../terminal/index.ts";
 import type { ChatEntry, Live, Snapshot, Transcript } from "./chat-transcript.ts";
 import type { Composed, Composer } from "./composer.ts";
@@ -9,6 +27,7 @@ import { actionsOf } from "./keys.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { menuLines } from "./menu-lines.ts";
 import type { Paint } from "./paint.ts";
+import { usePast } from "./past-entries.ts";
 import { planLines } from "./plan.ts";
 import { rowsOf, type Viewer, viewLines } from "./viewer.ts";
 
@@ -34,8 +53,13 @@ export interface ScreenParts {
 
 /** The whole screen. */
 export function Screen({ transcript, composer, viewer, paint }: ScreenParts): ReactNode {
-	const { entries, live } = useThrottled(transcript);
+	const snapshot = useThrottled(transcript);
+	const { live } = snapshot;
 	const { columns, rows } = useWindowSize();
+	const frame = useRef<DOMElement>(null);
+	const { key, items } = usePast(snapshot, { columns, rows }, () =>
+		frame.current === null ? 0 : measureElement(frame.current).height,
+	);
 	useInput((input, key) => {
 		for (const action of actionsOf(input, key)) if (!viewer.act(action)) composer.act(action);
 	});
@@ -51,9 +75,9 @@ export function Screen({ transcript, composer, viewer, paint }: ScreenParts): Re
 			// An empty text would take no line.
 			wrapped(entryText(entry, paint, columns), columns) || " ",
 		);
-	const items = { items: entries } as Parameters<typeof Static<ChatEntry>>[0];
+	const given = { key, items } as unknown as Parameters<typeof Static<ChatEntry>>[0];
 	// The child is a function, which createElement's types do not allow.
-	const past = createElement(Static<ChatEntry>, items, shown as unknown as ReactNode);
+	const past = createElement(Static<ChatEntry>, given, shown as unknown as ReactNode);
 	const view = useSyncExternalStore(viewer.subscribe, viewer.snapshot);
 	const viewed = useMemo(() => rowsOf(view?.opened.text ?? "", columns), [view?.opened, columns]);
 	const composed = useSyncExternalStore(composer.subscribe, composer.snapshot);
@@ -71,7 +95,7 @@ export function Screen({ transcript, composer, viewer, paint }: ScreenParts): Re
 		const lines = viewLines(view, viewed, { paint, columns, height: rows - 2 });
 		return createElement(
 			Box,
-			{ flexDirection: "column" },
+			{ flexDirection: "column", ref: frame },
 			past,
 			createElement(Text, { wrap: "truncate" }, lines.map((line) => line || " ").join("\n")),
 		);
@@ -97,7 +121,7 @@ export function Screen({ transcript, composer, viewer, paint }: ScreenParts): Re
 			: createElement(Text, null, menuLines(composed.menu, { paint, columns, rows: menuRows }).join("\n")),
 		columns < NARROW ? null : createElement(Text, null, paint("quiet", fitted(live.footer, columns - 1))),
 	);
-	return createElement(Box, { flexDirection: "column" }, past, now);
+	return createElement(Box, { flexDirection: "column", ref: frame }, past, now);
 }
 
 /** The current activity: running calls, or the working model. */

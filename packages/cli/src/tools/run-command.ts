@@ -1,9 +1,10 @@
 /**
  * Runs a shell command in a folder, in a process group of its own. However it ends, its group ends: when the command
- * exits, takes too long or is cancelled, and when this process exits. Only the beginning and the end of long output are
- * kept, so memory stays bounded.
+ * exits, takes too long or is cancelled, and when this process exits, even if it is killed. Only the beginning and the end
+ * of long output are kept, so memory stays bounded.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { stripVTControlCharacters } from "node:util";
 
@@ -14,6 +15,8 @@ const LONGEST_TAIL = 24_000;
 const GRACE_MS = 2_000;
 /** Milliseconds to wait for output after the command has exited: its own background processes may keep it open. */
 const LAST_OUTPUT_MS = 300;
+
+type Child = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
 
 /** How a command ended. */
 export interface CommandResult {
@@ -49,13 +52,8 @@ export async function runCommand(command: string, options: CommandOptions): Prom
 		duration: performance.now() - started,
 	});
 	if (signal?.aborted) return done("cancelled");
-	const child = spawn(command, {
-		cwd: dir,
-		shell: true,
-		detached: process.platform !== "win32",
-		stdio: ["ignore", "pipe", "pipe"],
-		env: environmentOf(options.environment),
-	});
+	const child = startGroup(command, dir, environmentOf(options.environment));
+	const release = guard(child);
 	let why: "exited" | "cancelled" | "timed out" = "exited";
 	let force: NodeJS.Timeout | undefined;
 	const end = (reason: "cancelled" | "timed out"): void => {
@@ -89,8 +87,40 @@ export async function runCommand(command: string, options: CommandOptions): Prom
 		process.off("exit", leave);
 		// What the command left running in the background ends with it.
 		leave();
+		release();
 		for (const stream of [child.stdout, child.stderr]) stream.destroy();
 	}
+}
+
+/** The command begins when its guard runs; if this process ends before that, it never begins. */
+const WHEN_GUARDED = 'read -r go <&3 || exit 1; exec 3<&-; exec /bin/sh -c "$1"';
+/** Ends a process group when its input ends without a line, as it does when this process is killed. */
+const GUARD = 'read -r done || kill -s KILL -- "-$1"';
+
+function startGroup(command: string, dir: string, env: NodeJS.ProcessEnv): Child {
+	if (process.platform === "win32")
+		return spawn(command, { cwd: dir, shell: true, stdio: ["ignore", "pipe", "pipe"], env });
+	return spawn("/bin/sh", ["-c", WHEN_GUARDED, "sh", command], {
+		cwd: dir,
+		detached: true,
+		stdio: ["ignore", "pipe", "pipe", "pipe"],
+		env,
+	}) as Child;
+}
+
+/** Ends the group if this process is killed; returns the function that stops guarding it. */
+function guard(child: Child): () => void {
+	const begin = child.stdio[3] as Writable | undefined;
+	if (child.pid === undefined || begin == null) return () => {};
+	const watch = spawn("/bin/sh", ["-c", GUARD, "sh", String(child.pid)], {
+		detached: true,
+		stdio: ["pipe", "ignore", "ignore"],
+	});
+	for (const stream of [begin, watch.stdin]) stream.on("error", () => {});
+	watch.on("error", () => {});
+	watch.unref();
+	begin.end("\n");
+	return () => void watch.stdin.end("\n");
 }
 
 function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {

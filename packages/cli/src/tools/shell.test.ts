@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -76,6 +77,21 @@ describe.skipIf(process.platform === "win32")("a command", () => {
 		expect(started().every(lives)).toBe(true);
 		cancelling.abort();
 		expect(await running).toMatchObject({ ended: "cancelled", exitCode: undefined });
+		await expect.poll(() => started().filter(lives)).toEqual([]);
+	});
+
+	test("ends with all of its processes when the process that runs it is killed", async () => {
+		const dir = temporaryFolder();
+		const pids = join(dir, "pids");
+		const program = join(import.meta.dirname, "command-process.fixture.ts");
+		const loop = `sh -c 'trap "" TERM HUP; echo $$ >> ${pids}; while :; do sleep 0.1; done'`;
+		const argv = ["--conditions=holdfast-source", program, `${loop} & echo $$ >> ${pids}; wait`];
+		const parent = spawn(process.execPath, argv, { cwd: dir, stdio: "ignore" });
+		const started = (): number[] =>
+			existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n").map(Number) : [];
+		await expect.poll(started).toHaveLength(2);
+		expect(started().every(lives)).toBe(true);
+		parent.kill("SIGKILL");
 		await expect.poll(() => started().filter(lives)).toEqual([]);
 	});
 
