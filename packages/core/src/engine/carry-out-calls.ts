@@ -14,7 +14,7 @@ import { commit, stepOf } from "./end-run.ts";
 import type { Observation } from "./engine-agent.ts";
 import type { LeftOver } from "./round-end.ts";
 import type { Run } from "./run.ts";
-import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
+import { CommitFailed, CutShort, Parks, Stopped, Waits } from "./stopped.ts";
 import { ToolRound } from "./tool-round.ts";
 import { untilAnswered } from "./until-answered.ts";
 
@@ -154,7 +154,8 @@ export async function cutShort(
 			new Promise<void>((resolve) => run.agent.ports.timers.after(suspendGrace, resolve)),
 		]);
 	}
-	if ((error instanceof Stopped && error.reason !== "interrupt") || error instanceof CommitFailed) {
+	const staysOpen = error instanceof CommitFailed || error instanceof Parks;
+	if ((error instanceof Stopped && error.reason !== "interrupt") || staysOpen) {
 		const neverRan = round.abandon();
 		return neverRan.length === 0 ? error : new CutShort(error, { neverRan });
 	}

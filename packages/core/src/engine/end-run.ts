@@ -4,16 +4,16 @@ import type { ErrorData, Fact, RunOutcome, RunState } from "../facts/index.ts";
 import { errorData, stoppedFacts } from "../facts/index.ts";
 import type { Run } from "./run.ts";
 import type { CommitOptions } from "./run-options.ts";
-import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
+import { CommitFailed, CutShort, Parks, Stopped, Waits } from "./stopped.ts";
 import { isTooLarge } from "./unwritable.ts";
 
 /** The way that the drive of a run ended in this process. */
 export type DriveOutcome =
 	| { readonly kind: "ended"; readonly outcome: RunOutcome; readonly error?: unknown }
-	/** Left open in the journal: on request, because it was fenced, or because the journal refused a commit. */
+	/** Left open in the journal: on request, because it waits, was fenced or parked, or because a commit was refused. */
 	| {
 			readonly kind: "left";
-			readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed";
+			readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed" | "parked";
 			readonly error?: unknown;
 	  };
 
@@ -24,6 +24,7 @@ export async function stopOrFail(run: Run, thrown: unknown): Promise<DriveOutcom
 	if (error instanceof CommitFailed)
 		return left(run, lostLease(error.cause) ? "lease_lost" : "journal_failed", error.cause);
 	if (error instanceof Waits) return waiting(run, error.facts);
+	if (error instanceof Parks) return parked(run, error);
 	if (error instanceof Stopped) {
 		if (error.reason === "suspend") return suspended(run, neverRan);
 		if (error.reason === "kill") return killed(run);
@@ -121,6 +122,17 @@ async function interrupted(run: Run): Promise<DriveOutcome> {
 	}
 	await commit(run, facts);
 	return { kind: "ended", outcome: "aborted" };
+}
+
+/** The run stays open and does not continue by itself. The committed fact is the event of it. */
+async function parked(run: Run, { reason, cause }: Parks): Promise<DriveOutcome> {
+	const crashes = run.state.run?.crashes ?? 0;
+	try {
+		await commit(run, [{ kind: "run.parked", reason, crashes, error: errorData(cause) }]);
+	} catch (error) {
+		return stopOrFail(run, error);
+	}
+	return { kind: "left", reason: "parked", error: cause };
 }
 
 /** Notes that the run was left on purpose, so that its resume does not count as a crash. */

@@ -32,6 +32,6 @@ export { Run } from "./run.ts";
 export type { FailedModelCall, ObservedRun, ObserveRun, RunObserver } from "./run-observer.ts";
 export type { CommitOptions, OutsideAnswers, Recorder, RunInput } from "./run-options.ts";
 export { outputOf, turnOf } from "./step.ts";
-export { ChildWaits, CommitFailed, Stopped, stopReasonOf, Waits } from "./stopped.ts";
+export { ChildWaits, CommitFailed, Parks, Stopped, stopReasonOf, Waits } from "./stopped.ts";
 export { executionTrace, isSubagentEvent, TraceCollector } from "./subagent-events.ts";
 export { type AgentStreamEvent, joinDeltas, uapProjection } from "./uap-events.ts";

@@ -16,7 +16,7 @@ import { resultOf } from "./conclude.ts";
 import { commit, type DriveOutcome, stepOf, stopOrFail } from "./end-run.ts";
 import type { Run } from "./run.ts";
 import { hasNoStepLeft, outputOf, turnOf } from "./step.ts";
-import { CommitFailed, CutShort, Stopped, Waits } from "./stopped.ts";
+import { CommitFailed, CutShort, Parks, Stopped, Waits } from "./stopped.ts";
 
 const completed: DriveOutcome = { kind: "ended", outcome: "completed" };
 
@@ -39,7 +39,7 @@ export async function leaveCompleted(run: Run): Promise<DriveOutcome | undefined
 /** Ends a run after an error: the run completes if `onError` returns a result, and fails otherwise. Never rejects. */
 export function recoverOrFail(run: Run, thrown: unknown): Promise<DriveOutcome> {
 	const error = thrown instanceof CutShort ? thrown.cause : thrown;
-	const isOurs = error instanceof Stopped || error instanceof CommitFailed || error instanceof Waits;
+	const isOurs = [Stopped, CommitFailed, Waits, Parks].some((kind) => error instanceof kind);
 	// No extra turn of the event loop: a reader of the run's end may use its session at once.
 	return isOurs || run.left !== undefined || !isAsked(run) ? stopOrFail(run, thrown) : recover(run, thrown);
 }

@@ -1,6 +1,6 @@
 // The ways to leave a drive before the run ends: a requested stop, a refused commit, or a wait for an outside answer.
-import type { AssistantMessage } from "@holdfast/upp";
-import type { Fact, WaitingChild } from "../facts/index.ts";
+import type { AssistantMessage, HoldfastError } from "@holdfast/upp";
+import type { Fact, RunParked, WaitingChild } from "../facts/index.ts";
 
 /** Why a run was asked to stop. `interrupt` ends it; the others leave it open to be resumed. */
 export type StopReason = "interrupt" | "suspend" | "lease-lost" | "kill";
@@ -51,6 +51,17 @@ export class Waits extends Error {
 	constructor(facts: readonly Fact[]) {
 		super("waits for somebody outside");
 		this.facts = facts;
+	}
+}
+
+/** Thrown inside the drive if the run cannot continue until someone has corrected the cause: it is parked. */
+export class Parks extends Error {
+	override readonly cause: HoldfastError;
+	readonly reason: RunParked["reason"];
+	constructor(reason: RunParked["reason"], cause: HoldfastError) {
+		super("the run is parked");
+		this.reason = reason;
+		this.cause = cause;
 	}
 }
 

@@ -72,11 +72,17 @@ export type AgentPart = "model" | "instructions" | "tools" | "agent";
 /** The run no longer continues by itself; release it or end it. */
 export interface RunParked {
 	readonly kind: "run.parked";
-	/** Its process died repeatedly, or the run would have continued with a different agent. */
-	readonly reason: "crash" | "agent-changed";
+	/**
+	 * `crash`: its process died repeatedly. `agent-changed`: it would have continued with a different agent.
+	 * `code-diverged`: the code of its workflow no longer matches its record. `code-stuck`: that code awaits something that
+	 * will not happen.
+	 */
+	readonly reason: "crash" | "agent-changed" | "code-diverged" | "code-stuck";
 	/** How often its process has died since it last finished a step. */
 	readonly crashes: number;
 	readonly agentChanged?: readonly AgentPart[];
+	/** The error because of which it is parked. Only for `code-diverged` and `code-stuck`. */
+	readonly error?: ErrorData;
 }
 
 /** An input was taken into the conversation. */

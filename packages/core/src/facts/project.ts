@@ -125,7 +125,14 @@ export function project(
 		case "history.cut":
 			return { type: "history_cut", seq, sub, messageId: fact.messageId };
 		case "run.parked":
-			return { type: "run_suspended", seq, sub, runId: entry.runId, reason: "parked" };
+			return {
+				type: "run_suspended",
+				seq,
+				sub,
+				runId: entry.runId,
+				reason: "parked",
+				...(fact.error === undefined ? {} : { error: fact.error }),
+			};
 		case "run.ended":
 			return endEvent(state, entry, fact);
 		case "tools.requested":

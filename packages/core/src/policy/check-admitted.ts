@@ -25,7 +25,7 @@ import type { AuditNote } from "./interceptor.ts";
 const content: Readonly<Record<FactKind, readonly string[]>> = {
 	"run.started": ["parent"],
 	"run.resumed": ["partial"],
-	"run.parked": [],
+	"run.parked": ["error"],
 	input: ["message"],
 	assistant: ["message", "data"],
 	"tools.requested": ["calls"],
@@ -116,6 +116,7 @@ function faultOfContent(given: Fact, fact: Fact): string | undefined {
 		case "note":
 			return faultOfValue(given as typeof fact, fact);
 		case "run.parked":
+			return faultOfError(fact);
 		case "tool.started":
 		case "wait.ended":
 		case "message.deleted":
@@ -163,7 +164,7 @@ function faultOfPending(given: Waiting, fact: Waiting): string | undefined {
 }
 
 function faultOfError(fact: Fact): string | undefined {
-	if (fact.kind !== "run.ended" || fact.error === undefined) return undefined;
+	if ((fact.kind !== "run.ended" && fact.kind !== "run.parked") || fact.error === undefined) return undefined;
 	const { code, message, retryable } = fact.error ?? {};
 	return typeof code === "string" && typeof message === "string" && typeof retryable === "boolean"
 		? undefined

@@ -120,15 +120,17 @@ export function sessionHeld(key: string): HoldfastError {
 export function runParked(
 	key: string,
 	runId: string,
-	{ reason, crashes, agentChanged = [] }: RunParked,
+	{ reason, crashes, agentChanged = [], error }: RunParked,
 ): HoldfastError {
-	const why =
-		reason === "crash"
-			? `its process died ${crashes} times without finishing a step between`
-			: `the agent is not the one it was begun with: its ${agentChanged.join(", ")} changed`;
+	const why = {
+		crash: `its process died ${crashes} times without finishing a step between.`,
+		"agent-changed": `the agent is not the one it was begun with: its ${agentChanged.join(", ")} changed.`,
+		"code-diverged": error?.message ?? "its code no longer matches its record.",
+		"code-stuck": error?.message ?? "its code awaits something that will not happen.",
+	}[reason];
 	return new HoldfastError(
 		"run_parked",
-		`Run ${runId} of session "${key}" is parked: ${why}. What was said to the session waits. ` +
+		`Run ${runId} of session "${key}" is parked: ${why} What was said to the session waits. ` +
 			"Fix the cause, then call session.release() to continue it, or session.kill() to end it.",
 		{ data: { key, runId, reason, crashes } },
 	);

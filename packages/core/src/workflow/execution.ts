@@ -5,7 +5,7 @@
 // call is on record before it is performed. If only waits are open, the run is left. The process that left it continues the
 // suspended code; another one runs the code again from its record.
 import { HoldfastError } from "@holdfast/upp";
-import { CodeRound, commit, type Run, Stopped, Waits, waitStep } from "../engine/index.ts";
+import { CodeRound, commit, Parks, type Run, Stopped, Waits, waitStep } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
 import { type Branch, type Divergence, type NewCall, Replayer } from "../replayer/index.ts";
 import type { FlowCall, StepCall } from "./flow-call.ts";
@@ -39,6 +39,8 @@ export class Execution {
 	readonly #controller = new AbortController();
 	/** How many records were taken. */
 	#read = 0;
+	/** Whether the calls of tools that earlier processes left open are continued. */
+	#isResumed = false;
 	/** Attempts of open steps that earlier processes made, by id; undefined once they are continued. */
 	#attempts: Map<string, number> | undefined = new Map();
 	#wake = (): void => {};
@@ -66,7 +68,6 @@ export class Execution {
 		run.signal.addEventListener("abort", abort);
 		run.inputs.whenOffered = () => this.#wakeUp();
 		try {
-			await this.#calls.resume();
 			for (;;) {
 				await run.agent.fairness.pause();
 				run.checkStopped();
@@ -100,9 +101,12 @@ export class Execution {
 		if (due.retries.length > 0) await this.#tryAgain(due.retries);
 		this.#takeRecords();
 		const progress = await run.untilStopped(this.#replayer.advance());
+		if (progress.kind === "diverged") throw parks(diverged(progress.divergence));
+		const isFirst = !this.#isResumed;
+		this.#isResumed = true;
+		// Nothing is continued before the code has matched its record.
+		if (isFirst) await this.#calls.resume();
 		switch (progress.kind) {
-			case "diverged":
-				throw diverged(progress.divergence);
 			case "ended":
 				return this.#end(progress.outcome);
 			case "calls":
@@ -110,8 +114,10 @@ export class Execution {
 				await this.#begin(progress.calls);
 				return undefined;
 			case "waits":
+				if (isFirst) return undefined; // calls may have their results now
 				if (progress.expected === undefined && this.#continueOpen(nothing)) return undefined;
-				await this.#idle(progress.expected === undefined ? progress.open : 0);
+				if (progress.expected === undefined) await this.#idle(progress.open);
+				else await this.#foreign(() => diverged({ expected: progress.expected as never, came: "nothing" }));
 				return undefined;
 			default:
 				progress satisfies never;
@@ -235,7 +241,7 @@ export class Execution {
 		if (this.#isWoken || run.inputs.any || this.#finished.length > 0) return;
 		const next = this.#waits.next();
 		if (this.#steps.size > 0 || this.#calls.isUnderWay) return this.#woken(next?.until);
-		if (open === 0) return this.#foreign();
+		if (open === 0) return this.#foreign(() => stuck(run));
 		// Only waits are open. An input, or the first time, ends this one.
 		if (this.#calls.isOpen) return this.#calls.leave(next ?? { tag: "answer" });
 		if (next === undefined) throw new Error("a call is open that nothing performs");
@@ -255,11 +261,11 @@ export class Execution {
 	}
 
 	/** The code awaits something that is not a call. It may be about to continue; if not, it never will. */
-	async #foreign(): Promise<void> {
+	async #foreign(errorOf: () => HoldfastError): Promise<void> {
 		const { timers } = this.#run.agent.ports;
 		let callOff = (): void => {};
 		const never = new Promise<never>((_, reject) => {
-			callOff = timers.after(foreignGrace, () => reject(stuck(this.#run)));
+			callOff = timers.after(foreignGrace, () => reject(parks(errorOf())));
 		});
 		await this.#run.untilStopped(Promise.race([this.#replayer.moved(), never])).finally(callOff);
 	}
@@ -292,20 +298,34 @@ export class Execution {
 const longestTimer = 2 ** 31 - 1;
 const nothing: ReadonlySet<string> = new Set();
 
-function diverged({ expected, came }: Divergence): HoldfastError {
+/** Other code can continue the run, so it is parked and does not fail. */
+function parks(error: HoldfastError): Parks {
+	return new Parks(error.code === "code_diverged" ? "code-diverged" : "code-stuck", error);
+}
+
+function diverged({
+	expected,
+	came,
+}: Omit<Divergence, "came"> & { readonly came: Divergence["came"] | "nothing" }): HoldfastError {
 	const named = ({ id, does }: Divergence["expected"]): string => `the ${does} ${JSON.stringify(id)}`;
-	const instead = "end" in came ? "the code ended" : `${named(came)} came`;
+	const instead =
+		came === "nothing" ? "the code makes no call" : "end" in came ? "the code ended" : `${named(came)} came`;
 	return new HoldfastError(
 		"code_diverged",
-		`The code of the workflow no longer matches the record of this run: ${named(expected)} was expected, and ${instead}. Deploy the earlier code, or guard the change with \`flow.version()\`. If the code did not change, it depends on something that is not recorded: use \`flow.now()\`, \`flow.random()\` and steps.`,
-		{ data: { expected, came: "end" in came ? { does: "end" } : came } },
+		`The code of the workflow no longer matches the record of this run: ${named(expected)} was expected, and ${instead}. Deploy the earlier code, or guard the change with \`flow.version()\`, and then call \`release()\` of the session. If the code did not change, it depends on something that is not recorded: use \`flow.now()\`, \`flow.random()\` and steps.`,
+		{
+			data: {
+				expected,
+				came: came === "nothing" ? { does: "nothing" } : "end" in came ? { does: "end" } : came,
+			},
+		},
 	);
 }
 
 function stuck({ runId }: Run): HoldfastError {
 	return new HoldfastError(
 		"workflow_stuck",
-		"The code of the workflow awaits something that is not one of its calls, and that did not happen within 10 seconds. Await timers, requests and other promises inside of a `flow.step()`.",
+		"The code of the workflow awaits something that is not one of its calls, and that did not happen within 10 seconds. Await timers, requests and other promises inside of a `flow.step()`. Deploy the corrected code, and then call `release()` of the session.",
 		{ data: { runId } },
 	);
 }

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { memoryHost } from "../host/index.ts";
 import { DyingStore } from "./dying-host.fixture.ts";
 import type { Flow } from "./flow.ts";
-import { workflow } from "./workflow.ts";
+import { type Workflow, workflow } from "./workflow.ts";
 
 async function failure(
 	run: (flow: Flow) => unknown,
@@ -90,7 +90,8 @@ describe("a workflow that fails", () => {
 		const result = run.result();
 		await expect.poll(() => time.timers.size).toBe(1);
 		time.pass(10_000);
-		expect(await result).toMatchObject({ outcome: "error", error: { code: "workflow_stuck" } });
+		// Corrected code can continue it.
+		expect(await result).toMatchObject({ outcome: "suspended", error: { code: "workflow_stuck" } });
 		// Promises that do settle only delay it.
 		const patient = workflow({ name: "patient" }, async (flow) => {
 			await new Promise((resolve) => setTimeout(resolve, 5));
@@ -165,35 +166,91 @@ describe("a workflow that fails", () => {
 });
 
 describe("code that changed while a run was open", () => {
-	async function changed(before: (flow: Flow) => unknown, after: (flow: Flow) => unknown): Promise<unknown> {
+	type Code = (flow: Flow) => unknown;
+
+	/** Leaves an open run that waits for `go`, and offers its session with other code. */
+	async function leftOpen(before: Code): Promise<(code: Code) => Workflow> {
 		const store = new DyingStore();
 		const first = store.worker();
 		const old = workflow({ name: "changing", version: 1, host: first.host }, before);
 		await old.session("s").send(undefined);
 		await expect.poll(async () => store.journal.read("s").at(-1)?.fact.kind).toBe("waiting");
 		first.die();
-		const now = workflow({ name: "changing", version: 2, host: store.worker().host }, after);
+		let version = 1;
+		return (code) =>
+			workflow({ name: "changing", version: ++version, host: store.worker().host }, code) as Workflow;
+	}
+
+	async function changed(before: Code, after: Code): Promise<unknown> {
+		const now = (await leftOpen(before))(after);
 		await now.session("s").signal("go");
-		const run = await now.session("s").session.resume();
-		const result = await run?.result();
+		const result = await (await now.session("s").session.resume())?.result();
 		return result?.output ?? result?.error;
 	}
 
-	test("fails with the expected call and the actual one", async () => {
-		const error = await changed(
-			async (flow) => {
-				await flow.step("reserve", () => 1);
-				return flow.event("go");
+	const reserving = async (flow: Flow): Promise<unknown> => {
+		await flow.step("reserve", () => 1);
+		return flow.event("go");
+	};
+
+	test("parks the run with the call that was expected and the one that came; matching code continues it", async () => {
+		const deploy = await leftOpen(reserving);
+		const wrong = deploy(async (flow) => {
+			await flow.step("check", () => 1);
+			return reserving(flow);
+		});
+		await wrong.session("s").signal("go", "went");
+		const explained = /the step "reserve#1" was expected, and the step "check#1" came/;
+		// The event continued it, and it is parked with the error.
+		const events: unknown[] = [];
+		for await (const { event } of wrong.session("s").session.follow({ until: "never" })) {
+			if (event.type !== "run_suspended") continue;
+			events.push(event);
+			break;
+		}
+		expect(events).toMatchObject([
+			{ reason: "parked", error: { code: "code_diverged", message: expect.stringMatching(explained) } },
+		]);
+		await wrong.close();
+		const stillWrong = deploy(() => "done");
+		await expect(stillWrong.session("s").session.resume()).rejects.toMatchObject({
+			code: "run_parked",
+			message: expect.stringMatching(explained),
+			data: { reason: "code-diverged" },
+		});
+		expect(await (await stillWrong.session("s").release())?.result()).toMatchObject({
+			outcome: "suspended",
+			error: { code: "code_diverged", message: expect.stringMatching(/the code ended/) },
+		});
+		await stillWrong.close();
+		const guarded = deploy(async (flow) => {
+			if (await flow.version("check")) await flow.step("check", () => 1);
+			return reserving(flow);
+		});
+		expect(await (await guarded.session("s").release())?.result()).toMatchObject({
+			outcome: "completed",
+			output: "went",
+		});
+	});
+
+	test("parks the run if the code never makes the next call on record", async () => {
+		const time = manualTime();
+		const deploy = await leftOpen(reserving);
+		const silent = deploy(() => new Promise(() => {})).withOptions({ ports: time.ports });
+		await silent.session("s").signal("go", "went");
+		await expect.poll(() => time.timers.size).toBe(1);
+		const left = (await silent.session("s").session.resume())?.result();
+		time.pass(10_000);
+		expect(await left).toMatchObject({
+			outcome: "suspended",
+			error: {
+				code: "code_diverged",
+				message: expect.stringMatching(/"reserve#1" was expected, and the code makes no call/),
 			},
-			async (flow) => {
-				await flow.step("check", () => 1);
-				await flow.step("reserve", () => 1);
-				return flow.event("go");
-			},
-		);
-		expect(error).toMatchObject({
-			code: "code_diverged",
-			message: expect.stringMatching(/the step "reserve#1" was expected, and the step "check#1" came/),
+		});
+		await silent.close();
+		expect(await (await deploy(reserving).session("s").release())?.result()).toMatchObject({
+			output: "went",
 		});
 	});
 

@@ -9,7 +9,10 @@ import { type Check, checkInput, invalidInput, notRunning } from "./run-workflow
 /** How a run of a workflow ended. */
 export interface WorkflowResult<Output = unknown> {
 	readonly runId: string;
-	/** `suspended`: this process no longer works on the run, and the workflow was closed here. */
+	/**
+	 * `suspended`: this process no longer works on the run: the workflow was closed here, or the run is parked with this
+	 * `error`, for example `code_diverged`.
+	 */
 	readonly outcome: "completed" | "error" | "aborted" | "killed" | "suspended";
 	/** The result of the function; present if the run completed and the function returned one. */
 	readonly output?: Output;
@@ -120,6 +123,18 @@ export class WorkflowSession<Input = unknown, Output = unknown> {
 		if (!(await this.session.hasOpenRun())) throw notRunning(event);
 		const run = await this.session.steer(text, options);
 		run.detach();
+	}
+
+	/**
+	 * Continues a run that is parked: because its code no longer matched its record, or as described for `Session.release`.
+	 * Deploy the matching code first. Resolves with null if no run is open.
+	 *
+	 * Rejects like `Session.release`.
+	 */
+	async release(): Promise<WorkflowRun<Output> | null> {
+		const run = await this.session.release();
+		run?.detach();
+		return run === null ? null : new WorkflowRun(run as AgentRun, this.session);
 	}
 
 	/** Ends the open run: its steps are aborted, and nothing is undone. Resolves with false without an open run. */
