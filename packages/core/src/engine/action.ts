@@ -186,6 +186,15 @@ export interface Decider<Own = unknown> {
 	 * @internal
 	 */
 	readonly code?: (run: Run) => Promise<void>;
+	/**
+	 * The inputs that never begin a run: they wait for the open one. `check` throws if the open run accepts no more; without
+	 * an open run, `own` is undefined.
+	 * @internal
+	 */
+	readonly events?: {
+		isEvent(text: string): boolean;
+		check(text: string, own: unknown): void;
+	};
 	/** Returns the state after one more fact, without changing the given one. If it throws, the run fails. */
 	evolve?(own: Own, entry: Entry): Own;
 }

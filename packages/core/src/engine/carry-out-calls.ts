@@ -70,7 +70,7 @@ function carryOut(
 	const limit = run.agent.toolStrategy.maxIterations;
 	if (fresh !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit)
 		return refuseRound(run, before, fresh, limit);
-	const round = new ToolRound(run, step, roundName(open, fresh), calls, concludes);
+	const round = new ToolRound(run, step, roundName(open, fresh), calls, { concludes });
 	const carried: CarriedOut = {
 		round,
 		step,

@@ -6,7 +6,6 @@ import { CallIds } from "./call-ids.ts";
 import { cutShort, roundName } from "./carry-out-calls.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
 import { commit, stepOf } from "./end-run.ts";
-import type { LeftOver } from "./round-end.ts";
 import type { Run } from "./run.ts";
 import { Waits } from "./stopped.ts";
 import { ToolRound } from "./tool-round.ts";
@@ -18,11 +17,9 @@ export class CodeRound {
 	readonly #run: Run;
 	readonly #changed: () => void;
 	#round: ToolRound | undefined;
-	/** The calls that wait for outside answers, once no other call of the round is under way. */
-	#left: LeftOver | undefined;
 	#failure: { readonly error: unknown } | undefined;
 
-	/** `changed` is called when calls have settled, or when none of them is under way any longer. */
+	/** `changed` is called when calls have progressed. */
 	constructor(run: Run, changed: () => void) {
 		this.#run = run;
 		this.#changed = changed;
@@ -35,7 +32,7 @@ export class CodeRound {
 
 	/** Whether calls progress without an outside answer. */
 	get isUnderWay(): boolean {
-		return this.#round !== undefined && this.#left === undefined;
+		return this.#round?.isUnderWay === true;
 	}
 
 	/** Throws if the round failed: a commit was refused, for example. */
@@ -61,14 +58,16 @@ export class CodeRound {
 		const calls = new CallIds(run).named(given.map(withReadableArguments), run.agent.decider.name);
 		const asked: ToolsRequested = { kind: "tools.requested", step: stepOf(run), tag, calls, continues: true };
 		const fresh = (await run.admission?.prepare(asked)) ?? asked;
-		// A round whose calls all wait accepts no others: another one takes over its calls.
-		if (!this.isOpen || this.#round === undefined) this.#round = this.#newRound(fresh.calls, fresh);
-		else if (!this.#round.isOver) this.#round.add(fresh.calls);
-		else {
-			this.#round.abandon();
-			this.#round = this.#newRound(fresh.calls);
-		}
+		// A round whose calls all have their results accepts no others.
+		if (!this.isOpen || this.#round === undefined || this.#round.isOver)
+			this.#round = this.#newRound(fresh.calls, fresh);
+		else this.#round.add(fresh.calls);
 		await this.#begin([...before, fresh]);
+	}
+
+	/** Makes the waiting calls answerable while the code continues with something else. */
+	async show(): Promise<void> {
+		await this.#round?.showWaiting();
 	}
 
 	#newRound(added: readonly ToolCall[] = [], asked?: ToolsRequested): ToolRound {
@@ -76,31 +75,20 @@ export class CodeRound {
 		const open = run.state.run;
 		const states = this.isOpen ? (open?.calls ?? []) : [];
 		const name = roundName(open, asked);
-		return new ToolRound(run, stepOf(run), name, [...states, ...added.map((call) => ({ call }))]);
+		const calls = [...states, ...added.map((call) => ({ call }))];
+		return new ToolRound(run, stepOf(run), name, calls, { moved: this.#changed });
 	}
 
 	async #begin(asked: readonly Fact[]): Promise<void> {
 		const round = this.#round as ToolRound;
-		this.#left = undefined;
 		await round.begin(asked);
-		this.#follow(round);
-	}
-
-	#follow(round: ToolRound): void {
 		void (async () => round.finished())().then(
-			(left) => this.#ended(round, left),
+			() => this.#changed(),
 			(error: unknown) => {
 				if (round === this.#round) this.#failure = { error };
 				this.#changed();
 			},
 		);
-	}
-
-	#ended(round: ToolRound, left: LeftOver): void {
-		if (round !== this.#round) return;
-		if (this.isOpen) this.#left = left;
-		else this.#round = undefined;
-		this.#changed();
 	}
 
 	/**
@@ -109,24 +97,24 @@ export class CodeRound {
 	 */
 	async leave(wait: PendingWait): Promise<void> {
 		const run = this.#run;
-		const left = this.#left ?? { calls: [] };
+		const left = this.#round?.waiting ?? { calls: [] };
 		const waiting = { kind: "waiting", step: stepOf(run), ...left, wait } as const;
 		if (run.stopReason !== undefined) throw new Waits([waiting]);
+		const round = this.#round;
+		// Answers that arrive now are recorded after the wait.
+		if (round !== undefined) round.isLeaving = true;
 		if (await run.commit([waiting], { onlyIfNothingWaits: true })) throw new Waits([]);
+		if (round !== undefined) round.isLeaving = false;
+		run.round = round;
 		const isAnswered = (await run.answers?.take(run, { ...waiting, kind: "tools.pending" })) === true;
 		await run.inputs.fetch();
-		if (isAnswered && this.isOpen) {
-			this.#round?.abandon();
-			this.#round = this.#newRound();
-			await this.#begin([]);
-		}
 		if (!isAnswered && !run.inputs.any) throw new Waits([waiting]);
 	}
 
 	/** Ends the calls of a run that was stopped or has failed. Returns how the run ends or is left. */
 	async cutShort(error: unknown): Promise<unknown> {
 		const round = this.#round;
-		if (round === undefined) return error;
+		if (round === undefined || !this.isOpen) return error;
 		return cutShort(this.#run, { round, step: stepOf(this.#run), fresh: undefined, asked: [] }, error);
 	}
 

@@ -12,6 +12,7 @@ import { commitConcluded, isAbout, isResultOf, settledFact, startedFact, traceNo
 import { type CallInRound, callInRound, isUnderWay, neverRan, takeUp } from "./call-in-round.ts";
 import { type CheckedCall, HookFailed } from "./check-call.ts";
 import { commit } from "./end-run.ts";
+import { Launches, type StartsFunctions } from "./launches.ts";
 import { prepareCall } from "./prepare-call.ts";
 import { type LeftOver, leftOver, RoundEnd } from "./round-end.ts";
 import type { Run } from "./run.ts";
@@ -21,7 +22,7 @@ import { ChildWaits, CommitFailed } from "./stopped.ts";
 
 const nothingLeft: LeftOver = { calls: [] };
 
-export class ToolRound implements ShowsChildren {
+export class ToolRound implements ShowsChildren, StartsFunctions {
 	readonly #run: Run;
 	readonly #step: number;
 	readonly #name: string;
@@ -30,12 +31,16 @@ export class ToolRound implements ShowsChildren {
 	readonly #calls: CallInRound[];
 	readonly #cyclic: ReadonlyMap<string, string>;
 	#left: number;
+	/** Whether the run is about to be left to outside answers. */
+	isLeaving = false;
 	#closed = false;
-	/** The next calls to start while others are being started. */
-	#starting: CallInRound[] | undefined;
+	readonly #launches: Launches;
 	/** Whether there is a waiting call that has not been shown. */
 	#hidesPending = false;
 	readonly #end = new RoundEnd();
+
+	/** Called when calls have progressed. The round then stays open while all its calls wait; undefined: it ends there. */
+	readonly #moved: (() => void) | undefined;
 
 	/** `name` identifies the round within the run, and is the same after a crash. */
 	constructor(
@@ -43,9 +48,10 @@ export class ToolRound implements ShowsChildren {
 		step: number,
 		name: string,
 		calls: readonly CallState[],
-		concludes?: ToolsAction["concludes"] | undefined,
+		{ concludes, moved }: { readonly concludes?: ToolsAction["concludes"]; readonly moved?: () => void } = {},
 	) {
 		this.#concludes = concludes;
+		this.#moved = moved;
 		this.#run = run;
 		this.#name = name;
 		this.#step = step;
@@ -53,6 +59,7 @@ export class ToolRound implements ShowsChildren {
 		const order = orderRound(asked, run.agent.tools);
 		this.#calls = calls.map((call, index) => callInRound(call, index, [run.runId, name], order.waitsFor));
 		this.#cyclic = order.cyclic;
+		this.#launches = new Launches(run, this);
 		this.#left = this.#calls.length;
 		for (const { call, phase } of this.#calls) {
 			if (phase !== "settled") continue;
@@ -72,7 +79,7 @@ export class ToolRound implements ShowsChildren {
 	/** Returns a new round of the same calls in their recorded state. */
 	again(): ToolRound {
 		const calls = this.#run.state.run?.calls ?? [];
-		return new ToolRound(this.#run, this.#step, this.#name, calls, this.#concludes);
+		return new ToolRound(this.#run, this.#step, this.#name, calls, { concludes: this.#concludes });
 	}
 
 	/** Adds calls, which `begin` starts. The round must not have ended. */
@@ -98,7 +105,7 @@ export class ToolRound implements ShowsChildren {
 		}
 		this.#show(facts);
 		const begun = (): void => {
-			this.#launch(launches);
+			this.#launches.launch(launches);
 			for (const [each, prepared] of pending) this.#follow(each, prepared);
 			this.#checkDone();
 		};
@@ -191,7 +198,7 @@ export class ToolRound implements ShowsChildren {
 			}
 			this.#show(facts);
 			if (facts.length > 0) await commit(this.#run, facts);
-			this.#launch(launches);
+			this.#launches.launch(launches);
 			this.#checkDone();
 		} catch (error) {
 			this.#end.failed(error);
@@ -244,10 +251,27 @@ export class ToolRound implements ShowsChildren {
 		}
 	}
 
+	/** Shows waiting calls although no other call runs, because the run continues with something else. */
+	async showWaiting(): Promise<void> {
+		if (!this.#hidesPending || this.isOver || !this.#calls.some(({ phase }) => phase === "pending")) return;
+		const facts: Fact[] = [];
+		this.#showNow(facts);
+		await commit(this.#run, facts);
+	}
+
+	/** Returns the calls that are left for others to settle. */
+	get waiting(): LeftOver {
+		return leftOver(this.#run, this.#calls);
+	}
+
 	/** Shows waiting calls with the next commit if other calls still run; otherwise the end of the round does. */
 	#show(facts: Fact[]): void {
+		if (!this.#hidesPending || !this.isUnderWay || this.#run.stopReason !== undefined) return;
+		this.#showNow(facts);
+	}
+
+	#showNow(facts: Fact[]): void {
 		const run = this.#run;
-		if (!this.#hidesPending || !this.#isUnderWay || run.stopReason !== undefined) return;
 		this.#hidesPending = false;
 		const shown = { kind: "tools.pending", step: this.#step, ...leftOver(run, this.#calls) } as const;
 		facts.push(shown);
@@ -255,13 +279,13 @@ export class ToolRound implements ShowsChildren {
 		run.answers?.shown(shown);
 	}
 
-	get #isUnderWay(): boolean {
+	get isUnderWay(): boolean {
 		return this.#calls.some(isUnderWay);
 	}
 
 	/** Whether no further outside answers can be accepted. */
 	get isOver(): boolean {
-		return this.#closed || this.#end.isOver || this.#run.stopReason !== undefined;
+		return this.#closed || this.isLeaving || this.#end.isOver || this.#run.stopReason !== undefined;
 	}
 
 	/** Adds a call whose check takes time once the check is complete. */
@@ -274,44 +298,18 @@ export class ToolRound implements ShowsChildren {
 				this.#decide(each, found, facts, launches);
 				this.#show(facts);
 				if (facts.length > 0) await commit(this.#run, facts);
-				this.#launch(launches);
+				this.#launches.launch(launches);
 				this.#checkDone();
 			})
-			.catch((error) => this.#failed(error));
+			.catch((error) => this.failed(error));
 	}
 
-	/** Starts the functions of calls whose start is recorded and emitted. */
-	#launch(launches: CallInRound[]): void {
-		if (launches.length === 0) return;
-		const heard = this.#run.ready("heard");
-		if (heard === undefined) this.#startFunctions(launches);
-		else heard.then(() => this.#startFunctions(launches)).catch((error) => this.#end.failed(error));
-	}
-
-	/** A call that settles at once may allow others to start: they start after it and not nested inside it. */
-	#startFunctions(launches: CallInRound[]): void {
-		if (this.#starting !== undefined) {
-			this.#starting.push(...launches);
-			return;
-		}
-		// The list is not shared, so it may grow.
-		const starting = launches;
-		this.#starting = starting;
-		try {
-			this.#run.checkLease();
-			for (const each of starting) {
-				if (this.#closed || this.#run.stopReason !== undefined) return;
-				this.#startFunction(each);
-			}
-		} finally {
-			this.#starting = undefined;
-		}
-	}
-
-	#startFunction(each: CallInRound): void {
+	startFunction(each: CallInRound): boolean {
+		if (this.#closed || this.#run.stopReason !== undefined) return false;
 		const tool = each.tool as EngineTool;
 		const ran = startCall(this.#run, this.#step, each, tool, this);
 		void after(ran, (outcome) => this.#finish(each, tool, outcome));
+		return true;
 	}
 
 	#finish(each: CallInRound, tool: EngineTool, outcome: ToolOutcome): void {
@@ -334,13 +332,13 @@ export class ToolRound implements ShowsChildren {
 				hook === undefined
 					? this.#admitAndRecord(each, outcomeOf(outcome), outcome.output, outcome)
 					: this.#afterCall(each, tool, outcome);
-			if (recorded instanceof Promise) recorded.catch((error) => this.#failed(error));
+			if (recorded instanceof Promise) recorded.catch((error) => this.failed(error));
 		} catch (error) {
-			this.#failed(error); // a synchronous store throws synchronously
+			this.failed(error); // a synchronous store throws synchronously
 		}
 	}
 
-	#failed(error: unknown): void {
+	failed(error: unknown): void {
 		this.#end.failed(error instanceof HookFailed ? error.cause : error);
 	}
 
@@ -383,7 +381,7 @@ export class ToolRound implements ShowsChildren {
 				? this.#run.commit(facts)
 				: commitConcluded(this.#run, this.#step, facts, this.#concludes);
 		return after(committed, () => {
-			this.#launch(launches);
+			this.#launches.launch(launches);
 			this.#checkDone();
 		});
 	}
@@ -393,8 +391,9 @@ export class ToolRound implements ShowsChildren {
 	}
 
 	#checkDone(): void {
+		this.#moved?.();
 		if (this.#closed || this.#run.state.run?.unsettled !== this.#left) return;
 		if (this.#left === 0) this.#end.done(nothingLeft);
-		else if (!this.#isUnderWay) this.#end.done(leftOver(this.#run, this.#calls));
+		else if (this.#moved === undefined && !this.isUnderWay) this.#end.done(leftOver(this.#run, this.#calls));
 	}
 }

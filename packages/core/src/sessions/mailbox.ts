@@ -195,6 +195,18 @@ export class Mailbox {
 		if (duplicate) throw duplicateInput(this.#storeKey);
 	}
 
+	/** Puts an event into the inbox, for the open run or the next one; resolves with its stored form. */
+	async keep(given: AcceptedInput): Promise<AcceptedInput> {
+		const { id } = given.message;
+		const input = waitingInput(this.#agent, id, given);
+		const admitted = this.#limit.admit();
+		if (admitted !== undefined) await admitted;
+		const event = { id, kind: "notice", ...keyOf(input), body: storedInput(input) } as const;
+		const { duplicate } = await this.#arrived(this.#journal.submit(this.#storeKey, event));
+		if (duplicate) throw duplicateInput(this.#storeKey);
+		return input;
+	}
+
 	/** Puts a history change into the inbox; resolves with its stored form. */
 	async edit(id: string, edit: MessageEdit): Promise<unknown> {
 		const body = waitingEdit(this.#agent, edit);

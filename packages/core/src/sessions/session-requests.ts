@@ -17,6 +17,7 @@ import { dropLateAnswers } from "./open-session.ts";
 import { continuation, take } from "./outside-requests.ts";
 import { killChildren } from "./remove-session.ts";
 import type { Resumption } from "./resume-turn.ts";
+import { deliverEvent, isEvent, startWithEvent } from "./run-events.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { endsRun, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
 import type { Place, SessionQueue } from "./session-queue.ts";
@@ -67,6 +68,7 @@ export function send(
 	{ runId, messageId }: Pick<StartOptions, "runId" | "messageId"> = {},
 ): MaybePromise<AgentRun> {
 	return queue.ask("send", (actor, place) => {
+		if (isEvent(actor, input)) return deliverEvent(actor, input);
 		const turn = queued(actor, input, "sent", runId);
 		return accept(actor, messageId === undefined ? turn : { ...turn, isNamed: true }, place);
 	});
@@ -139,7 +141,9 @@ export async function start(
 	input: AcceptedInput,
 	options: StartOptions = {},
 ): Promise<AgentRun> {
-	return queue.ask("start", (actor) => startNow(actor, input, options));
+	return queue.ask("start", (actor) =>
+		isEvent(actor, input) ? startWithEvent(actor, input, options.watcher) : startNow(actor, input, options),
+	);
 }
 
 async function startNow(
@@ -203,7 +207,9 @@ export async function steer(
 	input: AcceptedInput,
 	options: Pick<StartOptions, "messageId"> = {},
 ): Promise<AgentRun> {
-	return queue.ask("steer", (actor) => steerNow(actor, input, options));
+	return queue.ask("steer", (actor) =>
+		isEvent(actor, input) ? deliverEvent(actor, input) : steerNow(actor, input, options),
+	);
 }
 
 async function steerNow(

@@ -286,12 +286,6 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		return (await requests.readState(this.#queue())).agent;
 	}
 
-	/** Whether a run is in progress or waits. @internal */
-	async hasOpenRun(): Promise<boolean> {
-		const { run } = await requests.readState(this.#queue());
-		return run?.status === "running" || run?.status === "waiting";
-	}
-
 	/** A handle stays with the session that it was first used for, even after that session is killed. */
 	#queue(): SessionQueue {
 		this.#table.agent.setup?.check();

@@ -94,7 +94,7 @@ export class Execution {
 		this.#calls.check();
 		if (run.inputs.any) await run.inputs.take("step-end");
 		if (this.#finished.length > 0)
-			await this.#commit(this.#finished.splice(0).map((each) => this.#ended(each)));
+			await this.#commitEnded(this.#finished.splice(0).map((each) => this.#ended(each)));
 		this.#takeRecords();
 		const due = this.#waits.settled(run.agent.ports.clock.now());
 		if (due.facts.length > 0) await this.#commit(due.facts);
@@ -240,7 +240,10 @@ export class Execution {
 		const run = this.#run;
 		if (this.#isWoken || run.inputs.any || this.#finished.length > 0) return;
 		const next = this.#waits.next();
-		if (this.#steps.size > 0 || this.#calls.isUnderWay) return this.#woken(next?.until);
+		if (this.#steps.size > 0 || this.#calls.isUnderWay) {
+			await this.#calls.show();
+			return this.#isWoken ? undefined : this.#woken(next?.until);
+		}
 		if (open === 0) return this.#foreign(() => stuck(run));
 		// Only waits are open. An input, or the first time, ends this one.
 		if (this.#calls.isOpen) return this.#calls.leave(next ?? { tag: "answer" });
@@ -288,6 +291,16 @@ export class Execution {
 			({ attempted }) => attempted !== "again" && attempted.error === undefined,
 		);
 		if (done.length > 0) await this.#commit(done.map((each) => this.#ended(each)));
+	}
+
+	/** Commits the ends of steps. Takes what other processes have accepted for the run, if the code waits for it. */
+	async #commitEnded(facts: readonly Fact[]): Promise<void> {
+		const run = this.#run;
+		if (!this.#calls.isOpen && !this.#waits.awaitsEvent) return this.#commit(facts);
+		if (await run.commit(facts, { onlyIfNothingWaits: true })) return;
+		await run.answers?.take(run, undefined);
+		await run.inputs.fetch();
+		await this.#commit(facts);
 	}
 
 	async #commit(facts: readonly Fact[]): Promise<void> {

@@ -143,8 +143,9 @@ describe("a workflow that fails", () => {
 			);
 		expect(() => workflow({ name: "a" }, 1 as never)).toThrow(/function/);
 		await expect(refused.session("s").signal("late")).rejects.toMatchObject({ code: "workflow_not_running" });
-		const late = await refused.session("s").session.steer('{"event":"late"}');
-		expect(await late.result()).toMatchObject({ error: { code: "workflow_not_running" } });
+		const { session } = refused.session("s");
+		for (const sent of ["steer", "send", "start"] as const)
+			await expect(session[sent]('{"event":"late"}')).rejects.toMatchObject({ code: "workflow_not_running" });
 	});
 
 	test("times out a step, aborts its signal, and retries it only if that is safe", async () => {
@@ -193,7 +194,7 @@ describe("code that changed while a run was open", () => {
 		return flow.event("go");
 	};
 
-	test("parks the run with the call that was expected and the one that came; matching code continues it", async () => {
+	test("parks the run with the expected call and the actual one; matching code continues it", async () => {
 		const deploy = await leftOpen(reserving);
 		const wrong = deploy(async (flow) => {
 			await flow.step("check", () => 1);

@@ -1,13 +1,9 @@
 // The open waits of a workflow: for times, for events, and for the next attempts of steps; and the events that were
 // received before the code waited for them (keeps I7).
-import { HoldfastError } from "@holdfast/upp";
 import type { Fact } from "../facts/index.ts";
 import type { StepCall } from "./flow-call.ts";
 import type { StepAttempt } from "./run-step.ts";
 import { noteOf, type ReceivedEvent, type WorkflowRecord } from "./workflow-notes.ts";
-
-/** How many events are kept for code that does not wait for them yet. */
-const keptEvents = 1_000;
 
 interface OpenWait {
 	readonly id: string;
@@ -29,6 +25,8 @@ export class OpenWaits {
 	/** In the order of the calls. */
 	readonly #waits = new Map<string, OpenWait>();
 	readonly #retries = new Map<string, Retry>();
+	/** How many of the waits are for events. */
+	#forEvents = 0;
 	readonly #events = new Map<string, ReceivedEvent>();
 
 	/** Follows the record. */
@@ -37,10 +35,12 @@ export class OpenWaits {
 			case "called": {
 				const { id, until, event } = record.note;
 				if ((until ?? event) !== undefined) this.#waits.set(id, { id, until, event });
+				if (event !== undefined) this.#forEvents++;
 				return;
 			}
 			case "settled": {
 				const { id, inputId } = record.note;
+				if (this.#waits.get(id)?.event !== undefined) this.#forEvents--;
 				this.#waits.delete(id);
 				this.#retries.delete(id);
 				if (inputId !== undefined) this.#events.delete(inputId);
@@ -56,7 +56,6 @@ export class OpenWaits {
 				return;
 			case "event":
 				this.#events.set(record.event.inputId, record.event);
-				if (this.#events.size > keptEvents) throw tooManyEvents(record.event.name);
 				return;
 			case "value":
 			case "tool":
@@ -64,6 +63,11 @@ export class OpenWaits {
 			default:
 				record satisfies never;
 		}
+	}
+
+	/** Whether the code waits for an event. */
+	get awaitsEvent(): boolean {
+		return this.#forEvents > 0;
 	}
 
 	/** The next attempt of the step waits for its time, once that is on record. */
@@ -115,11 +119,4 @@ export class OpenWaits {
 		}
 		return first;
 	}
-}
-
-function tooManyEvents(name: string): HoldfastError {
-	return new HoldfastError(
-		"workflow_events_full",
-		`The workflow has ${keptEvents} events that its code has not waited for, and received another one: ${JSON.stringify(name)}. Wait for them with \`flow.event()\`, or send fewer.`,
-	);
 }

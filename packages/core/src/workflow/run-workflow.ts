@@ -31,9 +31,23 @@ export function workflowStrategy(workflow: WorkflowCode): Partial<DecidingStrate
 		name: workflow.name,
 		decide: () => ({ kind: "finish" }),
 		initial: () => newState,
+		events: {
+			isEvent: (text) => readEvent(text).name !== messageEvent,
+			check: checkEvent,
+		},
 		evolve: (own, entry) => evolveWorkflow(own as WorkflowState, entry),
 		code: (run) => runCode(run, workflow, suspended),
 	};
+}
+
+/** How many events are kept for code that does not wait for them yet. */
+const keptEvents = 1_000;
+
+function checkEvent(text: string, own: unknown): void {
+	const { name } = readEvent(text);
+	if (own === undefined) throw notRunning(name);
+	const { kept } = own as Partial<WorkflowState>;
+	if (kept !== undefined && kept >= keptEvents) throw tooManyEvents(name);
 }
 
 async function runCode(run: Run, workflow: WorkflowCode, suspended: SuspendedCodes): Promise<void> {
@@ -112,6 +126,13 @@ export function notRunning(event: string): HoldfastError {
 	return new HoldfastError(
 		"workflow_not_running",
 		`The event ${JSON.stringify(event)} was sent to a session in which no run of the workflow is open. Start one with \`send(input)\`.`,
+	);
+}
+
+function tooManyEvents(name: string): HoldfastError {
+	return new HoldfastError(
+		"workflow_events_full",
+		`The event ${JSON.stringify(name)} was refused: the workflow has ${keptEvents} events that its code has not waited for. Wait for them with \`flow.event()\`, or send fewer.`,
 	);
 }
 

@@ -94,11 +94,13 @@ export interface WorkflowState {
 	/** Text of the message that started the run; undefined until it is taken. */
 	readonly input: string | undefined;
 	readonly records: List<WorkflowRecord>;
+	/** How many received events the code has not waited for. */
+	readonly kept: number;
 	/** Whether the code has returned. */
 	readonly hasEnded: boolean;
 }
 
-export const newState: WorkflowState = { input: undefined, records: List.empty(), hasEnded: false };
+export const newState: WorkflowState = { input: undefined, records: List.empty(), kept: 0, hasEnded: false };
 
 /** Returns the fold of a run that has been started. */
 export function stateOf({ state }: { readonly state: SessionState }): WorkflowState {
@@ -111,11 +113,14 @@ export function evolveWorkflow(state: WorkflowState, { fact, runId }: Entry): Wo
 		case "input": {
 			const { text } = fact.message;
 			if (state.input === undefined) return { ...state, input: text };
-			return withRecord(state, { kind: "event", event: { inputId: fact.inputId, ...readEvent(text) } });
+			const event = { inputId: fact.inputId, ...readEvent(text) };
+			return { ...withRecord(state, { kind: "event", event }), kept: state.kept + 1 };
 		}
 		case "note": {
 			const record = recordOf(fact.topic, fact.value);
-			return record === undefined ? state : withRecord(state, record);
+			if (record === undefined) return state;
+			const usesEvent = record.kind === "settled" && record.note.inputId !== undefined;
+			return { ...withRecord(state, record), kept: state.kept - (usesEvent ? 1 : 0) };
 		}
 		case "tool.settled": {
 			const id = codeIdOf(runId, fact.callId);

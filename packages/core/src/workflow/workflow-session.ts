@@ -4,7 +4,7 @@ import type { ErrorData, RunEndEvent } from "../facts/index.ts";
 import type { AgentRun, RunResult, Session } from "../sessions/index.ts";
 import { plainJson } from "../tools/index.ts";
 import { eventText, inputText } from "./event-message.ts";
-import { type Check, checkInput, invalidInput, notRunning } from "./run-workflow.ts";
+import { type Check, checkInput, invalidInput } from "./run-workflow.ts";
 
 /** How a run of a workflow ended. */
 export interface WorkflowResult<Output = unknown> {
@@ -106,11 +106,11 @@ export class WorkflowSession<Input = unknown, Output = unknown> {
 	}
 
 	/**
-	 * Sends an event to the open run: see `flow.event`. Resolves once it is durable. An event that is accepted while the run
-	 * ends may become a run of its own, which fails with `workflow_not_running`.
+	 * Sends an event to the open run: see `flow.event`. Resolves once it is durable. If the run ends before it takes the
+	 * event, the next run of the session receives it.
 	 *
-	 * Rejects with `workflow_not_running` if no run is open, `invalid_input` if the payload is not JSON, and like
-	 * `Session.steer`.
+	 * Rejects with `workflow_not_running` if no run is open, `workflow_events_full` if the run has 1,000 events that its code
+	 * has not waited for, `invalid_input` if the payload is not JSON, and like `Session.steer`.
 	 */
 	async signal(
 		event: string,
@@ -120,7 +120,6 @@ export class WorkflowSession<Input = unknown, Output = unknown> {
 		if (typeof event !== "string" || event === "")
 			throw new HoldfastTypeError("invalid_argument", "signal(event) takes a non-empty string.");
 		const text = eventText(event, storable(payload));
-		if (!(await this.session.hasOpenRun())) throw notRunning(event);
 		const run = await this.session.steer(text, options);
 		run.detach();
 	}
