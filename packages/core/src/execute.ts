@@ -29,6 +29,7 @@ export {
 	type ToolAnswerMessage,
 	type UserInputMessage,
 } from "./execute/read-input.ts";
+export { type SentPart, type SentRequest, sentRequest } from "./execute/sent-request.ts";
 export type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./execute/session-fork.ts";
 export { type FollowLogOptions, followLog, type LoggedEvent } from "./execute/session-log.ts";
 export type { AbortedMessage, ErrorMessage } from "./execute/session-message.ts";

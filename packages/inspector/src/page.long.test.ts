@@ -82,7 +82,7 @@ describe.skipIf(whyNot !== undefined)(`the inspector${whyNot ?? ""}`, () => {
 		await stage.say("tooled", "add it up");
 		await stage.say("untooled", "Hello");
 		await page.goto(stage.url);
-		await page.getByLabel("Tool").selectOption("add");
+		await page.getByLabel("Tool", { exact: true }).selectOption("add");
 		await page.locator(".session-line", { hasText: "untooled" }).waitFor({ state: "detached" });
 		await page.locator(".session-line", { hasText: "tooled" }).first().waitFor();
 	});

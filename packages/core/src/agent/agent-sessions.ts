@@ -1,6 +1,7 @@
 // The sessions of one agent on one host: their storage, their workers, and the agent of each turn. The Agent class
 // delegates to it. A server uses one directly for all the sessions it serves.
 import { HoldfastError } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
 import type { EngineAgent, ObserveRun } from "../engine/index.ts";
 import { type AgentExecution, agentExecution } from "../execution-host/index.ts";
 import { type Host, type Journal, keysOf, memoryHost, type SessionKeys } from "../host/index.ts";
@@ -93,6 +94,14 @@ export class AgentSessions implements Living {
 	/** Returns a handle of the session with this key. */
 	session(key: string): Session {
 		return new Session(this.#open(), key);
+	}
+
+	/** Returns the agent of the next turn of the session with this key, with what plugins and sub-agents add to it. */
+	async agentOfTurn(key: string, caller: Caller | undefined): Promise<EngineAgent> {
+		await this.ready();
+		const { agent } = this.#open();
+		const { namespace } = agent;
+		return (await agent.resolve?.({ sessionKey: key, namespace, caller })) ?? agent.engine;
 	}
 
 	async resume(runId: string): Promise<AgentRun | null> {

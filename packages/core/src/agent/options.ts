@@ -242,6 +242,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 	return {
 		id,
 		model,
+		system,
 		tools,
 		toolList,
 		...(loadable === undefined ? {} : { loadable }),

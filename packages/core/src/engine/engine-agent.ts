@@ -105,6 +105,8 @@ export interface EngineAgent {
 	readonly name?: string;
 	/** Throws `model_missing` if the agent has no model. */
 	model(): EngineModel;
+	/** The instructions of its requests. */
+	readonly system?: string | undefined;
 	readonly tools: ReadonlyMap<string, EngineTool>;
 	/** Those of `tools` that the model is always sent. */
 	readonly toolList: readonly EngineTool[];

@@ -16,7 +16,9 @@ export function fingerprintOf(
 }
 
 /** Returns the part of a fingerprint that identifies the tools. */
-export function toolsPart(tools: readonly EngineTool[]): string {
+export function toolsPart(
+	tools: readonly { readonly name: string; readonly description: string; readonly parameters: unknown }[],
+): string {
 	return textHash(JSON.stringify(tools.map((tool) => [tool.name, tool.description, tool.parameters])));
 }
 
@@ -31,6 +33,14 @@ export function fingerprintWith(
 		system === undefined ? instructions : textHash(system),
 		tools ?? shown,
 	].join(".");
+}
+
+/** Returns the parts of a fingerprint; undefined if it has another format. */
+export function readFingerprint(
+	fingerprint: string,
+): { readonly model: string; readonly instructions: string; readonly tools: string } | undefined {
+	const [model = "", instructions = "", tools = "", ...rest] = fingerprint.split(".");
+	return tools === "" || rest.length > 0 ? undefined : { model, instructions, tools };
 }
 
 /** Describes the difference between two fingerprints; undefined if one is missing. */

@@ -21,7 +21,7 @@ export { streamLimits } from "./engine-agent.ts";
 export { ephemeralRecorder } from "./ephemeral.ts";
 export { EventQueue } from "./event-queue.ts";
 export { fairnessOf } from "./fairness.ts";
-export { agentChange, fingerprintOf, fingerprintWith, toolsPart } from "./fingerprint.ts";
+export { agentChange, fingerprintOf, fingerprintWith, readFingerprint, toolsPart } from "./fingerprint.ts";
 export { foldOptions } from "./fold-options.ts";
 export { saidAtTheEnd } from "./leave-run.ts";
 export type { CommittedFact, Ledger, Mark } from "./ledger.ts";

@@ -1,7 +1,7 @@
 // One model call: sends the request, emits its stream, and returns its answer as a fact.
 import { type AssistantMessage, type LLMRequest, type Message, UserMessage } from "@holdfast/upp";
 import type { AssistantSaid, Fact, Mutable } from "../facts/index.ts";
-import { costOf, errorData, modelRetryNote } from "../facts/index.ts";
+import { costOf, errorData, modelRetryNote, textHash } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { List } from "../state/index.ts";
 import type { EngineTool } from "../tools/index.ts";
@@ -258,9 +258,17 @@ function answerOf(
 		marks: undefined, // Set up front to keep V8's object shape stable.
 	};
 	if (action.afterwards === "continues") answer.continues = true;
+	if (action.prompt !== undefined || !offered) answer.strategy = strategyRequest(action);
 	if (cost !== undefined) answer.cost = cost;
 	if (response.data !== undefined) answer.data = response.data;
 	return answer;
+}
+
+function strategyRequest({ prompt, tools }: ModelAction): NonNullable<AssistantSaid["strategy"]> {
+	return {
+		...(prompt === undefined ? {} : { prompt: textHash(prompt) }),
+		...(tools === "shown" || tools === "withheld" ? { tools } : {}),
+	};
 }
 
 /** Adds what is recorded about the request's beginning; returns the history that policy showed. */

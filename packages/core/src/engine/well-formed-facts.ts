@@ -27,6 +27,7 @@ interface Ours {
 		| "resultsId"
 		| "cacheBreak"
 		| "view"
+		| "strategy"
 		| "fingerprint";
 	"tool.started": "step" | "attempt" | "idempotencyKey";
 	"tool.settled": "step" | "outcome" | "denied" | "duration" | "approved" | "streamed";

@@ -6,7 +6,6 @@ import type { Caller } from "../caller/index.ts";
 import { afterEntry, type SendInput, sessionExists, type ToolAnswer } from "../facts/index.ts";
 import type { Host, MaybePromise, SessionValues } from "../host/index.ts";
 import type { AgentRun } from "../sessions/index.ts";
-import { normaliseTools } from "../tools/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
 import type { PendingSessionCall } from "./execute-event.ts";
 import type { ShownError } from "./execute-projection.ts";
@@ -244,11 +243,16 @@ export class ExecuteSession {
 			model: this.#parts.setups.modelOf(this.key),
 			own,
 		});
-		const tools = [...normaliseTools(made.tools).values()];
+		const { system, tools } = await this.#parts.keyed().agentOfTurn(this.key, caller);
 		return {
 			model: modelIdOf(made.model),
-			system: made.system,
-			tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+			system,
+			tools: [...tools.values()].map(({ name, description, parameters, loadedBy }) => ({
+				name,
+				description,
+				parameters,
+				...(loadedBy === undefined ? {} : { loadedBy }),
+			})),
 			params: { ...made.params },
 		};
 	}

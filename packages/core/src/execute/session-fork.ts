@@ -25,7 +25,7 @@ export interface SessionOrigin {
 	readonly seq: number;
 }
 
-/** The agent of a session's turns, without what plugins and sub-agents add. */
+/** The agent of a session's turns, with what plugins and sub-agents add. */
 export interface SessionAgentInfo {
 	readonly model: string | undefined;
 	readonly system: string | undefined;
@@ -33,6 +33,8 @@ export interface SessionAgentInfo {
 		readonly name: string;
 		readonly description: string;
 		readonly parameters: unknown;
+		/** The tool that loads it; absent if it is always sent. */
+		readonly loadedBy?: string;
 	}[];
 	readonly params: Readonly<Record<string, unknown>>;
 }

@@ -124,10 +124,20 @@ export interface AssistantSaid extends Marked {
 	readonly cacheBreak?: CacheBreak;
 	/** Set if policy showed the model a history other than the journal's. */
 	readonly view?: SentView;
+	/** Set if the strategy changed the request of this call. */
+	readonly strategy?: StrategyRequest;
 	/** Set if `prepareStep` changed something for this call. */
 	readonly prepared?: PreparedStep;
 	/** Identifies the model, the instructions and the tools of the request, if they are not those of the run. */
 	readonly fingerprint?: string;
+}
+
+/** What a strategy changed in the request of one model call. */
+export interface StrategyRequest {
+	/** The hash of the message that it added after the history. The message itself is not recorded. */
+	readonly prompt?: string;
+	/** `shown`: the model saw the tools, but could not use them. `withheld`: it did not see them. */
+	readonly tools?: "shown" | "withheld";
 }
 
 /** A part of a model call that `prepareStep` can change. */

@@ -2,4 +2,5 @@
 export { addBucket, emptyBucket } from "./counts.ts";
 export { emptyGroup, type Group, joinGroups } from "./groups.ts";
 export { quantile } from "./latencies.ts";
+export { searchEntry, wordsOf } from "./search-entry.ts";
 export { SessionLooks, statusOf } from "./session-looks.ts";

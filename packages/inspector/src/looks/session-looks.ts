@@ -58,6 +58,7 @@ export class SessionLooks {
 			createdAt,
 			updatedAt,
 			...(agent === undefined ? {} : { agent }),
+			...(head.user === undefined ? {} : { user: head.user }),
 			...(status === "error" ? await this.#failureOf(inspection, owner, sessionId, look.last.fact) : {}),
 		};
 	}

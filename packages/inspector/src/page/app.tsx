@@ -173,6 +173,7 @@ const keys: readonly (readonly [key: string, does: string])[] = [
 	["/", "Search sessions"],
 	["j k ↓ ↑", "Next and previous line"],
 	["Enter", "Open"],
+	["x", "Select the line"],
 	["g", "All sessions"],
 	["u", "Overview"],
 	["p", "Prompts"],

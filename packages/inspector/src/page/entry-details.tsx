@@ -6,6 +6,7 @@ import { ask, inspectPath, isOver } from "./api.ts";
 import { formatCount, formatDuration, formatShare, formatTime } from "./format.ts";
 import { Figure, Value } from "./parts.tsx";
 import { Price } from "./price.tsx";
+import { ContextBar, RequestVerdict, RequestView } from "./request-details.tsx";
 
 /**
  * Returns a route's response, or the reason for a failure. A different `look` requests it again; the previous response
@@ -138,18 +139,19 @@ export function AnswerDetails({
 					.
 				</p>
 			)}
+			{step.value === undefined ? null : (
+				<>
+					<RequestVerdict of={step.value} />
+					<ContextBar of={step.value.request} tokens={inputTokens} />
+				</>
+			)}
 			<div class="pair">
 				<div>
 					<h3>Request</h3>
-					<p class="quiet">
-						Rebuilt from the journal: earlier messages, with the current instructions and tools
-						{step.value?.agentChanged === true ? ", which have changed since" : ""}. Credentials are masked.
-					</p>
-					<Value of={step.value?.request ?? "…"} label="Request" />
+					<RequestView of={step.value} />
 				</div>
 				<div>
 					<h3>Reply</h3>
-					<p class="quiet">As recorded.</p>
 					<Value of={step.value?.reply.body ?? entry.body} label="Reply" />
 				</div>
 			</div>

@@ -32,6 +32,7 @@ describe("the filters of the list", () => {
 		const text = fc.string({ unit: "binary" });
 		const any = fc.record({
 			...{ q: text, status: text, when: text, agent: text, code: text, tool: text },
+			within: fc.constantFrom("" as const, "messages" as const),
 			sort: fc.constantFrom(...columns),
 			order: fc.constantFrom("up" as const, "down" as const),
 		});

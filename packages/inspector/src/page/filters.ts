@@ -6,10 +6,15 @@ export const columns = [
 	"status",
 	"title",
 	"agent",
+	"user",
 	"steps",
+	"calls",
+	"errors",
 	"tokens",
+	"cached",
 	"cost",
 	"duration",
+	"created",
 	"updated",
 ] as const;
 export type Column = (typeof columns)[number];
@@ -17,6 +22,8 @@ export type Column = (typeof columns)[number];
 /** The filters. An empty text filters nothing. */
 export interface Filters {
 	readonly q: string;
+	/** Whether `q` is also looked for in the messages of sessions. */
+	readonly within: "" | "messages";
 	readonly status: string;
 	/** A range of dates: a name such as `today`, or `2026-01-01..2026-01-31`. */
 	readonly when: string;
@@ -29,6 +36,7 @@ export interface Filters {
 
 export const noFilters: Filters = {
 	q: "",
+	within: "",
 	status: "",
 	when: "",
 	agent: "",
@@ -45,7 +53,18 @@ export function filtersOf(query: string): Filters {
 	const sort = columns.find((each) => each === text("sort")) ?? noFilters.sort;
 	const order = text("order") === "up" ? "up" : "down";
 	const [q, status, when] = [text("q"), text("status"), text("when")];
-	return { q, status, when, agent: text("agent"), code: text("code"), tool: text("tool"), sort, order };
+	const within = text("within") === "messages" ? "messages" : "";
+	return {
+		q,
+		within,
+		status,
+		when,
+		agent: text("agent"),
+		code: text("code"),
+		tool: text("tool"),
+		sort,
+		order,
+	};
 }
 
 /** The query of filters; without those that filter nothing. */
@@ -62,9 +81,14 @@ const needy: ReadonlySet<string> = new Set(["waiting", "parked", "interrupted"])
 /** What is known of a session in addition to its line. */
 export type Known = Omit<InspectedCounts, "sessionId">;
 
+/** Columns that show totals. */
+const counted: ReadonlySet<Column> = new Set([
+	...(["steps", "calls", "errors", "tokens", "cached", "cost", "duration"] as const),
+]);
+
 /** Whether filters or order need the totals of every session. */
 export function needsCounts({ code, tool, sort }: Filters): boolean {
-	return code !== "" || tool !== "" || ["steps", "tokens", "cost", "duration"].includes(sort);
+	return code !== "" || tool !== "" || counted.has(sort);
 }
 
 /** Whether a session passes. */
@@ -73,6 +97,8 @@ export function passes(
 	known: Known | undefined,
 	given: Filters,
 	now: number,
+	/** A search found the words in its messages. */
+	isFound = false,
 ): boolean {
 	const words = given.q.toLowerCase().split(/\s+/).filter(Boolean);
 	const text = `${sessionId} ${title} ${failure?.message ?? ""}`.toLowerCase();
@@ -84,7 +110,7 @@ export function passes(
 	const [from, until] = rangeOf(given.when, now);
 	return (
 		isStatus &&
-		words.every((word) => text.includes(word)) &&
+		(isFound || words.every((word) => text.includes(word))) &&
 		updatedAt >= from &&
 		updatedAt < until &&
 		(given.agent === "" || given.agent === agent) &&
@@ -143,14 +169,24 @@ export function comparator(
 				return (each.title ?? "").toLowerCase();
 			case "agent":
 				return each.agent ?? "";
+			case "user":
+				return each.user ?? "";
 			case "steps":
 				return counts?.steps;
+			case "calls":
+				return counts?.toolCalls;
+			case "errors":
+				return counts?.errors;
+			case "cached":
+				return counts && counts.cachedTokens / Math.max(1, counts.inputTokens);
 			case "tokens":
 				return counts && counts.inputTokens + counts.outputTokens;
 			case "cost":
 				return counts && counts.cost === 0 && counts.unpriced > 0 ? undefined : counts?.cost;
 			case "duration":
 				return counts?.runMs;
+			case "created":
+				return each.createdAt;
 			case "updated":
 				return each.updatedAt;
 		}

@@ -3,6 +3,7 @@ import { render } from "preact";
 import { App } from "./app.tsx";
 import "./page.css";
 import "./sessions.css";
+import "./menus.css";
 import "./markdown.css";
 import "./trace.css";
 import "./usage.css";

@@ -51,7 +51,14 @@ export type Place =
 	| { readonly view: "sessions" }
 	| { readonly view: "usage" }
 	| { readonly view: "prompts"; readonly promptId?: string }
-	| { readonly view: "session"; readonly sessionId: string; readonly tab: Tab; readonly child?: string }
+	| {
+			readonly view: "session";
+			readonly sessionId: string;
+			readonly tab: Tab;
+			readonly child?: string;
+			/** The entry to show first. */
+			readonly entry?: number;
+	  }
 	| { readonly view: "compare"; readonly left: string; readonly right: string };
 
 /** The current location. */
@@ -67,7 +74,7 @@ export function linkTo(to: Place): string {
 		case "prompts":
 			return to.promptId === undefined ? "#/prompts" : `#/prompts/${encodeURIComponent(to.promptId)}`;
 		case "session":
-			return `#/session/${encodeURIComponent(to.sessionId)}/${to.tab}${to.child === undefined ? "" : `/${encodeURIComponent(to.child)}`}`;
+			return `#/session/${encodeURIComponent(to.sessionId)}/${to.tab}${to.child === undefined ? "" : `/${encodeURIComponent(to.child)}`}${to.entry === undefined ? "" : `?entry=${to.entry}`}`;
 		case "compare":
 			return `#/compare/${encodeURIComponent(to.left)}/${encodeURIComponent(to.right)}`;
 	}
@@ -79,7 +86,7 @@ export function go(to: Place): void {
 }
 
 function read(text: string): Place {
-	const [path = ""] = text.split("?");
+	const [path = "", query = ""] = text.split("?");
 	const [view = "", ...rest] = path.replace(/^#\/?/, "").split("/").map(decoded);
 	const [first = "", second = "", third = ""] = rest;
 	if (view === "usage") return { view };
@@ -87,7 +94,14 @@ function read(text: string): Place {
 	if (view === "compare" && first !== "") return { view, left: first, right: second };
 	if (view === "session" && first !== "") {
 		const tab = tabsNow().find((each) => each === second) ?? "conversation";
-		return { view, sessionId: first, tab, ...(third === "" ? {} : { child: third }) };
+		const entry = Number(new URLSearchParams(query).get("entry") ?? 0);
+		return {
+			view,
+			sessionId: first,
+			tab,
+			...(third === "" ? {} : { child: third }),
+			...(Number.isSafeInteger(entry) && entry > 0 ? { entry } : {}),
+		};
 	}
 	return { view: "sessions" };
 }

@@ -12,22 +12,30 @@ wide.addEventListener("change", () => {
 	isWide.value = wide.matches;
 });
 
-export function SessionPanes({ store }: { readonly store: SessionStore }): JSX.Element {
-	const [seq, setSeq] = useState<number | undefined>(undefined);
-	if (!isWide.value || store.entries.length === 0) return <ConversationTab store={store} />;
+export function SessionPanes(props: {
+	readonly store: SessionStore;
+	/** The entry to show first. */
+	readonly entry: number | undefined;
+}): JSX.Element {
+	const { store, entry } = props;
+	const [seq, setSeq] = useState(entry);
+	if (!isWide.value || store.entries.length === 0) return <ConversationTab store={store} seq={entry} />;
 	return (
 		<div class="panes">
 			<ConversationTab store={store} seq={seq} />
-			<TraceTab store={store} chosen={setSeq} isAtEnd />
+			<TraceTab store={store} chosen={setSeq} entry={entry} isAtEnd />
 		</div>
 	);
 }
 
 /** The trace alone. */
-export function TracePage({ store }: { readonly store: SessionStore }): JSX.Element {
+export function TracePage(props: {
+	readonly store: SessionStore;
+	readonly entry: number | undefined;
+}): JSX.Element {
 	return (
 		<div class="split">
-			<TraceTab store={store} />
+			<TraceTab {...props} />
 		</div>
 	);
 }

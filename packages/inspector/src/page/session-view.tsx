@@ -172,7 +172,7 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 				{store.status.value === "loading" && store.entries.length === 0 ? (
 					<p class="empty">Reading…</p>
 				) : (
-					<Panel store={store} tab={tab} />
+					<Panel store={store} tab={tab} entry={of.entry} />
 				)}
 			</div>
 			{child !== undefined ? null : (
@@ -186,12 +186,17 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 	);
 }
 
-function Panel({ store, tab }: { readonly store: SessionStore; readonly tab: Tab }): JSX.Element {
+function Panel(props: {
+	readonly store: SessionStore;
+	readonly tab: Tab;
+	readonly entry: number | undefined;
+}): JSX.Element {
+	const { store, tab, entry } = props;
 	switch (tab) {
 		case "conversation":
-			return <SessionPanes store={store} />;
+			return <SessionPanes store={store} entry={entry} />;
 		case "timeline":
-			return <TracePage store={store} />;
+			return <TracePage store={store} entry={entry} />;
 		case "steps":
 			return <StepsTab store={store} />;
 		case "tree":

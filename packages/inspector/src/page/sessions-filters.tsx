@@ -44,10 +44,21 @@ export function FilterBar(props: {
 				id="search"
 				type="search"
 				aria-label="Search sessions"
-				placeholder="Search titles, ids and errors"
+				placeholder={
+					given.within === "" ? "Search titles, ids and errors" : "Search titles, ids, errors and messages"
+				}
 				value={given.q}
 				onInput={({ currentTarget }) => set({ q: currentTarget.value })}
 			/>
+			<button
+				type="button"
+				class="toggle"
+				aria-pressed={given.within !== ""}
+				title="Search also what sessions say: messages, calls, results and errors"
+				onClick={() => set({ within: given.within === "" ? "messages" : "" })}
+			>
+				In messages
+			</button>
 			<div class="selects">
 				<select
 					aria-label="Status"

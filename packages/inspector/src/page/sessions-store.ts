@@ -4,6 +4,7 @@ import type { InspectedCounts, InspectedSession } from "../wire/index.ts";
 import { ask, isOver, pause, Refused } from "./api.ts";
 import { comparator, type Known, needsCounts, passes, queryOf } from "./filters.ts";
 import { filters } from "./list-filters.ts";
+import { foundTexts } from "./sessions-search.ts";
 
 /** The most listed sessions; beyond that, those with the first ids. */
 export const mostListed = 10_000;
@@ -22,13 +23,15 @@ const found = computed(() => {
 	const given = filters.value;
 	// Totals arrive all the time: only some filters depend on them.
 	const more = needsCounts(given) ? known.value : nothingKnown;
+	const hits = given.within === "" ? nothingFound : foundTexts.value;
 	const now = Date.now();
 	return [...sessions.value.values()]
-		.filter((each) => passes(each, more.get(each.sessionId), given, now))
+		.filter((each) => passes(each, more.get(each.sessionId), given, now, hits.has(each.sessionId)))
 		.sort(comparator(given, (sessionId) => more.get(sessionId)));
 });
 
 const nothingKnown: ReadonlyMap<string, Known> = new Map();
+const nothingFound: ReadonlyMap<string, unknown> = new Map();
 /** Counts how often the lines were let take their places. */
 const settled = signal(0);
 let placed: { readonly query: string; readonly ids: readonly string[] } = { query: "", ids: [] };
@@ -61,19 +64,21 @@ export function settleLines(): void {
 export const choices = computed(() => {
 	const statuses = new Map<string, number>();
 	const agents = new Map<string, number>();
+	const users = new Map<string, number>();
 	const codes = new Map<string, number>();
 	const tools = new Map<string, number>();
 	const more = known.value;
 	const add = (to: Map<string, number>, value: string): unknown => to.set(value, (to.get(value) ?? 0) + 1);
-	for (const { sessionId, status, agent, failure } of sessions.value.values()) {
+	for (const { sessionId, status, agent, user, failure } of sessions.value.values()) {
 		add(statuses, status);
 		if (agent !== undefined) add(agents, agent);
+		if (user !== undefined) add(users, user);
 		const of = more.get(sessionId);
 		for (const code of new Set([...(failure === undefined ? [] : [failure.code]), ...(of?.codes ?? [])]))
 			add(codes, code);
 		for (const tool of of?.tools ?? []) add(tools, tool);
 	}
-	return { statuses, agents, codes, tools, total: sessions.value.size };
+	return { statuses, agents, users, codes, tools, total: sessions.value.size };
 });
 
 /** All sessions, in no order. */

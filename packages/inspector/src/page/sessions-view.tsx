@@ -1,9 +1,11 @@
 // The list of sessions: a table that is sorted and filtered, and the form that starts a session.
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { about, areThreads } from "./about.ts";
 import { agentNames, begin } from "./acts.ts";
+import { BulkBar } from "./bulk-actions.tsx";
+import { columnsNow, columnTracks, isNarrow } from "./columns.ts";
 import { Command } from "./copy.tsx";
 import { useDraft } from "./draft.ts";
 import { needsCounts } from "./filters.ts";
@@ -13,15 +15,20 @@ import { filters, setFilters } from "./list-filters.ts";
 import { attempt } from "./parts.tsx";
 import { go } from "./route.ts";
 import { Box } from "./scrolls.tsx";
+import { select, selection } from "./selection.ts";
 import { FilterBar } from "./sessions-filters.tsx";
+import { Columns, SearchBar } from "./sessions-parts.tsx";
+import { foundTexts, keepSearching, search, searchChanged } from "./sessions-search.ts";
 import {
 	allSessions,
 	choices,
 	isCut,
 	isHeld,
 	isListed,
+	known,
 	listed,
 	mostListed,
+	onChanges,
 	settleLines,
 	shown,
 	wantCounts,
@@ -31,12 +38,6 @@ import { VirtualList } from "./virtual-list.tsx";
 
 /** The first of two sessions to compare. */
 export const toCompare = signal<string | undefined>(undefined);
-
-const narrow = matchMedia("(max-width: 700px)");
-const lineHeight = signal(narrow.matches ? 56 : 25);
-narrow.addEventListener("change", () => {
-	lineHeight.value = narrow.matches ? 56 : 25;
-});
 
 export function SessionsView(): JSX.Element {
 	const { lines: list, fresh } = listed.value;
@@ -60,6 +61,19 @@ export function SessionsView(): JSX.Element {
 		[],
 	);
 	useEffect(count, [list, needsAll]);
+	useEffect(() => {
+		const stop = keepSearching(() => isListed.value, allSessions);
+		const unsubscribe = onChanges((changed) => void searchChanged(changed));
+		return () => {
+			stop();
+			unsubscribe();
+		};
+	}, []);
+	// Lines are drawn again if one of these is another object.
+	const version = useMemo(
+		() => ({}),
+		[list, selection.value, columnsNow.value, foundTexts.value, known.value],
+	);
 	const focusLine = (index: number): void => {
 		const to = Math.max(0, Math.min(list.length - 1, index));
 		setCurrent(to);
@@ -78,6 +92,10 @@ export function SessionsView(): JSX.Element {
 		k: () => focusLine(at - 1),
 		ArrowUp: () => focusLine(at - 1),
 		Enter: open,
+		x: () => {
+			const id = list[at]?.sessionId;
+			if (id !== undefined) select(id, !selection.value.has(id));
+		},
 	});
 	return (
 		<main class="sessions">
@@ -90,6 +108,7 @@ export function SessionsView(): JSX.Element {
 					{isListed.value ? `${formatCount(list.length)} of ${formatCount(total)}` : "reading…"}
 					{isCut.value ? `; the first ${formatCount(mostListed)} ids` : ""}
 				</output>
+				<Columns />
 			</FilterBar>
 			{toCompare.value === undefined ? null : (
 				<p class="notice">
@@ -104,14 +123,23 @@ export function SessionsView(): JSX.Element {
 					</button>
 				</p>
 			)}
+			<SearchBar />
+			<BulkBar />
 			{total === 0 && isListed.value ? (
 				<Nothing />
 			) : list.length === 0 && isListed.value ? (
 				<div class="empty">
-					<p>No matches.</p>
+					<p>{search.value?.state === "searching" ? "Searching…" : "No matches."}</p>
+					{given.q !== "" && given.within === "" ? (
+						<button type="button" onClick={() => setFilters({ within: "messages" })}>
+							Search in messages too
+						</button>
+					) : null}{" "}
 					<button
 						type="button"
-						onClick={() => setFilters({ q: "", status: "", when: "", agent: "", code: "", tool: "" })}
+						onClick={() =>
+							setFilters({ q: "", within: "", status: "", when: "", agent: "", code: "", tool: "" })
+						}
 					>
 						Clear the filters
 					</button>
@@ -122,11 +150,12 @@ export function SessionsView(): JSX.Element {
 					class="session-table"
 					aria-label="Sessions"
 					aria-rowcount={list.length + 1}
+					style={{ "--columns": columnTracks.value }}
 					onPointerEnter={() => {
 						isHeld.value = true;
 					}}
 					onPointerLeave={() => {
-						isHeld.value = false;
+						isHeld.value = selection.value.size > 0;
 					}}
 				>
 					<HeadRow />
@@ -139,8 +168,8 @@ export function SessionsView(): JSX.Element {
 						label="Sessions"
 						as="rows"
 						count={list.length}
-						lineHeight={lineHeight.value}
-						version={list}
+						lineHeight={isNarrow.value ? 56 : 25}
+						version={version}
 						keyOf={(index) => list[index]?.sessionId ?? index}
 						current={at}
 						onSeen={(first, last) => {

@@ -23,8 +23,10 @@ export function TraceTab(props: {
 	readonly chosen?: (seq: number | undefined) => void;
 	/** Shows the end at first, and follows it. */
 	readonly isAtEnd?: boolean;
+	/** The entry to select first. */
+	readonly entry?: number | undefined;
 }): JSX.Element {
-	const { store, chosen, isAtEnd = false } = props;
+	const { store, chosen, isAtEnd = false, entry } = props;
 	const version = store.version.value;
 	const { timeline } = store;
 	const info = store.info.value;
@@ -42,6 +44,12 @@ export function TraceTab(props: {
 		[timeline, version, children, info?.children.length],
 	);
 	const rows = useMemo(() => shownRows(all, closed, search), [all, closed, search]);
+	const isRead = all.some(({ seq }) => entry !== undefined && seq >= entry);
+	useEffect(() => {
+		// A result has no row of its own: its call, which began before, is selected.
+		if (isRead)
+			setSelected(all.findLast(({ seq, child }) => child === undefined && seq <= (entry ?? 0))?.key);
+	}, [entry, isRead]);
 	const index = rows.findIndex(({ key }) => key === selected);
 	const row = all.find(({ key }) => key === selected);
 	const select = (next: TraceRow | undefined): void => {

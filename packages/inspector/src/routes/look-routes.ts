@@ -1,25 +1,26 @@
 // The routes for reading: sessions, one session, its entries, a model's request, usage, and changes.
-import { type Exchange, isSessionId, type Route } from "@holdfast/server";
+import type { Exchange, Route } from "@holdfast/server";
 import { atEntry } from "holdfast/execute";
 import { shownEntry } from "../wire/index.ts";
 import type { RouteParts } from "./route-parts.ts";
 import {
 	answerJson,
+	idsOf,
 	inspectionOf,
 	invalid,
 	jsonAnswer,
 	maskOf,
+	mostIds,
 	numberOf,
 	sessionIdOf,
 } from "./route-parts.ts";
+import { searchRoute } from "./search-route.ts";
 import { shownSession } from "./shown-session.ts";
 import { shownStep } from "./shown-step.ts";
 import { usageRoute } from "./usage-route.ts";
 
 /** The most sessions per page. */
 const mostSessions = 200;
-/** The most sessions requested by id. */
-const mostIds = 50;
 /** The most entries per page, and the number of characters after which a page ends. */
 const mostEntries = 1_000;
 const pageCharacters = 4_000_000;
@@ -169,7 +170,9 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		name: "inspectStep",
 		summary: "The request behind the answer of this seq, rebuilt from the journal, and the recorded reply.",
 		parameters: [query("child", "The sub-agent's session, by its name.", "string")],
-		answers: jsonAnswer("`{ request, reply, agentChanged }`."),
+		answers: jsonAnswer(
+			"`{ request, parts, reply, strategy?, prepared? }`; `parts` says of each part of the request whether it is what was sent.",
+		),
 		errors: ["inspector_closed", "session_not_found", "invalid_input"],
 		async handle(exchange) {
 			const inspection = inspectionOf(exchange, parts);
@@ -200,14 +203,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			return answerJson(await inspection.changes(exchange.caller, { after, signal }));
 		},
 	};
-	return [sessions, counts, session, entries, entry, step, usageRoute(parts), changes];
-}
-
-/** @throws HoldfastError `invalid_input`. */
-function idsOf(exchange: Exchange): readonly string[] {
-	const ids = [...new Set((exchange.query("ids") ?? "").split(",").filter(isSessionId))];
-	if (ids.length > mostIds) throw invalid("ids", `must be ${mostIds} ids at most`);
-	return ids;
+	return [sessions, counts, session, entries, entry, step, usageRoute(parts), searchRoute(parts), changes];
 }
 
 function seqOf(exchange: Exchange): number {

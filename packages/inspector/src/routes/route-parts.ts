@@ -117,6 +117,16 @@ export function numberOf(
 	throw invalid(name, `must be a whole number from ${least} to ${most}`);
 }
 
+/** The most sessions requested by id. */
+export const mostIds = 50;
+
+/** Parses the ids of the query, without duplicates. @throws HoldfastError `invalid_input`. */
+export function idsOf(exchange: Exchange): readonly string[] {
+	const ids = [...new Set((exchange.query("ids") ?? "").split(",").filter(isSessionId))];
+	if (ids.length > mostIds) throw invalid("ids", `must be ${mostIds} ids at most`);
+	return ids;
+}
+
 /** Creates the error for an invalid request. */
 export function invalid(field: string, why: string): HoldfastError {
 	return new HoldfastError("invalid_input", `\`${field}\` ${why}.`, { data: { field } });

@@ -191,14 +191,14 @@ describe("display", () => {
 		const { entries } = (await get("session/s/entries")).body;
 		const answers = entries.filter(({ kind }: { kind: string }) => kind === "assistant");
 		for (const [index, { seq }] of answers.entries()) {
-			const { request, reply, agentChanged } = (await get(`session/s/steps/${seq}`)).body;
+			const { request, reply, parts } = (await get(`session/s/steps/${seq}`)).body;
 			const asked = model.requests[index];
 			expect(request.system).toBe("Be brief.");
 			expect(request.messages.map(({ type }: { type: string }) => type)).toEqual(
 				asked?.messages.map(({ type }) => type),
 			);
 			expect(request.tools.map(({ name }: { name: string }) => name)).toEqual(["add"]);
-			expect([reply.seq, agentChanged]).toEqual([seq, false]);
+			expect([reply.seq, new Set(Object.values(parts))]).toEqual([seq, new Set(["same"])]);
 		}
 		expect((await get("session/s/steps/1")).body.code).toBe("invalid_input");
 		expect((await get("session/s/steps/999")).body.code).toBe("invalid_input");

@@ -1,7 +1,8 @@
 // The request behind a model's answer, and the answer. The journal stores messages, but not every request: the request is
-// rebuilt from the entries before the answer.
+// rebuilt from the entries before the answer, and compared with the fingerprint that was recorded with it.
 import type { Exchange, SessionInspection } from "@holdfast/server";
 import { messageToJSON } from "@holdfast/upp";
+import { sentRequest } from "holdfast/execute";
 import { type Entry, emptySession, foldEntries } from "holdfast/host";
 import { type ShownStep, shownEntry } from "../wire/index.ts";
 import { invalid, sessionIdOf } from "./route-parts.ts";
@@ -18,14 +19,12 @@ export async function shownStep(
 	const child = exchange.query("child");
 	let state = emptySession();
 	let reply: Entry | undefined;
-	let agentChanged = false;
 	for (let after = 0; reply === undefined; ) {
 		const page = await inspection.entries(caller, sessionId, { after, child });
-		const before = page.filter((entry) => entry.seq < seq);
-		state = foldEntries(before, state);
-		for (const { fact } of before) {
-			if (fact.kind === "run.resumed" && fact.agentChanged !== undefined) agentChanged = true;
-		}
+		state = foldEntries(
+			page.filter((entry) => entry.seq < seq),
+			state,
+		);
 		reply = page.find((entry) => entry.seq === seq);
 		after = page.at(-1)?.seq ?? after;
 		if (reply === undefined && (page.length === 0 || after >= seq)) break;
@@ -35,16 +34,23 @@ export async function shownStep(
 	// A sub-agent's instructions and tools are its own, not the session's.
 	const agent =
 		child === undefined ? await inspection.agent(caller, sessionId).catch(() => undefined) : undefined;
-	const messages = [...state.context].map((message) => messageToJSON(message));
+	const sent = sentRequest(state, reply.fact, agent);
+	// The instructions of a thread are rendered for each call, so the fingerprint does not identify them.
+	const isThread = inspection.kind === "threads";
 	const request = {
-		model: reply.fact.modelId,
-		...(agent?.system === undefined ? {} : { system: agent.system }),
-		...(agent === undefined ? {} : { tools: agent.tools, params: agent.params }),
-		messages,
+		model: sent.model,
+		...(sent.system === undefined ? {} : { system: sent.system }),
+		...(sent.tools === undefined ? {} : { tools: sent.tools.map(({ loadedBy: _, ...tool }) => tool) }),
+		...(agent === undefined ? {} : { params: agent.params }),
+		messages: sent.messages.map((message) => messageToJSON(message)),
 	};
 	return {
 		request: mask(JSON.parse(JSON.stringify(request)) as typeof request),
+		parts: isThread
+			? { model: "same", instructions: "unknown", tools: "unknown", messages: "unknown" }
+			: sent.parts,
+		...(sent.strategy === undefined ? {} : { strategy: sent.strategy }),
+		...(sent.prepared === undefined ? {} : { prepared: sent.prepared.changed }),
 		reply: shownEntry(reply, mask, "whole"),
-		agentChanged,
 	};
 }

@@ -44,6 +44,8 @@ export interface InspectedSession {
 	readonly updatedAt: number;
 	/** Name of the agent that works on it; absent if it has none. */
 	readonly agent?: string;
+	/** The user that it belongs to; absent if it is not known. */
+	readonly user?: string;
 	/** Why its last run failed; absent if it did not. */
 	readonly failure?: { readonly code: string; readonly message: string };
 }
@@ -101,6 +103,17 @@ export interface InspectedCounts {
 	/** Names of the tools that it called, and codes of its errors: the first fifty of each. */
 	readonly tools: readonly string[];
 	readonly codes: readonly string[];
+}
+
+/** The first entry of a session that contains the words of a search. */
+export interface FoundText {
+	readonly sessionId: string;
+	readonly seq: number;
+	/** Milliseconds since the epoch. */
+	readonly at: number;
+	readonly kind: string;
+	/** The text around the first word, masked. */
+	readonly excerpt: string;
 }
 
 /** The activity of all examined sessions in one interval. */
@@ -192,7 +205,7 @@ export interface ShownSession extends Omit<InspectedSession, "agent"> {
 
 /** The request behind a model's answer, and the answer. */
 export interface ShownStep {
-	/** Rebuilt from the journal: the earlier messages, with the session's current instructions and tools. */
+	/** Rebuilt from the journal: the earlier messages, with the session's current instructions, tools and parameters. */
 	readonly request: {
 		readonly model: string;
 		readonly system?: string;
@@ -200,7 +213,14 @@ export interface ShownStep {
 		readonly params?: Readonly<Record<string, unknown>>;
 		readonly messages: readonly unknown[];
 	};
+	/** Whether each part is what was sent, according to what was recorded then. */
+	readonly parts: Readonly<Record<"model" | "instructions" | "tools" | "messages", ShownPart>>;
+	/** The strategy added a message, which is not on record, or kept the tools from being used or seen. */
+	readonly strategy?: { readonly prompt?: string; readonly tools?: "shown" | "withheld" };
+	/** The parts that `prepareStep` changed for this call. */
+	readonly prepared?: readonly string[];
 	readonly reply: ShownEntry;
-	/** The agent was different when the run started or resumed, so its instructions and tools may have differed. */
-	readonly agentChanged: boolean;
 }
+
+/** Whether a part of a request is what was sent. `unknown`: nothing about it is on record. */
+export type ShownPart = "same" | "differs" | "unknown";

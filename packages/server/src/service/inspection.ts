@@ -25,6 +25,8 @@ export interface InspectedHead {
 	readonly waiting: number;
 	/** Name of the agent that works on it; absent if all sessions have the same. */
 	readonly agent?: string;
+	/** The user that it belongs to; absent if it is not known. */
+	readonly user?: string;
 }
 
 /** The session of a sub-agent. */

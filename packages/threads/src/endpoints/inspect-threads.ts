@@ -58,13 +58,15 @@ export function inspectThreads(threads: Threads): SessionInspection {
 		if (record === undefined) throw notFound();
 		return record;
 	};
-	const headOf = async ({ id, agentId, createdAt }: ThreadRecord): Promise<InspectedHead> => {
+	const headOf = async ({ id, agentId, userId, createdAt }: ThreadRecord): Promise<InspectedHead> => {
+		const user = userId === null ? {} : { user: userId };
 		const head = await journal.head(threads.storeKeyOf(id));
 		const made = Math.floor(createdAt / 1_000);
 		if (head === undefined)
 			return {
 				sessionId: id,
 				agent: agentId,
+				...user,
 				incarnation: "",
 				seq: 0,
 				createdAt: made,
@@ -75,6 +77,7 @@ export function inspectThreads(threads: Threads): SessionInspection {
 		return {
 			sessionId: id,
 			agent: agentId,
+			...user,
 			incarnation,
 			seq,
 			createdAt: made,
@@ -129,7 +132,7 @@ export function inspectThreads(threads: Threads): SessionInspection {
 				for (const record of await system.records.childrenOf(parent)) {
 					if (children.length >= mostChildren) break;
 					const of = parent === id ? {} : { parent };
-					const { sessionId, agent = "", ...head } = await headOf(record);
+					const { sessionId, agent = "", user: _, ...head } = await headOf(record);
 					children.push({ ...head, ...of, child: sessionId, sessionId, subagent: agent });
 					parents.push(sessionId);
 				}

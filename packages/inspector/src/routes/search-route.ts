@@ -1,0 +1,106 @@
+// Searches what sessions say. Each request reads a bounded part of the journals that it names, and returns how far it got
+// (keeps I7). It needs no index, so it works in every store, and nothing is written for it.
+import type { Route } from "@holdfast/server";
+import { isHoldfastError } from "holdfast";
+import { searchEntry, wordsOf } from "../looks/index.ts";
+import type { FoundText } from "../wire/index.ts";
+import {
+	answerJson,
+	idsOf,
+	inspectionOf,
+	invalid,
+	jsonAnswer,
+	maskOf,
+	mostIds,
+	type RouteParts,
+} from "./route-parts.ts";
+
+const longestQuery = 200;
+/** Entries per session; the latest ones. */
+const mostEntries = 5_000;
+const pageEntries = 500;
+/** Characters of entries after which a request reads no further session. */
+const mostCharacters = 8_000_000;
+
+/** The route. */
+export function searchRoute(parts: RouteParts): Route {
+	const text = { type: "string" } as const;
+	return {
+		method: "GET",
+		path: "/api/inspect/search",
+		name: "inspectSearch",
+		summary: "Finds words in the messages, calls, results and errors of the given sessions.",
+		parameters: [
+			{
+				in: "query",
+				name: "q",
+				description: `The words; an entry must contain all of them. ${longestQuery} characters at most.`,
+				schema: text,
+			},
+			{
+				in: "query",
+				name: "ids",
+				description: `Ids of sessions, with commas between; ${mostIds} at most.`,
+				schema: text,
+			},
+		],
+		answers: jsonAnswer(
+			`\`{ found: [{ sessionId, seq, at, kind, excerpt }], searched, cut }\`: the first entry of each session with the words; how many of the sessions were searched, in their order; and those of which only a part was: the last ${mostEntries} entries, or less if they are long.`,
+		),
+		errors: ["inspector_closed", "invalid_input"],
+		async handle(exchange) {
+			const inspection = inspectionOf(exchange, parts);
+			const { caller } = exchange;
+			const query = exchange.query("q") ?? "";
+			const words = wordsOf(query);
+			if (query.length > longestQuery) throw invalid("q", `must have ${longestQuery} characters at most`);
+			if (words.length === 0) throw invalid("q", "must contain a word");
+			const ids = idsOf(exchange);
+			const found: FoundText[] = [];
+			const cut: string[] = [];
+			let characters = 0;
+			let searched = 0;
+			for (const sessionId of ids) {
+				if (characters >= mostCharacters) break;
+				searched++;
+				const head = await inspection.head(caller, sessionId);
+				if (head === undefined) continue;
+				const mask = await maskOf(inspection, caller, sessionId, parts.mask);
+				const isLong = head.seq > mostEntries;
+				if (isLong) cut.push(sessionId);
+				let after = isLong ? head.seq - mostEntries : 0;
+				let hit: FoundText | undefined;
+				while (hit === undefined && after < head.seq) {
+					if (characters >= 2 * mostCharacters) {
+						if (!isLong) cut.push(sessionId);
+						break;
+					}
+					// The journal may have been folded since.
+					const page = await entriesAfter(after);
+					for (const entry of page) {
+						const { size, excerpt } = searchEntry(entry, words, mask);
+						characters += size;
+						if (excerpt === undefined) continue;
+						hit = { sessionId, seq: entry.seq, at: entry.at, kind: entry.fact.kind, excerpt };
+						break;
+					}
+					after = page.at(-1)?.seq ?? head.seq;
+				}
+				if (hit !== undefined) found.push(hit);
+
+				async function entriesAfter(seq: number) {
+					const options = { after: seq, limit: pageEntries };
+					try {
+						return await inspection.entries(caller, sessionId, options);
+					} catch (error) {
+						if (!isHoldfastError(error)) throw error;
+						if (error.code === "session_not_found") return [];
+						if (error.code !== "events_expired") throw error;
+						return inspection.entries(caller, sessionId, { ...options, after: 0 });
+					}
+				}
+			}
+			return answerJson({ found, searched, cut });
+		},
+	};
+}
