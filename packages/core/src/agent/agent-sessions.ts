@@ -82,7 +82,11 @@ export class AgentSessions implements Living {
 		);
 		this.#execution = this.#host && agentExecution(this.#host, engine.ports, keys);
 		const agent = owner ?? { ...options, id };
-		const home = this.#host && { ...this.#home(this.#host), records: this.#execution?.records };
+		const home = this.#host && {
+			...this.#home(this.#host),
+			records: this.#execution?.records,
+			data: this.#host,
+		};
 		this.agent = sessionAgentOf({ agent, options, engine, subagents, agentFor, keys, home });
 	}
 
@@ -212,6 +216,7 @@ export class AgentSessions implements Living {
 			background: capabilities.backgroundSubagents,
 			records: this.#execution?.records,
 			store: this.#home(this.#host).store,
+			data: this.#host,
 			observe: this.#observe,
 		});
 		if (this.#stage === "refusing") this.#table.drain();

@@ -2,15 +2,17 @@
 import { HoldfastTypeError } from "@holdfast/upp";
 import { type EngineAgent, isAwaitedBy, modelWaitDefaults, waitFor, withinCall } from "../engine/index.ts";
 import type { Mutable } from "../facts/index.ts";
-import type { Journal, MaybePromise, SessionKeys, SessionStore } from "../host/index.ts";
-import {
-	awaitedHost,
-	memoryJournal,
-	memoryValues,
-	readChildStoreKey,
-	systemWarn,
-	type ValueStore,
+import type {
+	FileStore,
+	Host,
+	Journal,
+	MaybePromise,
+	SessionData,
+	SessionKeys,
+	SessionStore,
+	ValueStore,
 } from "../host/index.ts";
+import { awaitedHost, memoryHost, memoryValues, systemWarn } from "../host/index.ts";
 import type { OutputSchema } from "../output/index.ts";
 import {
 	AgentPolicy,
@@ -22,8 +24,8 @@ import {
 	type PolicyAgent,
 	type PolicyFiles,
 	policyFiles,
+	policyValues,
 	setupPlugins,
-	withCallValues,
 } from "../policy/index.ts";
 import type { SessionAgent, SessionHome, TurnRequest } from "../sessions/index.ts";
 import { awaitsOwnSetup } from "../sessions/index.ts";
@@ -62,6 +64,8 @@ export interface SessionAgentParts {
 	readonly agentFor?: AgentFor | undefined;
 	readonly keys: SessionKeys;
 	readonly home?: SessionHome | undefined;
+	/** The data of the parent's store, for the sessions of a sub-agent without a home. */
+	readonly data?: SessionData | undefined;
 }
 
 const noTools: readonly AnyTool[] = [];
@@ -74,15 +78,8 @@ const noParts: PluginParts = { tools: noTools, callTools: noTools, instructions:
  * Starts setting up the plugins; sessions wait for it before their first turn.
  * @throws HoldfastError `invalid_option` if `plugins` is not a list of plugins.
  */
-export function sessionAgentOf({
-	agent: agentItself,
-	options,
-	engine,
-	subagents = [],
-	agentFor,
-	keys,
-	home,
-}: SessionAgentParts): SessionAgent {
+export function sessionAgentOf(parts: SessionAgentParts): SessionAgent {
+	const { agent: agentItself, options, engine, subagents = [], agentFor, keys, home } = parts;
 	const {
 		plugins = [],
 		namespace,
@@ -121,13 +118,14 @@ export function sessionAgentOf({
 		return resolveAgent(id, { ...own, output: output as OutputSchema });
 	};
 	const tools = hasOwnTools(options.model) ? "own-tools" : "engine-tools";
-	const valuesOf = (store: unknown): ValueStore =>
-		withCallValues(valuesBeside(options, keys, store as SessionStore | undefined));
 	const policyWith = (values: ValueStore, set?: PluginSet, files?: PolicyFiles): AgentPolicy =>
 		new AgentPolicy({ agent: agentItself, middleware, plugins: set, tools, values, files });
 	const agent: Mutable<SessionAgent> = {
 		engine,
-		policy: middleware.length === 0 || plugins.length > 0 ? undefined : policyWith(valuesOf(undefined)),
+		policy:
+			middleware.length === 0 || plugins.length > 0
+				? undefined
+				: policyWith(policyValues(valuesOf(parts.data ?? home?.data), keys)),
 		admitWaiting: admitWaitingOf(middleware),
 		setup: undefined,
 		namespace,
@@ -144,9 +142,22 @@ export function sessionAgentOf({
 	if (delegates)
 		agent.inTable = (table) =>
 			delegatingAgent(agent, subagents, table, (more, bind) => engineWith(more, undefined, bind));
+	const keepsData = plugins.length > 0 || middleware.length > 0;
+	if (keepsData && home === undefined && parts.data === undefined)
+		agent.inStore = (ofParent) => sessionAgentOf({ ...parts, data: ofParent });
 	if (plugins.length === 0) return agent;
-	let values: ValueStore | undefined;
-	let files: PolicyFiles | undefined;
+	const workerId = engine.ports.ids.uuid();
+	let memory: Host | undefined;
+	let data = parts.data ?? home?.data;
+	/** Where plugins store data: with the sessions. Without a host, a plugin may have provided their store. */
+	const place = (store: unknown): void => {
+		if (data !== undefined) return;
+		if (store === undefined) memory = memoryHost({ workerId });
+		data = memory ?? { values: valuesOfStore(store as SessionStore) };
+	};
+	const placed = (): SessionData => data as SessionData;
+	const values = policyValues(() => placed().values, keys);
+	const files = policyFiles(() => placed().files, keys);
 	let begun: { readonly set: Promise<PluginSet>; readonly ready: Promise<void> } | undefined;
 	// Starts when the agent is first used: an agent that only lends its options to others sets nothing up.
 	const setUp = (): NonNullable<typeof begun> => {
@@ -155,13 +166,16 @@ export function sessionAgentOf({
 		const set = withinCall(agent, () =>
 			setupPlugins(plugins, {
 				ask: askModel(engine),
-				values: (store) => (values = valuesOf(store)),
-				files: (store) => (files = filesBeside(options, keys, store)),
+				values(store) {
+					place(store);
+					return values;
+				},
+				files: () => files,
 			}),
 		);
 		const ready = set.then((made) => {
 			checkTogether(made, options);
-			agent.policy = policyWith(values ?? memoryValues(), made, files);
+			agent.policy = policyWith(values, made, files);
 			ofPlugins = made;
 			if (made.tools.length > 0 || made.instructions.length > 0) agent.engine = engineWith([]);
 			if (made.callTools.length > 0 || made.instructions.length > 0) {
@@ -173,18 +187,28 @@ export function sessionAgentOf({
 		begun = { set, ready };
 		return begun;
 	};
-	if (options.host === undefined) {
-		const workerId = engine.ports.ids.uuid();
+	if (options.host === undefined && parts.data === undefined) {
 		let known: Promise<Journal> | undefined;
 		const journal = async (): Promise<Journal> => {
 			const { set, ready } = setUp();
 			await ready;
 			const { sessionStore } = await set;
-			return sessionStore === undefined
-				? memoryJournal({ workerId })
-				: journalOfStore(sessionStore as SessionStore, workerId);
+			return memory?.journal ?? journalOfStore(sessionStore as SessionStore, workerId);
 		};
-		agent.host = awaitedHost(workerId, () => waitFor(agent, () => (known ??= journal()), awaitsOwnSetup));
+		const host = awaitedHost(workerId, () => waitFor(agent, () => (known ??= journal()), awaitsOwnSetup));
+		const { capabilities, close } = host;
+		agent.host = {
+			journal: host.journal,
+			...(capabilities === undefined ? {} : { capabilities }),
+			close,
+			// Known by then: whoever reads the data of a session has read the session first.
+			get values() {
+				return placed().values;
+			},
+			get files() {
+				return placed().files as FileStore;
+			},
+		};
 	}
 	agent.setup = {
 		over: () => waitFor(agent, () => setUp().ready, awaitsOwnSetup),
@@ -232,32 +256,14 @@ function checkTogether(
 	}
 }
 
-/** Returns values that are stored with the sessions. */
-function valuesBeside(
-	{ host }: AgentOptions,
-	keys: SessionKeys,
-	given: SessionStore | undefined,
-): ValueStore {
-	const store = given ?? (host !== undefined && "sessionStore" in host ? host.sessionStore : undefined);
-	const own = host !== undefined && "values" in host ? host.values : undefined;
-	const values = own ?? (store === undefined ? memoryValues() : valuesOfStore(store));
-	return {
-		values: (key, owner) => values.values(storeKeyIn(keys, key), owner),
-		deleteSession: (key) =>
-			values.goWithSession === true ? undefined : values.deleteSession(storeKeyIn(keys, key)),
+/** Returns where middleware stores values of sessions. Without a host, that is in memory. */
+function valuesOf(data: SessionData | undefined): () => ValueStore {
+	if (data !== undefined) return () => data.values;
+	let made: ValueStore | undefined;
+	return () => {
+		made ??= memoryValues();
+		return made;
 	};
-}
-
-/** Returns the files of plugins, which are stored with the sessions. */
-function filesBeside({ host }: AgentOptions, keys: SessionKeys, store: unknown): PolicyFiles {
-	const files = host !== undefined && "files" in host ? host.files : undefined;
-	if (files !== undefined) return policyFiles({ of: (key, owner) => files.of(storeKeyIn(keys, key), owner) });
-	return policyFiles(host === undefined && store === undefined ? "memory" : "none");
-}
-
-/** A child session's key is its store key: with any other, what is stored would outlive the session. */
-function storeKeyIn({ storeKeyOf }: SessionKeys, key: string): string {
-	return readChildStoreKey(key) === undefined ? storeKeyOf(key) : key;
 }
 
 /** Returns the tools as a list that others can be added to. Tools from a record get its names. */

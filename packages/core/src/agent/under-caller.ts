@@ -1,6 +1,6 @@
 // An agent that works under the policy of its caller, in addition to its own.
 import type { AdmitWaiting, AgentPolicy, PolicyAgent } from "../policy/index.ts";
-import type { SessionAgent } from "../sessions/index.ts";
+import { forwarded, type SessionAgent } from "../sessions/index.ts";
 
 /** The parts of a caller that hold for the agents below it. Plugins change them until they are set up. */
 export type Caller = Pick<SessionAgent, "policy" | "admitWaiting">;
@@ -8,32 +8,17 @@ export type Caller = Pick<SessionAgent, "policy" | "admitWaiting">;
 /** Returns the agent as it works below the caller. `itself` is the form that policy sees. */
 export function underCaller(agent: SessionAgent, itself: PolicyAgent, caller: Caller): SessionAgent {
 	const policyOf = joined(itself);
-	const { resolve, inTable } = agent;
-	return {
-		get engine() {
-			return agent.engine;
-		},
+	const { inTable, inStore } = agent;
+	const below = (changed: SessionAgent): SessionAgent => underCaller(changed, itself, caller);
+	const admitWaiting = inOrder(caller.admitWaiting, agent.admitWaiting);
+	return forwarded(agent, {
 		get policy() {
 			return policyOf(agent.policy, caller.policy);
 		},
-		get setup() {
-			return agent.setup;
-		},
-		...(resolve === undefined ? {} : { resolve }),
-		admitWaiting: inOrder(caller.admitWaiting, agent.admitWaiting),
-		namespace: agent.namespace,
-		keys: agent.keys,
-		restarts: agent.restarts,
-		unread: agent.unread,
-		modelWait: agent.modelWait,
-		warn: agent.warn,
-		get host() {
-			return agent.host;
-		},
-		home: agent.home,
-		...(agent.children === undefined ? {} : { children: agent.children }),
-		...(inTable === undefined ? {} : { inTable: (table) => underCaller(inTable(table), itself, caller) }),
-	};
+		admitWaiting,
+		...(inTable && { inTable: (table) => below(inTable(table)) }),
+		...(inStore && { inStore: (data) => below(inStore(data)) }),
+	});
 }
 
 /** Returns the policy of an agent below a caller. The same two policies give the same result. */

@@ -46,6 +46,9 @@ export interface Host {
 	close(): Promise<void>;
 }
 
+/** The ports for data that belongs to sessions, by store key. */
+export type SessionData = Pick<Host, "values" | "files">;
+
 /** Creates a host from one journal, with values in memory unless others are given. */
 export function journalHost(
 	journal: Journal,

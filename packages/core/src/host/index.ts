@@ -20,7 +20,7 @@ export {
 	rangeIn,
 	type SessionFiles,
 } from "./files.ts";
-export type { ExecutionCapabilities, Host } from "./host-port.ts";
+export type { ExecutionCapabilities, Host, SessionData } from "./host-port.ts";
 export type {
 	AcquireResult,
 	Append,
@@ -38,7 +38,6 @@ export type {
 } from "./journal.ts";
 export { type Lifetime, systemWarn, type Warn } from "./lifetime.ts";
 export { memoryHost } from "./memory-host.ts";
-export { memoryJournal } from "./memory-journal.ts";
 export { memoryRecords } from "./memory-records.ts";
 export { type Clock, type EventLoop, type Ids, type Ports, systemPorts, type Timers } from "./ports.ts";
 export { numbered, onDraft, RecordDraft, type RecordSpace, type StoredRecord } from "./records.ts";

@@ -2,14 +2,14 @@
 // the order of registration.
 import type { Message } from "@holdfast/upp";
 import type { RunOutcome } from "../facts/index.ts";
-import { memoryValues, type SessionValues, type ValueStore } from "../host/index.ts";
+import type { SessionValues, ValueStore } from "../host/index.ts";
 import { mayAnswersWait, withWaitingAdmitted } from "./admit-waiting.ts";
 import { heldBelow } from "./callers-policy.ts";
 import type { NamedStages } from "./join-stages.ts";
 import { type MiddlewareEntry, middlewareStages } from "./middleware/middleware-face.ts";
 import type { PluginSet } from "./plugins/plugin-set.ts";
-import type { PolicyFiles } from "./policy-files.ts";
-import { isCallKey, type PluginTurn, type PolicyAgent, type PolicyRun } from "./policy-run.ts";
+import type { PolicyFiles } from "./policy-data.ts";
+import type { PluginTurn, PolicyAgent, PolicyRun } from "./policy-run.ts";
 
 /** Who runs the tools: the engine, or the model itself, in which case no interceptor is asked about them. */
 export type WhoseTools = "engine-tools" | "own-tools";
@@ -72,11 +72,12 @@ export class AgentPolicy {
 		await this.#options.plugins?.turnAfter(run, outcome);
 	}
 
-	/** Drops the values of a call that has ended. */
-	callOver({ sessionKey }: PluginTurn): void {
-		const { values, files } = this.#options;
-		void values.deleteSession(sessionKey); // in memory
-		files?.forget(sessionKey);
+	/** Drops the values of a call that has ended, including those that its caller's policy stored for it. */
+	callOver(call: Pick<PluginTurn, "sessionKey">): void {
+		const { values, files, caller } = this.#options;
+		void values.deleteSession(call.sessionKey); // in memory
+		files?.forget(call.sessionKey);
+		caller?.callOver(call);
 	}
 
 	/** Whether any plugin observes events. */
@@ -92,12 +93,12 @@ export class AgentPolicy {
 		return this.#options.plugins?.notify(event, run);
 	}
 
-	/** Deletes what plugins stored for a session. */
+	/** Deletes what plugins stored for a session, including those of its caller. */
 	async deleted(sessionKey: string): Promise<void> {
-		const { plugins, values, files } = this.#options;
-		files?.forget(sessionKey);
+		const { plugins, values, caller } = this.#options;
 		if (plugins === undefined) await values.deleteSession(sessionKey);
 		else await plugins.deleted(sessionKey);
+		await caller?.deleted(sessionKey);
 	}
 
 	/** Copies what plugins stored for a session to its fork. */
@@ -108,15 +109,4 @@ export class AgentPolicy {
 	): Promise<void> {
 		await this.#options.plugins?.forked(sessionKey, forkKey, history);
 	}
-}
-
-/** Stores values of sessions in the given store, and values of calls in memory until the call ends. */
-export function withCallValues(ofSessions: ValueStore): ValueStore {
-	const ofCalls = memoryValues();
-	const storeOf = (key: string): ValueStore => (isCallKey(key) ? ofCalls : ofSessions);
-	return {
-		...(ofSessions.goWithSession === true ? { goWithSession: true } : {}),
-		values: (key, owner) => storeOf(key).values(key, owner),
-		deleteSession: (key) => storeOf(key).deleteSession(key),
-	};
 }

@@ -2,7 +2,7 @@
 
 export type { Admitting } from "./admission.ts";
 export { type AdmitWaiting, admitWaitingOf } from "./admit-waiting.ts";
-export { AgentPolicy, withCallValues } from "./agent-policy.ts";
+export { AgentPolicy } from "./agent-policy.ts";
 export { aroundRun } from "./around-run.ts";
 export { callersPolicy, type HasCallersPolicy } from "./callers-policy.ts";
 export type { Delta, DeltaSource, Interceptor, ReplacedResult, ToolCallDecision } from "./interceptor.ts";
@@ -12,7 +12,7 @@ export { askModel } from "./plugins/ask-model.ts";
 export { checkPlugins, type Plugin } from "./plugins/plugin.ts";
 export type { PluginSet } from "./plugins/plugin-set.ts";
 export { setupPlugins } from "./plugins/setup-plugins.ts";
-export { type PolicyFiles, policyFiles } from "./policy-files.ts";
+export { type PolicyFiles, policyFiles, policyValues } from "./policy-data.ts";
 export { callKey, type PolicyAgent, type PolicyRun, type RunContext } from "./policy-run.ts";
 export { RunMetadata } from "./run-metadata.ts";
 export { RunPolicy } from "./run-policy.ts";

@@ -17,12 +17,13 @@ export { SessionTable } from "./session-table.ts";
 export { storeKeysWith } from "./store-keys.ts";
 export type { RecoverOptions, SuperviseOptions, WorkOptions } from "./supervised.ts";
 export { Supervisor } from "./supervisor.ts";
-export type {
-	AgentSetup,
-	SessionAgent,
-	SessionChildren,
-	SessionHome,
-	TurnRequest,
+export {
+	type AgentSetup,
+	forwarded,
+	type SessionAgent,
+	type SessionChildren,
+	type SessionHome,
+	type TurnRequest,
 } from "./turn-agent.ts";
 export type { Unread } from "./unread-runs.ts";
 export { waitingAnswer } from "./waiting-answers.ts";

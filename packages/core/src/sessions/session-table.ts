@@ -2,7 +2,7 @@
 // afterwards (keeps I7).
 
 import { type ModelWait, modelWaitDefaults, type ObserveRun } from "../engine/index.ts";
-import type { ExecutionCapabilities, Journal, Timers } from "../host/index.ts";
+import type { ExecutionCapabilities, Journal, SessionData, Timers } from "../host/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { Later } from "./later.ts";
@@ -28,6 +28,8 @@ export interface SessionTableOptions {
 	readonly records?: SessionRecords | undefined;
 	/** An object shared by all tables over one store. Default: the journal. */
 	readonly store?: object | undefined;
+	/** Where the policies of sub-agents store data of their sessions. Default: in memory. */
+	readonly data?: SessionData | undefined;
 	/** The journal of the sessions that request the work of these sessions. Default: their own. */
 	readonly askers?: Journal | undefined;
 	/** Observes each run that is driven here. */
@@ -43,6 +45,7 @@ export class SessionTable implements QueueTable {
 	readonly background: ExecutionCapabilities["backgroundSubagents"];
 	readonly records: SessionRecords | undefined;
 	readonly store: object;
+	readonly data: SessionData | undefined;
 	readonly askers: Journal;
 	readonly observe: ObserveRun | undefined;
 	readonly unread: UnreadRuns;
@@ -67,6 +70,7 @@ export class SessionTable implements QueueTable {
 		this.background = options.background;
 		this.records = options.records;
 		this.store = options.store ?? journal;
+		this.data = options.data;
 		this.askers = options.askers ?? journal;
 		this.observe = options.observe;
 		this.#keys = options.keys ?? "session-keys";

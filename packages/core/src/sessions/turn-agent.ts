@@ -3,7 +3,7 @@
 import type { Caller } from "../caller/index.ts";
 import type { EngineAgent, ModelWait, Run } from "../engine/index.ts";
 import type { PendingToolCall, SessionState, ToolAnswer } from "../facts/index.ts";
-import type { Host, Journal, MaybePromise, SessionKeys, Warn } from "../host/index.ts";
+import type { Host, Journal, MaybePromise, SessionData, SessionKeys, Warn } from "../host/index.ts";
 import type { AdmitWaiting, AgentPolicy } from "../policy/index.ts";
 import type { AnyTool } from "../tools/index.ts";
 import type { AgentRun } from "./agent-run.ts";
@@ -17,6 +17,7 @@ export interface SessionHome {
 	/** An object shared by agents whose sessions are in one store, even with separate journals over it. */
 	readonly store: object;
 	readonly records: SessionRecords | undefined;
+	readonly data: SessionData;
 }
 
 /** The sub-agent sessions that the sessions of one table start. */
@@ -141,8 +142,21 @@ export interface SessionAgent {
 	 * Where the agent's options place its sessions, including those it has as a sub-agent. Absent: in its parent's store.
 	 */
 	readonly home?: SessionHome | undefined;
+	/**
+	 * Returns the agent for sessions in the store of a parent, with the data of its policy in that store. Absent if it
+	 * stores no such data, or has a home.
+	 */
+	readonly inStore?: (data: SessionData) => SessionAgent;
 	/** The agent in one table of sessions; absent if it is the same in all. */
 	readonly inTable?: (table: SessionTable) => SessionAgent;
 	/** Absent if the agent has no sub-agents. */
 	readonly children?: SessionChildren;
+}
+
+/**
+ * Returns the agent with some members replaced. All others are those of the agent at the time of access, because plugins
+ * change it once they are set up.
+ */
+export function forwarded(agent: SessionAgent, changes: Partial<SessionAgent>): SessionAgent {
+	return Object.create(agent, Object.getOwnPropertyDescriptors(changes)) as SessionAgent;
 }

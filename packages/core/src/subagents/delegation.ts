@@ -7,6 +7,7 @@ import { readChildStoreKey } from "../host/index.ts";
 import {
 	type AgentRun,
 	answeredElsewhere,
+	forwarded,
 	kill,
 	resume,
 	type SessionAgent,
@@ -47,31 +48,16 @@ export function delegatingAgent(
 	const { resolve } = agent;
 	let base: EngineAgent | undefined;
 	let engine: EngineAgent | undefined;
-	return {
+	return forwarded(agent, {
 		// Plugins change the agent once they are set up.
 		get engine() {
 			if (engine === undefined || base !== agent.engine) engine = engineWith(delegation.tools, bind);
 			base = agent.engine;
 			return engine;
 		},
-		get policy() {
-			return agent.policy;
-		},
-		get setup() {
-			return agent.setup;
-		},
-		...(resolve === undefined
-			? {}
-			: { resolve: (turn: TurnRequest) => resolve(turn, delegation.tools, bind) }),
-		admitWaiting: agent.admitWaiting,
-		namespace: agent.namespace,
-		keys: agent.keys,
-		restarts: agent.restarts,
-		unread: agent.unread,
-		modelWait: agent.modelWait,
-		warn: agent.warn,
+		...(resolve && { resolve: (turn: TurnRequest) => resolve(turn, delegation.tools, bind) }),
 		children: delegation,
-	};
+	});
 }
 
 class Delegation implements SessionChildren {
@@ -220,14 +206,17 @@ class Delegation implements SessionChildren {
 
 	#makeTable({ agent }: Pick<Subagent, "agent">, parent: SessionTable): SessionTable {
 		const { home } = agent;
-		const { journal, records, store } = home !== undefined && keepsApart(agent, parent) ? home : parent;
+		const at = home !== undefined && keepsApart(agent, parent) ? home : parent;
+		const { journal, records, store, data } = at;
+		const inStore = data === undefined ? agent : (agent.inStore?.(data) ?? agent);
 		const { background, journal: askers, observe } = parent;
 		const ofRoot: ObserveRun = (run) =>
 			observe?.({ ...run, sessionKey: parent.rootKeyOf(run.sessionKey) ?? run.sessionKey });
-		const table = new SessionTable(agent, journal, {
+		const table = new SessionTable(inStore, journal, {
 			background,
 			records,
 			store,
+			data,
 			askers,
 			keys: "store-keys",
 			...(observe === undefined ? {} : { observe: ofRoot }),
