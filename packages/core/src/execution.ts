@@ -16,6 +16,11 @@ export { compileSchema } from "./schema/compile-schema.ts";
 export { formatIssues, type Issue } from "./schema/issue.ts";
 export { List } from "./state/list.ts";
 export type { ExecutionPlan, PlanStep, PlanStepStatus } from "./state/plan-step.ts";
+export {
+	type ConcurrentAction,
+	type ConcurrentDecider,
+	concurrentStrategy,
+} from "./strategies/concurrent-strategy.ts";
 export type {
 	AgentRef,
 	DecidingStrategy,

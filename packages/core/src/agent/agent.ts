@@ -29,7 +29,14 @@ import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
 import { AgentSessions, sessionAgent } from "./agent-sessions.ts";
 import { streamCall } from "./agent-stream.ts";
 import type { AgentTypes, RunOf, SessionOf, ToolList } from "./agent-types.ts";
-import { checkDependencies, checkLoaders, checkModel, checkNames, checkOptions } from "./check-options.ts";
+import {
+	checkDependencies,
+	checkLoaders,
+	checkModel,
+	checkNames,
+	checkOptions,
+	checkWithoutModel,
+} from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
 import type { ForeignOptions } from "./foreign-options.ts";
 import { withoutInstance } from "./llm-instance.ts";
@@ -83,6 +90,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		// Only now are the sub-agents known to be agents with names.
 		checkDependencies(this.#engine.tools, given.subagents);
 		checkLoaders(this.#engine, given);
+		checkWithoutModel(this.#engine, given);
 		this.#life = new Lifecycle(this.#sessions, { release: () => this.flush() });
 		this.#calls = {
 			agent: this,

@@ -279,3 +279,18 @@ export function checkLoaders({ loadable }: Pick<EngineAgent, "loadable">, { exec
 		`A tool has \`loadedBy\`, and the strategy "${execution.name}" has its own \`execute\`, which sends its tools itself. Leave \`loadedBy\` out.`,
 	);
 }
+
+const ofModels = ["output", "maxSteps", "prepareStep", "cache", "toolChoice"] as const;
+
+/** @throws HoldfastError `conflicting_options` for an option that has no effect on a strategy that calls no model. */
+export function checkWithoutModel({ decider }: Pick<EngineAgent, "decider">, options: AgentOptions): void {
+	if (decider.code === undefined) return;
+	const isGiven = (name: (typeof ofModels)[number]): boolean =>
+		(options[name] ?? Number.POSITIVE_INFINITY) !== Number.POSITIVE_INFINITY;
+	const unused = ofModels.find(isGiven);
+	if (unused === undefined) return;
+	throw new HoldfastTypeError(
+		"conflicting_options",
+		`\`${unused}\` is given, and the strategy "${decider.name}" calls no model. Leave \`${unused}\` out.`,
+	);
+}

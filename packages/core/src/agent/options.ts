@@ -361,6 +361,7 @@ const defaultStrategy = loop();
 
 function deciderOf({ execution, maxSteps }: AgentOptions, output: EngineOutput | undefined): Decider {
 	const given = execution !== undefined && isDecider(execution) ? execution : defaultStrategy;
+	if (given.code !== undefined) return given;
 	const decider = output === undefined ? given : requireOutput(given, output);
 	return maxSteps === undefined || maxSteps === Number.POSITIVE_INFINITY
 		? decider

@@ -1,7 +1,7 @@
 // Executes strategy actions that need no model call: tool calls and waits (keeps I3, I6).
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Fact, PendingWait, ToolsRequested } from "../facts/index.ts";
-import type { ToolsAction, WaitAction } from "./action.ts";
+import type { RequestedCall, ToolsAction, WaitAction } from "./action.ts";
 import { CallIds } from "./call-ids.ts";
 import { carryOutCalls, commitAnyway } from "./carry-out-calls.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
@@ -77,13 +77,18 @@ export async function waitUntil(run: Run, until: number): Promise<void> {
 }
 
 function callsOf(run: Run, { calls, concludes }: ToolsAction): readonly ToolCall[] {
+	if (concludes !== undefined && Array.isArray(calls) && calls.length > 1)
+		throw refused(run, "gave `concludes` with several calls: it follows from the result of one");
+	return new CallIds(run).named(checkedCalls(run, calls), run.agent.decider.name);
+}
+
+/** Returns the calls of a strategy, with ids. @throws HoldfastError `invalid_action`. */
+export function checkedCalls(run: Run, calls: readonly RequestedCall[]): readonly ToolCall[] {
 	if (!Array.isArray(calls) || calls.length === 0)
 		throw refused(run, "called no tools: give at least one of `calls`");
-	if (concludes !== undefined && calls.length > 1)
-		throw refused(run, "gave `concludes` with several calls: it follows from the result of one");
 	const { uuid } = run.agent.ports.ids;
 	const ids = new Set<string>();
-	const requested = (calls as ToolsAction["calls"]).map((call) => {
+	return (calls as ToolsAction["calls"]).map((call) => {
 		const { toolName, arguments: input, toolCallId = uuid() } = call ?? {};
 		if (typeof toolName !== "string" || typeof input !== "object" || input === null || Array.isArray(input))
 			throw refused(run, "called a tool without `toolName`, or with `arguments` that are no object");
@@ -92,7 +97,6 @@ function callsOf(run: Run, { calls, concludes }: ToolsAction): readonly ToolCall
 		ids.add(toolCallId);
 		return withReadableArguments({ toolCallId, toolName, arguments: input });
 	});
-	return new CallIds(run).named(requested, run.agent.decider.name);
 }
 
 function refused(run: Run, what: string): HoldfastError {

@@ -112,7 +112,7 @@ export class CallContext implements ToolContext, HasCallersPolicy {
 		enumerable: true,
 	};
 
-	/** `expiring` is aborted when the call's time limit is reached. */
+	/** `expiring` is aborted when the call's time limit is reached, or its result is no longer needed. */
 	constructor(
 		run: Run,
 		step: number,

@@ -3,7 +3,7 @@
 // settling (it has its result).
 import type { ToolCall } from "@holdfast/upp";
 import type { CallState, PendingWait, ToolStarted } from "../facts/index.ts";
-import type { Approval, EngineTool, ToolOutcome } from "../tools/index.ts";
+import { type Approval, type EngineTool, orderRound, type ToolOutcome } from "../tools/index.ts";
 import type { CallContext, ShownChild } from "./call-context.ts";
 import type { CheckedCall } from "./check-call.ts";
 import type { Run } from "./run.ts";
@@ -60,8 +60,29 @@ export function isUnderWay({ phase }: CallInRound): boolean {
 /** Most calls wait for no other call, and share this set. */
 const waitsForNone: Set<string> = new Set();
 
+const nothingBefore: readonly CallInRound[] = [];
+
+/**
+ * Creates the calls that join a round, in the order that their tools require, and explains which calls wait for
+ * themselves. A call that joins later waits for open calls, and calls that have started wait for none.
+ */
+export function joinRound(
+	run: Run,
+	name: string,
+	states: readonly CallState[],
+	before: readonly CallInRound[] = nothingBefore,
+): { readonly joined: CallInRound[]; readonly cyclic: ReadonlyMap<string, string> } {
+	const asked = states.map(({ call }) => call);
+	if (before.length > 0)
+		asked.unshift(...before.filter(({ phase }) => phase !== "settled").map(({ call }) => call));
+	const { waitsFor, cyclic } = orderRound(asked, run.agent.tools);
+	const names = [run.runId, name];
+	const joined = states.map((state, at) => callInRound(state, before.length + at, names, waitsFor));
+	return { joined, cyclic };
+}
+
 /** Creates a call in its first phase. `name` combines the name of the run and the call's position in it. */
-export function callInRound(
+function callInRound(
 	{ call, settled, started, approval, neverRan, offered }: CallState,
 	index: number,
 	name: readonly string[],
@@ -101,7 +122,12 @@ export function neverRan(calls: readonly CallInRound[]): readonly string[] {
 
 /** Prepares a call that waited for another check. */
 export function takeUp(each: CallInRound, { state }: Pick<Run, "state">): CallInRound {
-	const { started, approval } = state.run?.calls[each.index] ?? {};
+	const { toolCallId } = each.call;
+	const calls = state.run?.calls;
+	// Calls of code may have joined the round while the record of its earlier calls was being closed.
+	const isThere = calls?.[each.index]?.call.toolCallId === toolCallId;
+	const found = isThere ? calls?.[each.index] : calls?.find(({ call }) => call.toolCallId === toolCallId);
+	const { started, approval } = found ?? {};
 	each.started = started;
 	each.attempt = (started?.attempt ?? 0) + 1;
 	if (approval !== undefined) {

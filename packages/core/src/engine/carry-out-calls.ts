@@ -59,18 +59,15 @@ export function carryOutCalls(
 	return admitted(run, given, options.before ?? noFacts).then((fresh) => carryOut(run, fresh, options));
 }
 
-function carryOut(
-	run: Run,
-	fresh: CallsAsked | undefined,
-	{ before = noFacts, concludes }: CarryOutOptions,
-): MaybePromise<void> {
+function carryOut(run: Run, fresh: CallsAsked | undefined, options: CarryOutOptions): MaybePromise<void> {
+	const { before = noFacts } = options;
 	const open = run.state.run;
 	const step = fresh?.step ?? open?.step ?? 1;
 	const calls = fresh === undefined ? (open?.calls ?? []) : newCalls(fresh, run.state.agent);
 	const limit = run.agent.toolStrategy.maxIterations;
 	if (fresh !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit)
 		return refuseRound(run, before, fresh, limit);
-	const round = new ToolRound(run, step, roundName(open, fresh), calls, { concludes });
+	const round = new ToolRound(run, step, roundName(open, fresh), calls, options);
 	const carried: CarriedOut = {
 		round,
 		step,

@@ -1,6 +1,6 @@
 // The tool calls of code that carries out a run itself: one round at a time, to which calls are added while others are
 // open (keeps I3, I8). The round runs alongside other work of the code; only the code decides when the run is left.
-import type { ToolCall } from "@holdfast/upp";
+import { type ToolCall, UPPError } from "@holdfast/upp";
 import type { Fact, PendingWait, ToolsRequested } from "../facts/index.ts";
 import { CallIds } from "./call-ids.ts";
 import { cutShort, roundName } from "./carry-out-calls.ts";
@@ -12,12 +12,15 @@ import { ToolRound } from "./tool-round.ts";
 
 /** The tag of the requests. */
 const tag = "code";
+const unneeded = "The call was cancelled: the code ended without it.";
 
 export class CodeRound {
 	readonly #run: Run;
 	readonly #changed: () => void;
 	#round: ToolRound | undefined;
 	#failure: { readonly error: unknown } | undefined;
+	/** Ends running calls when the code has ended. */
+	readonly #ends = new AbortController();
 
 	/** `changed` is called when calls have progressed. */
 	constructor(run: Run, changed: () => void) {
@@ -61,7 +64,7 @@ export class CodeRound {
 		// A round whose calls all have their results accepts no others.
 		if (!this.isOpen || this.#round === undefined || this.#round.isOver)
 			this.#round = this.#newRound(fresh.calls, fresh);
-		else this.#round.add(fresh.calls);
+		else this.#round.add(fresh.calls.map((call) => ({ call })));
 		await this.#begin([...before, fresh]);
 	}
 
@@ -76,7 +79,7 @@ export class CodeRound {
 		const states = this.isOpen ? (open?.calls ?? []) : [];
 		const name = roundName(open, asked);
 		const calls = [...states, ...added.map((call) => ({ call }))];
-		return new ToolRound(run, stepOf(run), name, calls, { moved: this.#changed });
+		return new ToolRound(run, stepOf(run), name, calls, { moved: this.#changed, ends: this.#ends.signal });
 	}
 
 	async #begin(asked: readonly Fact[]): Promise<void> {
@@ -92,13 +95,13 @@ export class CodeRound {
 	}
 
 	/**
-	 * Leaves the run to outside answers, and to the wait of the code. Returns if the inbox already has something for the
-	 * run.
+	 * Leaves the run to outside answers, and to the wait of the code if it has one. Returns if the inbox already has
+	 * something for the run.
 	 */
-	async leave(wait: PendingWait): Promise<void> {
+	async leave(wait: PendingWait | undefined): Promise<void> {
 		const run = this.#run;
 		const left = this.#round?.waiting ?? { calls: [] };
-		const waiting = { kind: "waiting", step: stepOf(run), ...left, wait } as const;
+		const waiting = { kind: "waiting", step: stepOf(run), ...left, ...(wait && { wait }) } as const;
 		if (run.stopReason !== undefined) throw new Waits([waiting]);
 		const round = this.#round;
 		// Answers that arrive now are recorded after the wait.
@@ -123,6 +126,7 @@ export class CodeRound {
 		const round = this.#round;
 		if (round === undefined || !this.isOpen) return;
 		await round.endChildren();
-		await commit(this.#run, round.close("cancelled", "The call was cancelled: the code ended without it."));
+		await commit(this.#run, round.close("cancelled", unneeded));
+		this.#ends.abort(new UPPError(unneeded, "CANCELLED", "holdfast", "llm"));
 	}
 }

@@ -1,6 +1,14 @@
 // Entry point of the engine: one loop over facts, its actions and its events.
-export { waitStep } from "./act-without-model.ts";
-export type { Action, Decider, ModelAction, Situation } from "./action.ts";
+export { checkedCalls, invalidAction, waitStep } from "./act-without-model.ts";
+export type {
+	Action,
+	Decider,
+	FinishAction,
+	ModelAction,
+	QuestionContext,
+	RequestedCall,
+	Situation,
+} from "./action.ts";
 export type { AgentStreamResult } from "./agent-stream-result.ts";
 export type { ShownChild } from "./call-context.ts";
 export { isAwaitedBy, type ProcessKey, waitFor, withinCall } from "./call-scope.ts";

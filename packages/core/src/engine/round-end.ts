@@ -2,6 +2,7 @@
 import type { ToolCall } from "@holdfast/upp";
 import type { PendingCall, WaitingChild } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
+import type { ToolsAction } from "./action.ts";
 import type { CallInRound } from "./call-in-round.ts";
 import { pendingFact } from "./check-again.ts";
 import type { CallSetting } from "./check-call.ts";
@@ -11,6 +12,16 @@ import type { Run } from "./run.ts";
 export interface LeftOver {
 	readonly calls: readonly PendingCall[];
 	readonly children?: readonly WaitingChild[];
+}
+
+/** Options of a round that change its end. */
+export interface RoundOptions {
+	/** The decision that follows from the result of the only call. */
+	readonly concludes?: ToolsAction["concludes"] | undefined;
+	/** Fires when the results of running calls are no longer needed. Default: only the end of the run ends them. */
+	readonly ends?: AbortSignal | undefined;
+	/** Called when calls have progressed. The round then stays open while all its calls wait; default: it ends there. */
+	readonly moved?: (() => void) | undefined;
 }
 
 export class RoundEnd {

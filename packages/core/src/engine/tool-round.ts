@@ -1,20 +1,19 @@
 // The tool calls of one answer: checked, started in order or concurrently, and settled as they finish (keeps I3, I8). One
 // round holds one step's calls. After a crash, the same round continues from what the journal holds of it.
-import { after, type ToolCall } from "@holdfast/upp";
+import { after } from "@holdfast/upp";
 import type { CallState, Fact, ToolCallOutcome, ToolSettled } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
-import { type EngineTool, orderRound, stackOf, type ToolOutcome } from "../tools/index.ts";
-import type { ToolsAction } from "./action.ts";
+import { type EngineTool, stackOf, type ToolOutcome } from "../tools/index.ts";
 import { type AdmittedResult, type Attached, admitResult, outcomeOf } from "./admit-result.ts";
 import { afterCall } from "./after-call.ts";
 import type { ShownChild, ShowsChildren } from "./call-context.ts";
 import { commitConcluded, isAbout, isResultOf, settledFact, startedFact, traceNotes } from "./call-facts.ts";
-import { type CallInRound, callInRound, isUnderWay, neverRan, takeUp } from "./call-in-round.ts";
+import { type CallInRound, isUnderWay, joinRound, neverRan, takeUp } from "./call-in-round.ts";
 import { type CheckedCall, HookFailed } from "./check-call.ts";
 import { commit } from "./end-run.ts";
 import { Launches, type StartsFunctions } from "./launches.ts";
 import { prepareCall } from "./prepare-call.ts";
-import { type LeftOver, leftOver, RoundEnd } from "./round-end.ts";
+import { type LeftOver, leftOver, RoundEnd, type RoundOptions } from "./round-end.ts";
 import type { Run } from "./run.ts";
 import type { CommitOptions } from "./run-options.ts";
 import { startCall } from "./start-call.ts";
@@ -27,9 +26,9 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	readonly #step: number;
 	readonly #name: string;
 	/** The decision that follows from the result of the only call; it shares the append. */
-	readonly #concludes: ToolsAction["concludes"] | undefined;
+	readonly #concludes: RoundOptions["concludes"];
 	readonly #calls: CallInRound[];
-	readonly #cyclic: ReadonlyMap<string, string>;
+	#cyclic: ReadonlyMap<string, string>;
 	#left: number;
 	/** Whether the run is about to be left to outside answers. */
 	isLeaving = false;
@@ -39,8 +38,8 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	#hidesPending = false;
 	readonly #end = new RoundEnd();
 
-	/** Called when calls have progressed. The round then stays open while all its calls wait; undefined: it ends there. */
-	readonly #moved: (() => void) | undefined;
+	readonly #moved: RoundOptions["moved"];
+	readonly ends: RoundOptions["ends"];
 
 	/** `name` identifies the round within the run, and is the same after a crash. */
 	constructor(
@@ -48,17 +47,15 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 		step: number,
 		name: string,
 		calls: readonly CallState[],
-		{ concludes, moved }: { readonly concludes?: ToolsAction["concludes"]; readonly moved?: () => void } = {},
+		{ concludes, moved, ends }: RoundOptions = {},
 	) {
 		this.#concludes = concludes;
 		this.#moved = moved;
+		this.ends = ends;
 		this.#run = run;
 		this.#name = name;
 		this.#step = step;
-		const asked = calls.map(({ call }) => call);
-		const order = orderRound(asked, run.agent.tools);
-		this.#calls = calls.map((call, index) => callInRound(call, index, [run.runId, name], order.waitsFor));
-		this.#cyclic = order.cyclic;
+		({ joined: this.#calls, cyclic: this.#cyclic } = joinRound(run, name, calls));
 		this.#launches = new Launches(run, this);
 		this.#left = this.#calls.length;
 		for (const { call, phase } of this.#calls) {
@@ -83,9 +80,10 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	}
 
 	/** Adds calls, which `begin` starts. The round must not have ended. */
-	add(calls: readonly ToolCall[]): void {
-		const name = [this.#run.runId, this.#name];
-		for (const call of calls) this.#calls.push(callInRound({ call }, this.#calls.length, name, new Map()));
+	add(calls: readonly CallState[]): void {
+		const { joined, cyclic } = joinRound(this.#run, this.#name, calls, this.#calls);
+		this.#calls.push(...joined);
+		this.#cyclic = cyclic;
 		this.#left += calls.length;
 	}
 

@@ -29,7 +29,7 @@ import { executeDecider, streamDecider } from "./run-in-context.ts";
  * ```
  */
 export function strategy<Own = unknown>(decider: Decider<Own>): DecidingStrategy {
-	const { name, decide, initial, evolve, policy } = (decider ?? {}) as Partial<Decider<Own>>;
+	const { name, decide, initial, evolve, policy, code } = (decider ?? {}) as Partial<Decider<Own>>;
 	if (typeof name !== "string" || typeof decide !== "function") {
 		throw new HoldfastError(
 			"invalid_strategy",
@@ -42,6 +42,7 @@ export function strategy<Own = unknown>(decider: Decider<Own>): DecidingStrategy
 		...(decider.limitsSteps === true ? { limitsSteps: true } : {}),
 		decide: (situation) => own.decide(situation),
 		...(policy === undefined ? {} : { policy }),
+		...(code === undefined ? {} : { code }),
 		...(initial === undefined ? {} : { initial: () => own.initial?.() }),
 		...(evolve === undefined ? {} : { evolve: evolve.bind(own) as NonNullable<Decider["evolve"]> }),
 		execute: (context) => executeDecider(own, context),

@@ -1,8 +1,8 @@
 // Random programs as workflows, with a worker that dies at each append.
 
+import { type Death, DyingStore } from "../../../../test/shared/dying-host.fixture.ts";
 import { hashOf, type Program, runProgram } from "../replayer/program.fixture.ts";
 import { tool } from "../tools/index.ts";
-import { type Death, DyingStore } from "./dying-host.fixture.ts";
 import type { Flow } from "./flow.ts";
 import { type Workflow, workflow } from "./workflow.ts";
 

@@ -1,9 +1,9 @@
 // A workflow continues after the death of its worker at any append, and performs each step as its retry policy allows.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { DyingStore, type DyingWorker } from "../../../../test/shared/dying-host.fixture.ts";
 import { programs } from "../replayer/program.fixture.ts";
 import { differencesAfterDeaths, runToEnd } from "./crashes.fixture.ts";
-import { DyingStore, type DyingWorker } from "./dying-host.fixture.ts";
 import { workflow } from "./workflow.ts";
 
 describe("a workflow whose worker dies", () => {

@@ -2,8 +2,8 @@
 import { manualTime } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { DyingStore } from "../../../../test/shared/dying-host.fixture.ts";
 import { memoryHost } from "../host/index.ts";
-import { DyingStore } from "./dying-host.fixture.ts";
 import type { Flow } from "./flow.ts";
 import { type Workflow, workflow } from "./workflow.ts";
 

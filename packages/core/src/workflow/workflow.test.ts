@@ -1,10 +1,10 @@
 // Workflows: durable steps, waits, events, and their runs across processes.
 import { describe, expect, test } from "vitest";
+import { DyingStore } from "../../../../test/shared/dying-host.fixture.ts";
 import { journalHost } from "../host/host-port.ts";
 import { memoryHost } from "../host/index.ts";
 import type { Journal } from "../host/journal.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
-import { DyingStore } from "./dying-host.fixture.ts";
 import { workflow } from "./workflow.ts";
 
 describe("a workflow", () => {

@@ -8,7 +8,7 @@ import {
 	optionNames,
 } from "@holdfast/upp";
 import { type AnyTool, agent, createSubAgentTool } from "holdfast";
-import { strategy } from "holdfast/execution";
+import { concurrentStrategy } from "holdfast/execution";
 import { modelTools } from "holdfast/host";
 import type { SubAgentTool, ToolOptions } from "holdfast/types";
 import { isOwnSandbox, ownSandbox } from "../sandbox.ts";
@@ -146,7 +146,7 @@ export function codeMode(options: CodeModeOptions): SubAgentTool<{ readonly code
 	const declared = declarationsOf(callable);
 	const isDeclared = declared.length <= count("maxDeclarations", maxDeclarations, 20_000);
 	let runs = sandbox;
-	const execution = strategy(
+	const execution = concurrentStrategy(
 		scriptDecider({
 			...limits,
 			tools: callable,
@@ -172,7 +172,7 @@ export function codeMode(options: CodeModeOptions): SubAgentTool<{ readonly code
 	);
 	return createSubAgentTool<{ readonly code: string }>({
 		...toolOptions,
-		agent: agent({ name: "script", tools, execution, maxSteps: Number.POSITIVE_INFINITY }),
+		agent: agent({ name: "script", tools, execution }),
 		name,
 		description: describe(callable, isDeclared ? declared : undefined),
 		parameters,

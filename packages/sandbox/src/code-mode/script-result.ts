@@ -28,14 +28,18 @@ export function endOf(
 			`${progress.came === "no call" ? "none" : `a call of "${progress.came}"`}. The sandbox or the tools changed while it was suspended.`;
 		return { text: message, failure: "diverged" };
 	}
-	const { result, dropped } = progress;
-	const notes = [droppedNote(dropped), logsOf(result.logs, maxOutput)].filter((note) => note !== "");
+	const { result, dropped, cut } = progress;
+	const notes = [droppedNote(dropped), cutNote(cut), logsOf(result.logs, maxOutput)];
 	if (result.error !== undefined)
-		return { text: [describe(result.error, tools), ...notes].join("\n\n"), failure: "failed" };
+		return { text: joined([describe(result.error, tools), ...notes]), failure: "failed" };
 	const value = textOfValue(result);
 	if (value === undefined)
 		return { text: "The returned value cannot be written as JSON. Return plain data.", failure: "failed" };
-	return { text: [shortened(value, maxOutput), ...notes].join("\n\n") };
+	return { text: joined([shortened(value, maxOutput), ...notes]) };
+}
+
+function joined(parts: readonly string[]): string {
+	return parts.filter((part, at) => at === 0 || part !== "").join("\n\n");
 }
 
 /** Undefined if the value cannot be written as JSON. */
@@ -64,8 +68,16 @@ function describe({ name, message, line, column }: CodeExecutionError, tools: re
 
 function droppedNote(dropped: readonly string[]): string {
 	if (dropped.length === 0) return "";
-	const names = shortened([...new Set(dropped)].join(", "), 200);
-	return `The script ended without waiting for ${dropped.length} of its calls (${names}), so they did not run. Await each call.`;
+	return `The script ended without waiting for ${counted(dropped)}, so they did not run. Await each call.`;
+}
+
+function cutNote(cut: readonly string[]): string {
+	if (cut.length === 0) return "";
+	return `When the script ended, ${counted(cut)} had started. They were cancelled, so their outcomes are unknown.`;
+}
+
+function counted(tools: readonly string[]): string {
+	return `${tools.length} of its calls (${shortened([...new Set(tools)].join(", "), 200)})`;
 }
 
 function logsOf(logs: readonly CodeExecutionLog[], maxOutput: number): string {

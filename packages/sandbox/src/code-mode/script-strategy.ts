@@ -1,19 +1,18 @@
-// The strategy of the agent that runs a script: the script itself decides which tools are called next (keeps I1, I2). It runs until
-// it waits for calls that are not on record. Those are the next action, and their outcomes become part of the record.
+// The strategy of the agent that runs a script: the script itself decides which tools are called next (keeps I1, I2). It receives
+// each outcome once that is on record, and runs until it waits again. Its new calls start while others run.
 import { HoldfastError, type ModelTool } from "@holdfast/upp";
-import type { Decider, Situation, ToolsAction } from "holdfast/execution";
+import type { ConcurrentAction, ConcurrentDecider } from "holdfast/execution";
 import { RunningScripts } from "./running-scripts.ts";
 import { Script, type ScriptProgress, type StartScript } from "./script.ts";
-import { emptyLog, recordsAfter, type ScriptCall, type ScriptLog, type ScriptStart } from "./script-log.ts";
+import { emptyLog, recordsAfter, type ScriptLog, type ScriptStart } from "./script-log.ts";
 import { endOf, type ScriptEnd } from "./script-result.ts";
 
 const topic = "script";
 
-/** The next step of a script, as it is recorded. The first one contains the start. */
-type ScriptStep = { readonly start?: ScriptStart } & (
-	| { readonly calls: readonly ScriptCall[] }
-	| { readonly end: ScriptEnd }
-);
+/** The decision of a script, as it is recorded. The first one contains the start. */
+interface ScriptStep {
+	readonly start?: ScriptStart;
+}
 
 export interface ScriptRunner {
 	/** Prepares the code of a script for execution. */
@@ -24,7 +23,7 @@ export interface ScriptRunner {
 	readonly maxOutput: number;
 }
 
-export function scriptDecider(runner: ScriptRunner): Decider<ScriptLog> {
+export function scriptDecider(runner: ScriptRunner): ConcurrentDecider<ScriptLog> {
 	const running = new RunningScripts();
 	return {
 		name: "script",
@@ -50,33 +49,11 @@ export function scriptDecider(runner: ScriptRunner): Decider<ScriptLog> {
 					return own;
 			}
 		},
-		decide({ own: log, last, state }: Situation<ScriptLog>) {
-			if (last.kind === "decision" && last.tag === topic) return actionOf(last.value as ScriptStep);
+		next(log, state, { runId, signal }) {
 			const code = state.messages.findLast(({ type }) => type === "user")?.text ?? "";
-			return {
-				kind: "ask",
-				topic,
-				question: (_state, { runId, signal }) => advance(runner, running, { runId, signal, code, log }),
-				follows(answer) {
-					const action = actionOf(answer as ScriptStep);
-					return action.kind === "tools" ? action : undefined;
-				},
-			};
+			return advance(runner, running, { runId, signal, code, log });
 		},
 	};
-}
-
-function actionOf(
-	step: ScriptStep,
-): ToolsAction | { readonly kind: "finish"; readonly error?: unknown; readonly text?: string } {
-	if ("calls" in step) return { kind: "tools", tag: topic, step: "next", calls: step.calls };
-	const { text, failure } = step.end;
-	if (failure === undefined) return { kind: "finish", text };
-	const error =
-		failure === "diverged"
-			? new HoldfastError("code_diverged", text, { retryable: false })
-			: new HoldfastError("script_failed", text, { retryable: false });
-	return { kind: "finish", error };
 }
 
 interface Advance {
@@ -90,7 +67,7 @@ async function advance(
 	runner: ScriptRunner,
 	running: RunningScripts,
 	{ runId, signal, code, log }: Advance,
-): Promise<ScriptStep> {
+): Promise<ConcurrentAction> {
 	const { starting, maxCalls, concurrency } = runner;
 	const kept = running.take(runId);
 	const news = kept === undefined ? undefined : recordsAfter(log, kept.last);
@@ -107,13 +84,26 @@ async function advance(
 	} finally {
 		signal.removeEventListener("abort", stop);
 	}
-	const first = log.start === undefined ? { start } : {};
-	if (progress.kind === "calls") {
-		running.keep(runId, { script, last: log.last });
-		return { ...first, calls: progress.calls };
+	if (progress.kind !== "calls") {
+		script.stop();
+		return finish(endOf(progress, runner));
 	}
-	script.stop();
-	return { ...first, end: endOf(progress, runner) };
+	running.keep(runId, { script, last: log.last });
+	const { calls } = progress;
+	if (calls.length === 0) return { kind: "results" };
+	const answer: ScriptStep = { start };
+	return log.start === undefined
+		? { kind: "calls", calls, decision: { topic, answer } }
+		: { kind: "calls", calls };
+}
+
+function finish({ text, failure }: ScriptEnd): ConcurrentAction {
+	if (failure === undefined) return { kind: "finish", text };
+	const error =
+		failure === "diverged"
+			? new HoldfastError("code_diverged", text, { retryable: false })
+			: new HoldfastError("script_failed", text, { retryable: false });
+	return { kind: "finish", error };
 }
 
 function newStart(): ScriptStart {

@@ -8,13 +8,15 @@ import type { ScriptCall, ScriptRecord } from "./script-log.ts";
 
 /** How far a script has come. */
 export type ScriptProgress =
-	/** The script waits for these calls, which were not requested yet. */
+	/** The script waits. These of its calls were not requested yet; none if it waits for requested ones. */
 	| { readonly kind: "calls"; readonly calls: readonly ScriptCall[] }
 	| {
 			readonly kind: "ended";
 			readonly result: CodeExecutionResult;
 			/** Names of the tools whose calls were never requested, because the script did not wait for them. */
 			readonly dropped: readonly string[];
+			/** Names of the tools whose calls were requested and have no outcome. */
+			readonly cut: readonly string[];
 	  }
 	/** The record does not belong to this script. */
 	| { readonly kind: "diverged"; readonly expected: string; readonly came: string };
@@ -60,8 +62,8 @@ export class Script {
 	}
 
 	/**
-	 * Gives the script the next records, and runs it until it waits or ends. Returns at most `most` of the calls that it
-	 * waits for. One call at a time.
+	 * Gives the script the next records, and runs it until it waits or ends. Returns calls that it waits for, as long as at
+	 * most `most` are open. One call at a time.
 	 */
 	async advance(records: readonly ScriptRecord[], most: number): Promise<ScriptProgress> {
 		for (const record of records) {
@@ -73,14 +75,16 @@ export class Script {
 		}
 		// The sandbox hands over one outcome after the other, and runs the script in between.
 		await this.#settled();
-		if (this.#result === undefined) return { kind: "calls", calls: this.#open(this.#next + most) };
+		if (this.#result === undefined)
+			return { kind: "calls", calls: this.#open(this.#next + most - this.#requested.size) };
 		const dropped = this.#open(this.#calls.length).map(({ toolName }) => toolName);
-		return { kind: "ended", result: this.#result, dropped };
+		const cut = Array.from(this.#requested.values(), (at) => (this.#calls[at] as OpenCall).toolName);
+		return { kind: "ended", result: this.#result, dropped, cut };
 	}
 
 	/** Returns the calls up to a position that were not requested. */
 	#open(end: number): readonly ScriptCall[] {
-		const open = this.#calls.slice(this.#next, end) as readonly OpenCall[];
+		const open = this.#calls.slice(this.#next, Math.max(this.#next, end)) as readonly OpenCall[];
 		return open.map(({ toolName, arguments: input }) => ({ toolName, arguments: input }));
 	}
 

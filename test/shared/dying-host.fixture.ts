@@ -1,10 +1,15 @@
 // Workers over one store in memory. A worker dies at an append: it stops before or after it, for ever, and the others
 // take it for dead.
 
-import type { Host } from "../host/host-port.ts";
-import { journalHost } from "../host/host-port.ts";
-import type { Append, Journal, Lease } from "../host/journal.ts";
-import { type MemoryJournal, memoryJournal } from "../host/memory-journal.ts";
+import type { Host } from "holdfast";
+import {
+	type Append,
+	type Journal,
+	journalHost,
+	type Lease,
+	type MemoryJournal,
+	memoryJournal,
+} from "holdfast/host";
 
 export interface Death {
 	/** The append at which the worker dies, counted from 1 for each worker. */
