@@ -35,7 +35,7 @@ export class CodeRound {
 
 	/** Whether calls progress without an outside answer. */
 	get isUnderWay(): boolean {
-		return this.#round?.isUnderWay === true;
+		return this.#round !== undefined && (this.#round.isUnderWay || !this.#round.isRecorded);
 	}
 
 	/** Throws if the round failed: a commit was refused, for example. */

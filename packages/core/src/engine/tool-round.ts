@@ -25,7 +25,6 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	readonly #run: Run;
 	readonly #step: number;
 	readonly #name: string;
-	/** The decision that follows from the result of the only call; it shares the append. */
 	readonly #concludes: RoundOptions["concludes"];
 	readonly #calls: CallInRound[];
 	#cyclic: ReadonlyMap<string, string>;
@@ -37,7 +36,6 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	/** Whether there is a waiting call that has not been shown. */
 	#hidesPending = false;
 	readonly #end = new RoundEnd();
-
 	readonly #moved: RoundOptions["moved"];
 	readonly ends: RoundOptions["ends"];
 
@@ -277,6 +275,11 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 		run.answers?.shown(shown);
 	}
 
+	/** Whether every result is on record, and no commit of one is in flight. */
+	get isRecorded(): boolean {
+		return this.#run.state.run?.unsettled === this.#left;
+	}
+
 	get isUnderWay(): boolean {
 		return this.#calls.some(isUnderWay);
 	}
@@ -390,7 +393,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 
 	#checkDone(): void {
 		this.#moved?.();
-		if (this.#closed || this.#run.state.run?.unsettled !== this.#left) return;
+		if (this.#closed || !this.isRecorded) return;
 		if (this.#left === 0) this.#end.done(nothingLeft);
 		else if (this.#moved === undefined && !this.isUnderWay) this.#end.done(leftOver(this.#run, this.#calls));
 	}

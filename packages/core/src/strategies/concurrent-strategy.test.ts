@@ -3,7 +3,7 @@ import { scriptedModel } from "@holdfast/testing";
 import type { JSONSchema } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { Agent, type AgentOptions, agent } from "../agent/index.ts";
-import { memoryHost } from "../host/index.ts";
+import { type Host, type Journal, type Lease, memoryHost } from "../host/index.ts";
 import { tool } from "../tools/index.ts";
 import { workflow } from "../workflow/workflow.ts";
 import { type ConcurrentAction, type ConcurrentDecider, concurrentStrategy } from "./concurrent-strategy.ts";
@@ -127,4 +127,51 @@ test("a workflow continues after each result of calls that started together", as
 	);
 	const run = await flows.session("s").send(undefined);
 	expect((await run.result()).output).toEqual(["slow", "aa", "bb"]);
+});
+
+/** A host whose appends take a turn of the event loop, as those of databases do. */
+function slowHost(): Host {
+	const host = memoryHost();
+	const acquire: Journal["acquire"] = async (key, options) => {
+		const acquired = await host.journal.acquire(key, options);
+		if (!acquired.ok) return acquired;
+		const append: Lease["append"] = async (batch) => {
+			await new Promise((resolve) => setImmediate(resolve));
+			return acquired.lease.append(batch);
+		};
+		const lease = new Proxy(acquired.lease, {
+			get(target, name) {
+				const value: unknown = Reflect.get(target, name, target);
+				if (name === "append") return append;
+				return typeof value === "function" ? value.bind(target) : value;
+			},
+		});
+		return { ...acquired, lease };
+	};
+	return { ...host, journal: { ...host.journal, acquire } };
+}
+
+describe("while the commit of the last result is in flight", () => {
+	test("a strategy's run is not left", async () => {
+		const { text } = await run(
+			(results, asked) => {
+				if (asked < 3 && results.length === asked) return { kind: "calls", calls: [call(`call ${asked}`)] };
+				return results.length < 3 ? { kind: "results" } : { kind: "finish", text: results.join() };
+			},
+			{ host: slowHost() },
+		);
+		expect(text).toBe("call 0,call 1,call 2");
+	});
+
+	test("a workflow's run is not left", async () => {
+		const echo = echoes(3);
+		const flows = workflow({ name: "one by one", tools: [echo], host: slowHost() }, async (flow) => {
+			const results: unknown[] = [];
+			for (const name of ["a", "b"]) results.push(await flow.tool(echo, { name }));
+			return results;
+		});
+		const run = await flows.session("s").send(undefined);
+		const { outcome } = await run.run.result();
+		expect(outcome).toBe("completed");
+	});
 });
