@@ -19,6 +19,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["strategies", []],
 	["deltas", []],
 	["runner", []],
+	["code-mode", []],
 	["sessions", ["--expose-gc"]],
 	["durable-step", []],
 	["journal-size", []],
