@@ -1,7 +1,13 @@
 // The options of a host in Postgres, validated on entry.
 
 import type { ConnectionOptions } from "node:tls";
-import { durationFault, HoldfastError, longestForeignWait } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	durationFault,
+	HoldfastError,
+	longestForeignWait,
+	optionNames,
+} from "@holdfast/upp";
 import type { FileLimits } from "holdfast/host";
 
 /** The required part of a `Pool` of `pg`. */
@@ -96,7 +102,7 @@ export interface Resolved
 	readonly queueConnection: object;
 }
 
-const known: Readonly<Record<keyof PostgresHostOptions, true>> = {
+const known = optionNames<PostgresHostOptions>({
 	connectionString: true,
 	pool: true,
 	schema: true,
@@ -113,12 +119,30 @@ const known: Readonly<Record<keyof PostgresHostOptions, true>> = {
 	clock: true,
 	files: true,
 	workerId: true,
+});
+
+const address = 'Write `connectionString: "postgres://…"`.';
+const parts = `${address} It contains user, password, host, port and database.`;
+/** Names of other database libraries, each with what to write instead. */
+const instead = {
+	url: address,
+	uri: address,
+	dsn: address,
+	databaseUrl: address,
+	connection: address,
+	client: "Write `pool: new Pool(…)`: one connection is not enough.",
+	host: parts,
+	port: parts,
+	user: parts,
+	password: parts,
+	database: parts,
+	max: "Write `maxConnections`.",
 };
 
 /** @throws HoldfastError `invalid_option`; the message names the option. */
 export function resolveOptions(options: PostgresHostOptions): Resolved {
 	// A misspelt option would be ignored silently.
-	for (const name of Object.keys(options)) if (!Object.hasOwn(known, name)) throw unknown(name);
+	checkOptionNames(options, known, { of: "postgresHost()", instead });
 	const {
 		connectionString,
 		pool,
@@ -131,6 +155,8 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 		throw invalid("connectionString", "given, or `pool` is, and not both");
 	if (connectionString !== undefined && !/^postgres(?:ql)?:\/\//.test(connectionString))
 		throw invalid("connectionString", "an address that begins with postgres://");
+	if (pool !== undefined && (typeof pool?.on !== "function" || typeof pool.connect !== "function"))
+		throw invalid("pool", "a pool of the package pg: new Pool({ connectionString })");
 	if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema) || schema.startsWith("pg_"))
 		throw invalid("schema", "a name of up to 48 lower case letters, digits and _");
 	if (pooler !== "none" && pooler !== "transaction") throw invalid("pooler", '"none" or "transaction"');
@@ -202,14 +228,6 @@ function duration(options: PostgresHostOptions, name: keyof PostgresHostOptions,
 	const fault = durationFault(value, { most: longestForeignWait });
 	if (fault !== undefined) throw invalid(name, fault);
 	return Math.ceil(value as number);
-}
-
-function unknown(option: string): HoldfastError {
-	return new HoldfastError(
-		"invalid_option",
-		`The Postgres host has no option "${option}". It has ${Object.keys(known).join(", ")}.`,
-		{ data: { option } },
-	);
 }
 
 function invalid(option: string, expected: string): HoldfastError {

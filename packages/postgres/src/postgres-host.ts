@@ -44,7 +44,7 @@ export function postgresHost(options: PostgresHostOptions): PostgresHost {
 	if (typeof options !== "object" || options === null)
 		throw new HoldfastTypeError(
 			"invalid_option",
-			"postgresHost() takes options: { connectionString } or { pool }.",
+			"postgresHost() takes options: `postgresHost({ connectionString })` or `postgresHost({ pool })`.",
 		);
 	const resolved = resolveOptions(options);
 	const store = makeStore(resolved);

@@ -3,7 +3,10 @@ import type { Message } from "@holdfast/upp";
 import type { AgentStreamResult } from "../engine/index.ts";
 import type { AgentState } from "../state/index.ts";
 import { type CallOptions, type CallSetup, startCall } from "./agent-call.ts";
+import { foreignStream } from "./foreign-calls.ts";
 import { StreamEvents } from "./stream-events.ts";
+
+const foreign = foreignStream();
 
 /** Starts a call and returns its stream. */
 export function streamCall(
@@ -22,11 +25,11 @@ export function streamCall(
 		() => events.end(),
 		(error) => events.end(call.wasStopped() && isCancelled(error) ? {} : { error }),
 	);
-	return {
+	return Object.assign<object, AgentStreamResult>(Object.create(foreign), {
 		result: call.result,
 		abort: call.stop,
 		[Symbol.asyncIterator]: () => events,
-	};
+	});
 }
 
 function isCancelled(error: unknown): boolean {

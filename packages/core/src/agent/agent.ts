@@ -38,6 +38,7 @@ import {
 	checkWithoutModel,
 } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
+import { refuseForeignCalls } from "./foreign-calls.ts";
 import type { ForeignOptions } from "./foreign-options.ts";
 import { withoutInstance } from "./llm-instance.ts";
 import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./options.ts";
@@ -73,6 +74,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 				return this.#sessions.agent;
 			},
 		});
+		refuseForeignCalls(Agent.prototype);
 	}
 
 	/** @throws HoldfastError `invalid_option` naming the missing, unknown or invalid option. */
@@ -303,6 +305,12 @@ function checkState(state: AgentState): AgentState {
 		throw new HoldfastError(
 			"invalid_state",
 			"The second argument must be an AgentState. A conversation that is kept is a session: `const run = await agent.session(key).send(input)`.",
+		);
+	const isOptions = ["signal", "output", "parentContext"].some((name) => Object.hasOwn(Object(state), name));
+	if (isOptions)
+		throw new HoldfastError(
+			"invalid_state",
+			"The second argument must be an AgentState. Options are the third argument: `stream(input, AgentState.initial(), options)`.",
 		);
 	const instead = isLikeState
 		? "It is a state of another package, or of another copy of this one: give AgentState.fromJSON(state.toJSON())."
