@@ -27,7 +27,14 @@ export class RecordedTerminal {
 		// Some shells ignore PS1 of the environment, but read this file.
 		const ENV = join(this.#folder, "environment");
 		writeFileSync(ENV, "PS1='$ '\n");
-		const environment = { PATH: `${this.#folder}:${process.env.PATH}`, ENV, NO_COLOR: "", CI: "" };
+		// The picture defines the 16 colours, for light and dark pages.
+		const environment = {
+			PATH: `${this.#folder}:${process.env.PATH}`,
+			ENV,
+			NO_COLOR: "",
+			CI: "",
+			FORCE_COLOR: "1",
+		};
 		const set = Object.entries(environment).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
 		const size = ["-x", String(columns), "-y", String(rows)];
 		this.#tmux("-f", "/dev/null", "new-session", "-d", "-s", "t", ...size, "-c", folder, ...set, "sh");

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { BlockStream } from "./block-stream.ts";
+import { type Block, BlockStream } from "./block-stream.ts";
 
-function blocksOf(pieces: readonly string[]): readonly string[] {
+function blocksOf(pieces: readonly string[]): readonly Block[] {
 	const stream = new BlockStream();
 	return [...pieces.flatMap((piece) => stream.push(piece)), ...stream.end()];
 }
@@ -10,9 +10,9 @@ function blocksOf(pieces: readonly string[]): readonly string[] {
 test("paragraphs end at an empty line, code is cut line by line", () => {
 	expect(blocksOf(["One\ntwo\n\n```js\na\n\nb\n```\nend"])).toEqual([
 		"One\ntwo\n",
-		"```js\na\n```",
-		"```js\n\n```",
-		"```js\nb\n```",
+		{ code: "a", language: "js", before: "" },
+		{ code: "", language: "js", before: "a\n" },
+		{ code: "b", language: "js", before: "a\n\n" },
 		"\n",
 		"end",
 	]);
@@ -32,7 +32,8 @@ test("the blocks are the same for any split of the text, and no word is lost", (
 			const pieces = [0, ...places].map((from, index) => whole.slice(from, places[index] ?? whole.length));
 			expect(blocksOf(pieces)).toEqual(blocksOf([whole]));
 			const words = (given: string): number => given.split("word").length;
-			expect(words(blocksOf(pieces).join("\n"))).toBeGreaterThanOrEqual(words(whole));
+			const shown = blocksOf(pieces).map((block) => (typeof block === "string" ? block : block.code));
+			expect(words(shown.join("\n"))).toBeGreaterThanOrEqual(words(whole));
 		}),
 	);
 });
@@ -42,7 +43,7 @@ test("emitted parts are not kept: the tail of a long answer stays short", () => 
 	let longest = 0;
 	for (let line = 0; line < 10_000; line++) {
 		stream.push(`line ${line}\n`);
-		longest = Math.max(longest, stream.tail.length);
+		longest = Math.max(longest, (stream.tail as string).length);
 	}
 	expect(longest).toBeLessThan(3_000);
 });

@@ -1,13 +1,29 @@
 /**
  * Cuts streamed Markdown into complete blocks: paragraphs and lists at an empty line, code line by line. A block that was
- * emitted is never examined again, so the cost per word does not grow with the length of the answer.
+ * emitted is never examined again, except for the last lines of code, which the highlighting of the next one depends on.
+ * So the cost per word does not grow with the length of the answer.
  */
 
 /** The most lines and characters of a block before it is cut anyway, because every push examines the open block again. */
 const MOST_LINES = 200;
 const MOST_CHARACTERS = 8_000;
-/** The most characters kept of the line that opens a code block; they are repeated for every line of code. */
-const LONGEST_HEAD = 200;
+/** The most characters kept of the name of a language. */
+const LONGEST_LANGUAGE = 40;
+
+/** The most lines of code, and their characters, that the highlighting of the next line takes into account. */
+const MOST_BEFORE = 30;
+const LONGEST_BEFORE = 3_000;
+
+/** A line of code. */
+export interface CodeLine {
+	readonly code: string;
+	readonly language: string;
+	/** The lines before it, each with its line end. */
+	readonly before: string;
+}
+
+/** A block: Markdown, or a line of code. */
+export type Block = string | CodeLine;
 
 export class BlockStream {
 	/** Complete lines of the current block, and their characters. */
@@ -15,18 +31,17 @@ export class BlockStream {
 	#characters = 0;
 	/** The current, incomplete line, in pieces. */
 	#open = "";
-	/** The fence that closes the current code block; undefined outside code. */
-	#fence: { readonly mark: string; readonly head: string } | undefined;
+	/** The fence that closes the current code block, and the last lines; undefined outside code. */
+	#fence: { readonly mark: string; readonly language: string; before: readonly string[] } | undefined;
 
 	/** The text that is not a complete block yet. */
-	get tail(): string {
-		const text = [...this.#lines, this.#open].join("\n");
-		return this.#fence === undefined ? text : `${this.#fence.head}\n${this.#open}`;
+	get tail(): Block {
+		return this.#fence === undefined ? [...this.#lines, this.#open].join("\n") : this.#codeLine(this.#open);
 	}
 
 	/** Appends a piece of text; returns the blocks that it completed. */
-	push(text: string): readonly string[] {
-		const blocks: string[] = [];
+	push(text: string): readonly Block[] {
+		const blocks: Block[] = [];
 		const lines = text.split("\n");
 		for (const [index, line] of lines.entries()) {
 			this.#grow(line, blocks);
@@ -36,8 +51,8 @@ export class BlockStream {
 	}
 
 	/** Ends the answer; returns the rest. */
-	end(): readonly string[] {
-		const blocks: string[] = [];
+	end(): readonly Block[] {
+		const blocks: Block[] = [];
 		if (this.#open !== "") this.#endLine(blocks);
 		this.#cut(blocks);
 		this.#fence = undefined;
@@ -45,7 +60,7 @@ export class BlockStream {
 	}
 
 	/** A line that is too long is cut, so that the current line stays short. */
-	#grow(piece: string, blocks: string[]): void {
+	#grow(piece: string, blocks: Block[]): void {
 		let rest = piece;
 		while (this.#open.length + rest.length > MOST_CHARACTERS) {
 			const room = MOST_CHARACTERS - this.#open.length;
@@ -58,22 +73,25 @@ export class BlockStream {
 		this.#open += rest;
 	}
 
-	#endLine(blocks: string[]): void {
+	#endLine(blocks: Block[]): void {
 		const line = this.#open;
 		this.#open = "";
 		if (this.#fence !== undefined) {
-			const { mark, head } = this.#fence;
-			if (isEndOf(mark, line)) {
+			if (isEndOf(this.#fence.mark, line)) {
 				this.#fence = undefined;
 				// Separates a code block from what follows.
 				blocks.push("\n");
-			} else blocks.push(`${head}\n${line}\n${mark}`);
+				return;
+			}
+			blocks.push(this.#codeLine(line));
+			this.#fence.before = [...this.#fence.before, line].slice(-MOST_BEFORE);
 			return;
 		}
 		const mark = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/.exec(line)?.[1];
 		if (mark !== undefined) {
 			this.#cut(blocks);
-			this.#fence = { mark, head: line.length > LONGEST_HEAD ? mark : line };
+			const language = line.trim().slice(mark.length).trim().split(/\s/)[0] ?? "";
+			this.#fence = { mark, language: language.slice(0, LONGEST_LANGUAGE), before: [] };
 		} else if (line.trim() === "") this.#cut(blocks, "\n");
 		else {
 			this.#lines.push(line);
@@ -82,8 +100,14 @@ export class BlockStream {
 		}
 	}
 
+	#codeLine(code: string): CodeLine {
+		const { language = "", before = [] } = this.#fence ?? {};
+		const lines = before.map((line) => `${line}\n`).join("");
+		return { code, language, before: lines.length > LONGEST_BEFORE ? "" : lines };
+	}
+
 	/** A block that was ended by an empty line keeps that line. */
-	#cut(blocks: string[], end = ""): void {
+	#cut(blocks: Block[], end = ""): void {
 		if (this.#lines.length > 0) blocks.push(this.#lines.join("\n") + end);
 		this.#lines = [];
 		this.#characters = 0;

@@ -28,7 +28,7 @@ export interface PlainParts {
 export async function chatInLines(parts: PlainParts, left: Promise<void>): Promise<"completed" | "waiting"> {
 	const { conversation, input, output, isTyped } = parts;
 	const { transcript } = conversation;
-	const paint = makePaint(output.hasColours);
+	const paint = makePaint("none");
 	let written = 0;
 	let prompted: string | undefined;
 	const over = Promise.withResolvers<"completed" | "waiting">();

@@ -1,13 +1,18 @@
 /** The content of a chat: finished entries and the current activity. All screens share this store. */
 import type { ChangeLine } from "../render/index.ts";
+import type { Block } from "./block-stream.ts";
+import type { Piece } from "./highlight.ts";
 import type { Choice } from "./menu.ts";
 import type { PlanStep } from "./plan.ts";
+import type { ThemeName } from "./theme.ts";
 
 /** A permanent entry. */
 export type ChatEntry = { readonly id: number } & (
 	| { readonly kind: "user"; readonly text: string }
 	/** A complete block of an answer, as Markdown. */
 	| { readonly kind: "answer"; readonly text: string }
+	/** A line of code of an answer. */
+	| { readonly kind: "code"; readonly pieces: readonly Piece[] }
 	| { readonly kind: "tool"; readonly text: string; readonly isDone: boolean }
 	| { readonly kind: "change"; readonly lines: readonly ChangeLine[] }
 	| { readonly kind: "note"; readonly text: string; readonly tone: "plain" | "warning" | "quiet" }
@@ -45,7 +50,7 @@ export interface Live {
 	/** `asking`: a call waits for the user's decision. */
 	readonly status: "idle" | "working" | "asking";
 	/** The end of the answer that is not a complete block yet. */
-	readonly tail: string;
+	readonly tail: Block;
 	readonly calls: readonly RunningCall[];
 	/** The end of what the model thinks before its answer. */
 	readonly thought: string;
@@ -57,6 +62,7 @@ export interface Live {
 	readonly question: Question | undefined;
 	/** Why the run cannot continue in this chat; empty if it can. */
 	readonly elsewhere: string;
+	readonly theme: ThemeName;
 	/** The model, the session and the usage. */
 	readonly footer: string;
 }
@@ -83,6 +89,7 @@ export class Transcript {
 		queued: [],
 		question: undefined,
 		elsewhere: "",
+		theme: "none",
 		footer: "",
 	};
 	#openables: readonly Openable[] = [];

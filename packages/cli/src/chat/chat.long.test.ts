@@ -442,6 +442,10 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows("Switched to offline.");
 		await terminal.say("/help");
 		await terminal.shows("Press Ctrl-C twice to leave.");
+		// What was written before is drawn again in the new colours.
+		await terminal.say("/theme light");
+		await terminal.shows("Theme: light.");
+		await expect.poll(() => terminal.codes).not.toContain("[38;5;250m");
 		await terminal.say("/quit");
 		await terminal.shows("left with 0");
 	});

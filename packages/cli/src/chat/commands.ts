@@ -12,6 +12,7 @@ import {
 	refuseServed,
 	summarised,
 } from "../work/index.ts";
+import { chooseTheme } from "./choose-theme.ts";
 import { summarise } from "./compact.ts";
 import type { Choices } from "./composer.ts";
 import type { Conversation } from "./conversation.ts";
@@ -19,6 +20,7 @@ import { exportMarkdown } from "./export-markdown.ts";
 import type { Choice } from "./menu.ts";
 import { lastSessions, modelChoices, sessionChoices } from "./pickers.ts";
 import { revertAll } from "./revert-all.ts";
+import { themeNames } from "./theme.ts";
 import { turnsOf } from "./turns.ts";
 
 /** What the commands need. */
@@ -272,6 +274,17 @@ const commands: readonly ChatCommand[] = [
 				"From now on the model sees this summary instead of the earlier conversation, which the session keeps in full.",
 			);
 		},
+	},
+	{
+		name: "theme",
+		argument: "[NAME]",
+		help: "show the current theme, or switch to another one: dark, light, contrast, none, auto",
+		when: "always",
+		choices: () => ({
+			form: "open",
+			choices: [...themeNames, "auto"].map((name) => ({ text: name, label: name, detail: "" })),
+		}),
+		run: ({ conversation: { transcript }, ...parts }, name) => chooseTheme(transcript, parts, name),
 	},
 	{
 		name: "quit",

@@ -13,11 +13,14 @@ import {
 } from "../work/index.ts";
 import { chatInLines } from "./chat-in-lines.ts";
 import { Transcript } from "./chat-transcript.ts";
+import { firstTheme } from "./choose-theme.ts";
 import { argumentChoices, type CommandParts, commandChoices, isCommand, runChatCommand } from "./commands.ts";
 import type { Choices } from "./composer.ts";
 import { Conversation } from "./conversation.ts";
+import { loadHighlighter } from "./highlight.ts";
 import { fileChoices } from "./mentions.ts";
 import type { Trigger } from "./menu.ts";
+import type { ColourDepth } from "./paint.ts";
 import { sessionChoices, sessionMentioned } from "./pickers.ts";
 
 /** Options of the command `chat`. */
@@ -114,10 +117,20 @@ async function onScreen(
 	const { openScreen } = await import("./open-screen.ts");
 	const { conversation, io, db } = parts;
 	const { transcript } = conversation;
+	const theme = await firstTheme(parts, { input: process.stdin, output: process.stdout });
+	if (theme !== "none") {
+		const loading = loadHighlighter();
+		// A new chat does not wait: nothing is highlighted before the first answer.
+		const hasCode = transcript
+			.entriesAfter(0)
+			.some((entry) => entry.kind === "answer" && entry.text.includes("```"));
+		if (hasCode) await loading;
+	}
+	transcript.set({ theme });
 	const close = openScreen({
 		transcript,
 		db,
-		hasColours: (io.environment.NO_COLOR ?? "") === "",
+		depth: (io.environment.NO_COLOR ?? "") === "" ? (process.stdout.getColorDepth() as ColourDepth) : 1,
 		send: (text) => void submit(text).catch((error: unknown) => transcript.note(messageOf(error), "warning")),
 		interrupt() {
 			const isBusy = conversation.isBusy;

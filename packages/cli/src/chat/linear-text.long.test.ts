@@ -1,8 +1,9 @@
 // An answer of any size is shown in time that grows with its size, and no faster (keeps I7).
 import { expect, test } from "vitest";
 import { expectProportion } from "../../../../test/shared/in-proportion.fixture.ts";
-import { BlockStream } from "./block-stream.ts";
+import { type Block, BlockStream } from "./block-stream.ts";
 import { Transcript } from "./chat-transcript.ts";
+import { piecesOfLine } from "./highlight.ts";
 
 /** Texts in pieces. */
 const shapes: Readonly<Record<string, (n: number) => readonly string[]>> = {
@@ -15,6 +16,11 @@ const shapes: Readonly<Record<string, (n: number) => readonly string[]>> = {
 	paragraphs: (n) => Array.from({ length: n }, () => "word\n\n"),
 };
 
+const entryOf = (block: Block) =>
+	typeof block === "string"
+		? ({ kind: "answer", text: block } as const)
+		: ({ kind: "code", pieces: piecesOfLine(block.code, block.language, block.before) } as const);
+
 function show(pieces: readonly string[]): void {
 	const transcript = new Transcript();
 	const blocks = new BlockStream();
@@ -25,10 +31,10 @@ function show(pieces: readonly string[]): void {
 		shown += entries(shown, count).length;
 	});
 	for (const piece of pieces) {
-		for (const text of blocks.push(piece)) transcript.add({ kind: "answer", text });
+		for (const block of blocks.push(piece)) transcript.add(entryOf(block));
 		transcript.set({ tail: blocks.tail });
 	}
-	for (const text of blocks.end()) transcript.add({ kind: "answer", text });
+	for (const block of blocks.end()) transcript.add(entryOf(block));
 	expect(transcript.snapshot().count).toBe(shown);
 }
 

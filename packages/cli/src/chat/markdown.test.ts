@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { renderMarkdown } from "./markdown.ts";
 import { makePaint } from "./paint.ts";
 
-const plain = (text: string, columns = 80): string => renderMarkdown(text, makePaint(false), columns);
+const plain = (text: string, columns = 80): string => renderMarkdown(text, makePaint("none"), columns);
 
 test("is shown without its markup", () => {
 	expect(plain("# Head\n\nSome **bold**, *soft*, ~~gone~~ `code` and [a link](https://a.example).")).toBe(
@@ -23,7 +23,7 @@ test("tables are columns if there is space, and lines otherwise", () => {
 });
 
 test("styles are control codes only if there are colours", () => {
-	expect(renderMarkdown("**bold**", makePaint(true), 80)).toBe("\u001b[1mbold\u001b[22m");
+	expect(renderMarkdown("**bold**", makePaint("dark"), 80)).toBe("\u001b[1mbold\u001b[22m");
 	expect(plain("**bold**\n\n# h\n`c`")).not.toContain("\u001b");
 });
 

@@ -5,7 +5,8 @@
 import { Lexer, type Token, type Tokens } from "marked";
 import stringWidth from "string-width";
 import { printable } from "../terminal/index.ts";
-import type { Paint } from "./paint.ts";
+import { highlight } from "./highlight.ts";
+import { codeText, type Paint } from "./paint.ts";
 
 /** Longer blocks are shown verbatim, because parsing them could take long. */
 const LONGEST = 8_000;
@@ -47,10 +48,9 @@ class Renderer {
 				return [this.#paint("heading", this.#inline(token.tokens))];
 			case "code":
 				// The parser keeps the end of an empty last line.
-				return token.text
-					.replace(/\n$/, "")
-					.split("\n")
-					.map((line: string) => `  ${this.#paint("code", line)}`);
+				return highlight(token.text.replace(/\n$/, ""), token.lang?.split(/\s/)[0]).map((pieces) =>
+					codeText(this.#paint, pieces),
+				);
 			case "blockquote":
 				return this.blocks(token.tokens ?? [], depth + 1)
 					.flatMap((line) => line.split("\n"))

@@ -71,7 +71,7 @@ test("lines fit into the terminal, also with wide characters, and no choice can 
 		choice("plain"),
 	];
 	for (const columns of [20, 40, 100]) {
-		const lines = menuLines(menuOf(trigger, "closed", all), { paint: makePaint(false), columns, rows: 8 });
+		const lines = menuLines(menuOf(trigger, "closed", all), { paint: makePaint("none"), columns, rows: 8 });
 		for (const line of lines) {
 			// Counts a wide character as two columns.
 			expect([...line].reduce((sum, each) => sum + (/[\u2e80-\uffff]/.test(each) ? 2 : 1), 0)).toBeLessThan(
@@ -91,7 +91,7 @@ test("the lines around the selected choice are shown", () => {
 		Array.from({ length: 30 }, (_, index) => choice(`c${index}`)),
 	);
 	for (let step = 0; step < 20; step++) menu = movedBy(menu, 1);
-	const lines = menuLines(menu, { paint: makePaint(false), columns: 80, rows: 5 });
+	const lines = menuLines(menu, { paint: makePaint("none"), columns: 80, rows: 5 });
 	expect(lines).toHaveLength(6);
 	expect(lines[2]).toMatch(/^❯ c20/);
 	expect(lines[5]).toContain("21 of 30");

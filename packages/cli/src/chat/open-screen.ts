@@ -6,7 +6,7 @@ import { createElement } from "react";
 import type { Transcript } from "./chat-transcript.ts";
 import { Composer, type ComposerParts } from "./composer.ts";
 import { History } from "./history.ts";
-import { makePaint } from "./paint.ts";
+import type { ColourDepth } from "./paint.ts";
 import { Screen } from "./screen.ts";
 import { Viewer } from "./viewer.ts";
 
@@ -14,19 +14,18 @@ export interface OpenScreenParts extends Omit<ComposerParts, "history"> {
 	readonly transcript: Transcript;
 	/** Absolute path of the database, next to which the input history is stored. */
 	readonly db: string;
-	readonly hasColours: boolean;
+	readonly depth: ColourDepth;
 }
 
 /** Draws until the returned function is called; its promise settles when the terminal is restored. */
 export function openScreen(parts: OpenScreenParts): () => Promise<void> {
 	const composer = new Composer({ ...parts, history: new History(parts.db) });
-	const paint = makePaint(parts.hasColours);
 	const { unmount, waitUntilExit } = render(
 		createElement(Screen, {
 			transcript: parts.transcript,
 			composer,
 			viewer: new Viewer(parts.transcript),
-			paint,
+			depth: parts.depth,
 		}),
 		{ exitOnCtrlC: false, patchConsole: true, interactive: true },
 	);

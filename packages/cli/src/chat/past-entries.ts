@@ -5,6 +5,7 @@
 import { useStdout } from "ink";
 import { useEffect, useRef, useState } from "react";
 import type { ChatEntry, Snapshot } from "./chat-transcript.ts";
+import type { ThemeName } from "./theme.ts";
 
 /** The most entries drawn again. */
 const MOST_AGAIN = 1_000;
@@ -24,10 +25,10 @@ function pastEntries({ count, entries }: Snapshot, base: number): PastEntries {
 	return { length: count - base, slice: (from) => entries(base + from, count) };
 }
 
-/** Draws the entries again after the size of the terminal changed; `key` identifies the drawing. */
+/** Draws the entries again after the size of the terminal or the theme changed; `key` identifies the drawing. */
 export function usePast(
 	snapshot: Snapshot,
-	{ columns, rows }: { readonly columns: number; readonly rows: number },
+	{ columns, rows, theme }: { readonly columns: number; readonly rows: number; readonly theme: ThemeName },
 	/** Returns the rows of the last frame. */
 	height: () => number,
 ): { readonly key: number; readonly items: PastEntries } {
@@ -35,21 +36,21 @@ export function usePast(
 	const [drawing, setDrawing] = useState({ key: 0, base: 0 });
 	const count = useRef(0);
 	count.current = snapshot.count;
-	const drawn = useRef({ columns, rows, height: 0 });
+	const drawn = useRef({ columns, rows, theme, height: 0 });
 	useEffect(() => {
 		const before = drawn.current;
 		const isCut = rows < before.rows && before.height >= rows;
-		if (columns === before.columns && !isCut) {
+		if (columns === before.columns && theme === before.theme && !isCut) {
 			drawn.current = { ...before, rows };
 			return;
 		}
 		const timer = setTimeout(() => {
-			drawn.current = { columns, rows, height: 0 };
+			drawn.current = { columns, rows, theme, height: 0 };
 			stdout.write(CLEAR);
 			setDrawing(({ key }) => ({ key: key + 1, base: Math.max(0, count.current - MOST_AGAIN) }));
 		}, QUIET_MS);
 		return () => clearTimeout(timer);
-	}, [columns, rows, stdout]);
+	}, [columns, rows, theme, stdout]);
 	useEffect(() => {
 		drawn.current = { ...drawn.current, height: height() };
 	});

@@ -2,8 +2,9 @@
 import type { RunEvent, RunResult } from "holdfast";
 import { callLines, nestedLines, replacementNote, stopNote, toolLine } from "../render/index.ts";
 import { formatArguments, formatDuration, oneLine, printable } from "../terminal/index.ts";
-import { BlockStream } from "./block-stream.ts";
+import { type Block, BlockStream } from "./block-stream.ts";
 import type { Transcript } from "./chat-transcript.ts";
+import { piecesOfLine } from "./highlight.ts";
 import { planLines, planOf } from "./plan.ts";
 
 /** The most characters kept of a thought. */
@@ -166,8 +167,13 @@ export class RunView {
 		this.#show(this.#blocks.push(printable(text)));
 	}
 
-	#show(blocks: readonly string[]): void {
-		for (const text of blocks) this.#transcript.add({ kind: "answer", text });
+	#show(blocks: readonly Block[]): void {
+		for (const block of blocks)
+			this.#transcript.add(
+				typeof block === "string"
+					? { kind: "answer", text: block }
+					: { kind: "code", pieces: piecesOfLine(block.code, block.language, block.before) },
+			);
 		const { tail } = this.#blocks;
 		if (tail !== this.#transcript.live.tail) this.#transcript.set({ tail });
 	}

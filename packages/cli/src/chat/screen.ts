@@ -20,13 +20,15 @@ import {
 	useSyncExternalStore,
 } from "react";
 import { fitted, pictured, printable, wrapped } from "../terminal/index.ts";
+import type { Block } from "./block-stream.ts";
 import type { ChatEntry, Live, Snapshot, Transcript } from "./chat-transcript.ts";
 import type { Composed, Composer } from "./composer.ts";
 import { entryText } from "./entry-text.ts";
+import { piecesOfLine } from "./highlight.ts";
 import { actionsOf } from "./keys.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { menuLines } from "./menu-lines.ts";
-import type { Paint } from "./paint.ts";
+import { type ColourDepth, codeText, makePaint, type Paint } from "./paint.ts";
 import { usePast } from "./past-entries.ts";
 import { planLines } from "./plan.ts";
 import { rowsOf, type Viewer, viewLines } from "./viewer.ts";
@@ -48,16 +50,17 @@ export interface ScreenParts {
 	readonly transcript: Transcript;
 	readonly composer: Composer;
 	readonly viewer: Viewer;
-	readonly paint: Paint;
+	readonly depth: ColourDepth;
 }
 
 /** The whole screen. */
-export function Screen({ transcript, composer, viewer, paint }: ScreenParts): ReactNode {
+export function Screen({ transcript, composer, viewer, depth }: ScreenParts): ReactNode {
 	const snapshot = useThrottled(transcript);
 	const { live } = snapshot;
+	const paint = useMemo(() => makePaint(live.theme, depth), [live.theme, depth]);
 	const { columns, rows } = useWindowSize();
 	const frame = useRef<DOMElement>(null);
-	const { key, items } = usePast(snapshot, { columns, rows }, () =>
+	const { key, items } = usePast(snapshot, { columns, rows, theme: live.theme }, () =>
 		frame.current === null ? 0 : measureElement(frame.current).height,
 	);
 	useInput((input, key) => {
@@ -88,7 +91,7 @@ export function Screen({ transcript, composer, viewer, paint }: ScreenParts): Re
 	);
 	// Keys pressed while an answer streams must not format its open block again.
 	const tail = useMemo(
-		() => lastLines(wrapped(renderMarkdown(live.tail, paint, columns), columns), room, columns),
+		() => lastLines(wrapped(tailText(live.tail, paint, columns), columns), room, columns),
 		[live.tail, paint, columns, room],
 	);
 	if (view !== undefined) {
@@ -182,6 +185,12 @@ function Written({
 		createElement(Text, { wrap: "hard" }, marked.join("\n")),
 		hint === "" ? null : createElement(Text, null, paint("quiet", fitted(hint, columns - 1))),
 	);
+}
+
+function tailText(tail: Block, paint: Paint, columns: number): string {
+	return typeof tail === "string"
+		? renderMarkdown(tail, paint, columns)
+		: codeText(paint, piecesOfLine(tail.code, tail.language, tail.before));
 }
 
 /** Returns the end of a text, so that the redrawn part is never taller than the screen. */

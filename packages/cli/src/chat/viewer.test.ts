@@ -11,7 +11,7 @@ function opened(...texts: readonly string[]) {
 	const shown = (columns = 60, height = 10): readonly string[] => {
 		const view = viewer.snapshot();
 		if (view === undefined) return [];
-		return viewLines(view, rowsOf(view.opened.text, columns), { paint: makePaint(false), columns, height });
+		return viewLines(view, rowsOf(view.opened.text, columns), { paint: makePaint("none"), columns, height });
 	};
 	return { viewer, shown, transcript };
 }

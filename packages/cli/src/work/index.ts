@@ -18,7 +18,14 @@ export { chooseModel, modelsByKey } from "./models.ts";
 export { type OpenAgent, openAgent } from "./open-agent.ts";
 export { followedIn, projectSkills } from "./project-skills.ts";
 export { findSession, isOwnKey, nameOfSession, refuseServed } from "./session-name.ts";
-export { copySettings, readSettings, type SessionSettings, writeSettings } from "./session-settings.ts";
+export {
+	copySettings,
+	readChatTheme,
+	readSettings,
+	type SessionSettings,
+	writeChatTheme,
+	writeSettings,
+} from "./session-settings.ts";
 export { titleOf } from "./session-title.ts";
 export {
 	assistantsFolder,

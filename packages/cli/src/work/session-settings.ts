@@ -42,12 +42,34 @@ export function readSettings(db: string, key: string): SessionSettings | undefin
 
 /** Stores the settings of a session. */
 export function writeSettings(db: string, key: string, settings: SessionSettings): void {
-	const file = fileOf(db, key);
+	writeWhole(fileOf(db, key), { key, ...settings });
+}
+
+/** Returns the name of the theme that chats use, if one is stored. */
+export function readChatTheme(db: string): string | undefined {
+	try {
+		const { theme } = JSON.parse(readFileSync(chatFile(db), "utf8")) as { readonly theme?: unknown };
+		return typeof theme === "string" ? theme : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/** Stores the name of the theme that chats use; undefined forgets it. */
+export function writeChatTheme(db: string, theme: string | undefined): void {
+	writeWhole(chatFile(db), { theme });
+}
+
+function chatFile(db: string): string {
+	return join(placeOf(db), "chat.json");
+}
+
+/** Renamed, so that a crash leaves either the old or the new file. */
+function writeWhole(file: string, content: object): void {
 	makeOwnFolder(dirname(dirname(file)));
 	makeFolder(dirname(file));
-	// Renamed, so that a crash leaves either the old or the new file.
 	const draft = `${file}.${process.pid}`;
-	writeFileSync(draft, `${JSON.stringify({ key, ...settings })}\n`, { mode: 0o600 });
+	writeFileSync(draft, `${JSON.stringify(content)}\n`, { mode: 0o600 });
 	renameSync(draft, file);
 }
 
