@@ -50,7 +50,7 @@ export const settings = {
 		"test/first-seed/seed-properties.fixture.ts",
 		...strictProviders,
 	],
-	provide: { unansweredMs: timeout },
+	provide: { unansweredMs: timeout, propertyShare: 0.4 },
 	testTimeout: timeout,
 	hookTimeout: timeout,
 	expect: { poll: { timeout: 20_000 } },

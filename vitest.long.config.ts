@@ -25,7 +25,10 @@ export default defineConfig({
 					hookTimeout: builtTimeout,
 				},
 			},
-			...projectsOf(".long.test.ts", [built]),
+			...projectsOf(".long.test.ts", [built]).map(({ test, ...project }) => ({
+				...project,
+				test: { ...test, provide: { ...settings.provide, propertyShare: 1 } },
+			})),
 		],
 	},
 });

@@ -26,7 +26,7 @@ export function isWorld(name: string): name is WorldName {
 const { HOLDFAST_SCHEDULES } = process.env;
 
 /** Schedules of a scenario in the run per commit; HOLDFAST_SCHEDULES changes it. */
-export const perCommit: number = Number(HOLDFAST_SCHEDULES ?? 150);
+export const perCommit: number = Number(HOLDFAST_SCHEDULES ?? 100);
 
 /** Schedules of a world in the longer run; HOLDFAST_SCHEDULES changes it. */
 export function inLongerRun(count: number): number {

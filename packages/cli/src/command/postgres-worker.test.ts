@@ -1,10 +1,11 @@
 // `holdfast run` and `holdfast worker` over Postgres, in separate processes.
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgresServer } from "@holdfast/testing/postgres-server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { commandsOfATest, modelOf } from "./commands-of-a-test.fixture.ts";
-import { run, slowness } from "./spawn.fixture.ts";
+import { type Finished, run, slowness } from "./spawn.fixture.ts";
 
 const ownAgent = join(import.meta.dirname, "own-agent.fixture.ts");
 let postgres: Awaited<ReturnType<typeof startPostgresServer>>;
@@ -141,11 +142,16 @@ test("a run that a killed server left is finished by a worker with the same agen
 	expect(JSON.stringify(whole)).toContain("There are 7.");
 });
 
+/** Begun with the other tests, because the command waits ten seconds for a server. */
+let unavailable: Promise<Finished>;
+beforeAll(() => {
+	unavailable = run(["worker", "--agent", ownAgent, "--db", "postgres://somebody:hunter2@127.0.0.1:1/none"], {
+		folder: mkdtempSync(join(tmpdir(), "holdfast-")),
+	});
+});
+
 test("an unavailable server is reported in one line, without its password", async () => {
-	const { code, stderr } = await run(
-		["worker", "--agent", ownAgent, "--db", "postgres://somebody:hunter2@127.0.0.1:1/none"],
-		{ folder: commands.folder },
-	);
+	const { code, stderr } = await unavailable;
 	expect(code).toBe(2);
 	expect(stderr).toContain("postgres://somebody:***@127.0.0.1:1/none cannot be used");
 	expect(stderr).not.toContain("hunter2");

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type SameWorld, sameAsMemory } from "@holdfast/testing/same-as-memory";
 import { expect, test } from "vitest";
+import { propertyRuns } from "../../../../test/shared/property-runs.fixture.ts";
 import { loadSqlite } from "../sqlite/load-sqlite.ts";
 import { sqliteJournal } from "../sqlite/sqlite-journal.ts";
 import type { Journal } from "./journal.ts";
@@ -33,5 +34,5 @@ function inFile(): SameWorld {
 }
 
 test("a journal in a file returns the same as one in memory, for any writes in any order", async () => {
-	await sameAsMemory(inFile, 150);
+	await sameAsMemory(inFile, propertyRuns(150));
 });

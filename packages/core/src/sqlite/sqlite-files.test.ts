@@ -48,7 +48,7 @@ function* sourceOf(pieces: number): Generator<Uint8Array> {
 	for (let at = 0; at < pieces; at++) yield new Uint8Array(pieceSize).fill(at);
 }
 
-test("100 MB are written and read through bounded memory, while runs commit", async () => {
+test("40 MB are written and read through bounded memory, while runs commit", async () => {
 	const host = open();
 	const files = host.files.of("s", "o");
 	const lease = await begin(host.journal, "s");
@@ -61,8 +61,8 @@ test("100 MB are written and read through bounded memory, while runs commit", as
 	let commits = 0;
 	function* watched(): Generator<Uint8Array> {
 		let at = 0;
-		for (const piece of sourceOf(400)) {
-			if (at++ % 50 === 0) look();
+		for (const piece of sourceOf(160)) {
+			if (at++ % 20 === 0) look();
 			yield piece;
 		}
 	}
@@ -76,11 +76,11 @@ test("100 MB are written and read through bounded memory, while runs commit", as
 	}
 	let bytes = 0;
 	for await (const piece of files.read("big")) {
-		if (bytes % (50 * pieceSize) === 0) look();
+		if (bytes % (20 * pieceSize) === 0) look();
 		bytes += piece.length;
 	}
-	expect([(await written).size, bytes]).toEqual([400 * pieceSize, 400 * pieceSize]);
-	expect(commits).toBeGreaterThan(100);
+	expect([(await written).size, bytes]).toEqual([160 * pieceSize, 160 * pieceSize]);
+	expect(commits).toBeGreaterThan(40);
 	expect(most).toBeLessThan(20_000_000);
 });
 

@@ -2,6 +2,7 @@
 // and in order, from the service, from the feed, or from both.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { propertyRuns } from "../../../../test/shared/property-runs.fixture.ts";
 import { deltas, fakeService } from "../service.fixture.ts";
 import { hello, setUp } from "../setup.fixture.ts";
 import { readSse, type SseReader, until } from "../sse.fixture.ts";
@@ -110,6 +111,6 @@ test("each watcher gets each event once, in order [API-074]", async () => {
 				await handler.close();
 			},
 		),
-		{ numRuns: 150, timeout: 30_000, examples: [[lateReaders, 64]] },
+		{ numRuns: propertyRuns(150), timeout: 30_000, examples: [[lateReaders, 64]] },
 	);
 });
