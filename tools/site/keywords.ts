@@ -136,6 +136,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"guide/workflows",
 		"durable execution, durable functions, saga, compensation, Temporal, Inngest, orchestration, sleep for days, signals",
 	],
+	[
+		"guide/workflow-operations",
+		"child workflow, sub-workflow, continue as new, query workflow state, progress, workflow log, model call in a workflow",
+	],
 	["guide/state", "immutable state, messages, history, AgentState, serialise"],
 	[
 		"guide/strategies",

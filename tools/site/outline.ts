@@ -35,6 +35,7 @@ export const outline: readonly Group[] = [
 			"guide/strategies",
 			"guide/sub-agents",
 			"guide/workflows",
+			"guide/workflow-operations",
 			"guide/middleware",
 			"guide/plugins",
 			"guide/state",

@@ -1,7 +1,9 @@
 // Entry point `holdfast/workflow`: durable functions of your own, in the same sessions and journal as agents.
 export type { Duration } from "./workflow/duration.ts";
-export type { EventOptions, Flow, StepOptions } from "./workflow/flow.ts";
+export type { Flow } from "./workflow/flow.ts";
 export type { StepContext } from "./workflow/flow-call.ts";
+export type { FlowChild } from "./workflow/flow-children.ts";
+export type { EventOptions, ModelOptions, StepOptions } from "./workflow/flow-options.ts";
 export { type Workflow, type WorkflowOptions, workflow } from "./workflow/workflow.ts";
 export type {
 	WorkflowResult,

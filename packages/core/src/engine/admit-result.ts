@@ -50,3 +50,11 @@ export function outcomeOf({ isError, expired }: ToolOutcome): ToolCallOutcome {
 	if (expired === true) return "expired";
 	return isError ? "error" : "done";
 }
+
+/** A result before policy has admitted it, with its attached parts. */
+export type CameOut = AdmittedResult & { readonly attached: Attached };
+
+/** Returns the result of a tool. */
+export function cameOut(outcome: ToolOutcome): CameOut {
+	return { outcome: outcomeOf(outcome), result: outcome.output, attached: outcome };
+}

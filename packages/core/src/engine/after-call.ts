@@ -1,7 +1,7 @@
 // Converts a tool's outcome to its recorded form. Hooks after the call see it and may replace the result.
 import type { Tool } from "@holdfast/upp";
 import { type EngineTool, plainOutcome, type ToolOutcome } from "../tools/index.ts";
-import { type AdmittedResult, type Attached, outcomeOf } from "./admit-result.ts";
+import { type CameOut, cameOut, outcomeOf } from "./admit-result.ts";
 import { withinCall } from "./call-scope.ts";
 import type { Run } from "./run.ts";
 
@@ -11,10 +11,10 @@ export async function afterCall(
 	tool: EngineTool,
 	input: unknown,
 	outcome: ToolOutcome,
-): Promise<AdmittedResult & { readonly attached: Attached }> {
+): Promise<CameOut> {
 	const source = tool.source as Tool;
 	const ask = <T>(hook: () => T): T => withinCall(processKey, hook);
-	const came = { outcome: outcomeOf(outcome), result: outcome.output, attached: outcome };
+	const came = cameOut(outcome);
 	if (outcome.isError) {
 		const error = outcome.error instanceof Error ? outcome.error : new Error(String(outcome.output));
 		await ask(() => strategy.onError?.(source, input, error));

@@ -2,11 +2,12 @@
 import { HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PendingWait, Spent, WaitingChild } from "../facts/index.ts";
-import type { AgentPolicy, HasCallersPolicy } from "../policy/index.ts";
+import type { AgentPolicy, HasCallersPolicy, ModelAnswer } from "../policy/index.ts";
 import type { Approval, EngineTool, LoadableTools, RetryPolicy, ToolContext } from "../tools/index.ts";
 import type { EngineModel } from "./engine-agent.ts";
 import { Loader } from "./loaded-tools.ts";
 import { callWaitsForModel } from "./model-wait.ts";
+import { type OwnModelCall, ownModelCall } from "./own-model-call.ts";
 import type { Run } from "./run.ts";
 import { isSubagentEvent } from "./subagent-events.ts";
 
@@ -170,6 +171,11 @@ export class CallContext implements ToolContext, HasCallersPolicy {
 	/** For a sub-agent that works under it. Called by sub-agent tools, like `spend`. */
 	callersPolicy(): AgentPolicy | undefined {
 		return this.#run.interceptors.agentPolicy;
+	}
+
+	/** Makes a model call of the code's own. Called by tools of workflows, like `spend`. */
+	ownModelCall(...call: OwnModelCall): Promise<ModelAnswer> {
+		return ownModelCall(this.#run, this, call);
 	}
 
 	/** The names of the tools that the call has loaded. */

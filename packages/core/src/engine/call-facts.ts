@@ -1,5 +1,5 @@
 // Creates and recognises the facts of one call.
-import { after, type ToolCall } from "@holdfast/upp";
+import { after, HoldfastError, type ToolCall } from "@holdfast/upp";
 import type { Fact, Mutable, ToolSettled, ToolStarted } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { ToolsAction } from "./action.ts";
@@ -50,6 +50,11 @@ export function settledFact(
 	const streamed = each.context?.streamed ?? 0;
 	if (streamed > 0 && run.keepsDeltas) settled.streamed = streamed;
 	return settled;
+}
+
+/** Creates the reason with which a call of a sub-agent is cancelled. */
+export function subagentCancelled({ toolName }: ToolCall): HoldfastError {
+	return new HoldfastError("subagent_cancelled", `The call of ${toolName} was cancelled.`);
 }
 
 /** Returns the traces that sub-agents have left since the last call of this function. */

@@ -39,6 +39,8 @@ export interface CallInRound {
 	approval?: Approval;
 	startedAt: number;
 	context: CallContext | undefined;
+	/** Cancels the call alone; set for calls of code while they run. */
+	cancelling?: AbortController;
 	/** The tool's own outcome, while a hook examines it. */
 	came?: ToolOutcome;
 	/** The stack trace of the error that the tool threw. */

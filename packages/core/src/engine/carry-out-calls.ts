@@ -141,10 +141,12 @@ export async function cutShort(
 	{ round, fresh, asked }: CarriedOut,
 	error: unknown,
 ): Promise<unknown> {
-	if (!(error instanceof Stopped)) run.cancelWork(error);
+	// The calls of a parked run stay open, so they are suspended and not cancelled.
+	if (error instanceof Parks) run.stop("suspend");
+	else if (!(error instanceof Stopped)) run.cancelWork(error);
 	// The answer is kept even if none of its calls was started.
 	const unsaid = fresh === undefined || isOnRecord(run, fresh) ? noFacts : asked;
-	if (error instanceof Stopped && error.reason === "suspend") {
+	if (error instanceof Parks || (error instanceof Stopped && error.reason === "suspend")) {
 		if (unsaid.length > 0) await commit(run, unsaid);
 		await Promise.race([
 			settled(round),

@@ -2,6 +2,7 @@
 // open (keeps I3, I8). The round runs alongside other work of the code; only the code decides when the run is left.
 import { type ToolCall, UPPError } from "@holdfast/upp";
 import type { Fact, PendingWait, ToolsRequested } from "../facts/index.ts";
+import { settledFact, subagentCancelled } from "./call-facts.ts";
 import { CallIds } from "./call-ids.ts";
 import { cutShort, roundName } from "./carry-out-calls.ts";
 import { withReadableArguments } from "./deep-arguments.ts";
@@ -71,6 +72,18 @@ export class CodeRound {
 	/** Makes the waiting calls answerable while the code continues with something else. */
 	async show(): Promise<void> {
 		await this.#round?.showWaiting();
+	}
+
+	/** Cancels a call of a sub-agent. Does nothing if it has its result. */
+	async cancel(toolCallId: string): Promise<void> {
+		const each = this.#round?.callOf(toolCallId);
+		if (each === undefined) return;
+		const reason = subagentCancelled(each.call);
+		each.cancelling?.abort(reason);
+		if (each.phase !== "pending") return;
+		await each.child?.end();
+		const result = { outcome: "cancelled", result: reason.message } as const;
+		await this.#round?.answered([settledFact(this.#run, stepOf(this.#run), each, result, undefined)]);
 	}
 
 	#newRound(added: readonly ToolCall[] = [], asked?: ToolsRequested): ToolRound {

@@ -24,7 +24,7 @@ export async function stopOrFail(run: Run, thrown: unknown): Promise<DriveOutcom
 	if (error instanceof CommitFailed)
 		return left(run, lostLease(error.cause) ? "lease_lost" : "journal_failed", error.cause);
 	if (error instanceof Waits) return waiting(run, error.facts);
-	if (error instanceof Parks) return parked(run, error);
+	if (error instanceof Parks) return parked(run, error, neverRan);
 	if (error instanceof Stopped) {
 		if (error.reason === "suspend") return suspended(run, neverRan);
 		if (error.reason === "kill") return killed(run);
@@ -125,10 +125,18 @@ async function interrupted(run: Run): Promise<DriveOutcome> {
 }
 
 /** The run stays open and does not continue by itself. The committed fact is the event of it. */
-async function parked(run: Run, { reason, cause }: Parks): Promise<DriveOutcome> {
+async function parked(
+	run: Run,
+	{ reason, cause }: Parks,
+	neverRan: readonly string[],
+): Promise<DriveOutcome> {
 	const crashes = run.state.run?.crashes ?? 0;
+	const note: Fact = { kind: "note", step: stepOf(run), topic: "suspended", value: { neverRan } };
 	try {
-		await commit(run, [{ kind: "run.parked", reason, crashes, error: errorData(cause) }]);
+		await commit(run, [
+			...(neverRan.length === 0 ? [] : [note]),
+			{ kind: "run.parked", reason, crashes, error: errorData(cause) },
+		]);
 	} catch (error) {
 		return stopOrFail(run, error);
 	}

@@ -18,8 +18,10 @@ export function startCall(
 	const { clock, timers } = run.agent.ports;
 	each.startedAt = clock.monotonic();
 	const expiring = tool.timeoutMs === undefined ? undefined : new AbortController();
-	const { ends } = round;
-	const signal = ends && expiring ? AbortSignal.any([ends, expiring.signal]) : (ends ?? expiring?.signal);
+	const signals = [round.ends, expiring?.signal, each.cancelling?.signal].filter(
+		(signal) => signal !== undefined,
+	);
+	const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
 	const context = new CallContext(run, step, tool, each, round, signal);
 	each.context = context;
 	const working = withinCall(run.processKey, () => runTool(tool, each.input, context, context.emit));

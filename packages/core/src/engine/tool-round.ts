@@ -4,7 +4,14 @@ import { after } from "@holdfast/upp";
 import type { CallState, Fact, ToolCallOutcome, ToolSettled } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { type EngineTool, stackOf, type ToolOutcome } from "../tools/index.ts";
-import { type AdmittedResult, type Attached, admitResult, outcomeOf } from "./admit-result.ts";
+import {
+	type AdmittedResult,
+	type Attached,
+	admitResult,
+	type CameOut,
+	cameOut,
+	outcomeOf,
+} from "./admit-result.ts";
 import { afterCall } from "./after-call.ts";
 import type { ShownChild, ShowsChildren } from "./call-context.ts";
 import { commitConcluded, isAbout, isResultOf, settledFact, startedFact, traceNotes } from "./call-facts.ts";
@@ -163,6 +170,10 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 		return isTaken ? "taken" : "inputs-wait";
 	}
 
+	callOf(toolCallId: string): CallInRound | undefined {
+		return this.#calls.find(({ call }) => call.toolCallId === toolCallId);
+	}
+
 	/** Continues calls whose sub-agents have progressed. Returns false if the round has ended. */
 	async childrenMoved(callIds: ReadonlySet<string>): Promise<boolean> {
 		if (this.isOver) return false;
@@ -172,7 +183,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	}
 
 	childShows(callId: string, child: ShownChild | undefined): void {
-		const each = this.#calls.find(({ call }) => call.toolCallId === callId);
+		const each = this.callOf(callId);
 		if (this.isOver || each?.phase !== "running") return;
 		each.shown = child;
 		this.#hidesPending = true;
@@ -308,6 +319,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	startFunction(each: CallInRound): boolean {
 		if (this.#closed || this.#run.stopReason !== undefined) return false;
 		const tool = each.tool as EngineTool;
+		if (this.#moved !== undefined) each.cancelling = new AbortController();
 		const ran = startCall(this.#run, this.#step, each, tool, this);
 		void after(ran, (outcome) => this.#finish(each, tool, outcome));
 		return true;
@@ -331,8 +343,8 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 			if (outcome.error !== undefined) each.stack = stackOf(outcome.error);
 			const recorded =
 				hook === undefined
-					? this.#admitAndRecord(each, outcomeOf(outcome), outcome.output, outcome)
-					: this.#afterCall(each, tool, outcome);
+					? this.#admitAndRecord(each, cameOut(outcome))
+					: afterCall(this.#run, tool, each.input, outcome).then((came) => this.#admitAndRecord(each, came));
 			if (recorded instanceof Promise) recorded.catch((error) => this.failed(error));
 		} catch (error) {
 			this.failed(error); // a synchronous store throws synchronously
@@ -343,35 +355,19 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 		this.#end.failed(error instanceof HookFailed ? error.cause : error);
 	}
 
-	#admitAndRecord(
-		each: CallInRound,
-		status: ToolCallOutcome,
-		output: unknown,
-		attached: Attached,
-	): MaybePromise<void> {
-		const record = ({ outcome, result }: AdmittedResult): MaybePromise<void> => {
-			if (!this.#closed) return this.#record(each, outcome, result, result === output ? attached : {});
-		};
-		return after(admitResult(this.#run, each.call, each.input, status, output), record);
+	#admitAndRecord(each: CallInRound, { outcome, result, attached }: CameOut): MaybePromise<void> {
+		const record = (admitted: AdmittedResult): MaybePromise<void> =>
+			this.#closed ? undefined : this.#record(each, admitted, admitted.result === result ? attached : {});
+		return after(admitResult(this.#run, each.call, each.input, outcome, result), record);
 	}
 
-	async #afterCall(each: CallInRound, tool: EngineTool, given: ToolOutcome): Promise<void> {
-		const { outcome, result, attached } = await afterCall(this.#run, tool, each.input, given);
-		await this.#admitAndRecord(each, outcome, result, attached);
-	}
-
-	#record(
-		each: CallInRound,
-		outcome: ToolCallOutcome,
-		result: unknown,
-		attached: Attached,
-	): MaybePromise<void> {
+	#record(each: CallInRound, admitted: AdmittedResult, attached: Attached): MaybePromise<void> {
 		// A tool that gave up because the run was suspended did not fail: it stays open to be run again.
-		if (outcome === "error" && this.#run.stopReason !== undefined && this.#run.stopReason !== "interrupt")
-			return;
+		const { stopReason } = this.#run;
+		if (admitted.outcome === "error" && stopReason !== undefined && stopReason !== "interrupt") return;
 		each.phase = "settled";
 		const notes = traceNotes(this.#run, this.#step);
-		const settled = this.#settledFact(each, { outcome, result }, attached);
+		const settled = this.#settledFact(each, admitted, attached);
 		// A list that has grown has capacity for sixteen more items.
 		const facts: Fact[] = notes.length === 0 ? [settled] : [...notes, settled];
 		const launches: CallInRound[] = [];

@@ -75,13 +75,13 @@ export interface RunParked {
 	/**
 	 * `crash`: its process died repeatedly. `agent-changed`: it would have continued with a different agent.
 	 * `code-diverged`: the code of its workflow no longer matches its record. `code-stuck`: that code awaits something that
-	 * will not happen.
+	 * will not happen. `open-children`: that code ended while child workflows were open.
 	 */
-	readonly reason: "crash" | "agent-changed" | "code-diverged" | "code-stuck";
+	readonly reason: "crash" | "agent-changed" | "code-diverged" | "code-stuck" | "open-children";
 	/** How often its process has died since it last finished a step. */
 	readonly crashes: number;
 	readonly agentChanged?: readonly AgentPart[];
-	/** The error because of which it is parked. Only for `code-diverged` and `code-stuck`. */
+	/** The error because of which it is parked. Only for the reasons that concern its code. */
 	readonly error?: ErrorData;
 }
 

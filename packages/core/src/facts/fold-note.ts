@@ -12,6 +12,11 @@ import type { SessionState } from "./session-state.ts";
 /** Topic of the notes with the outcome of a workflow's call. */
 export const workflowSettled = "workflow-settled";
 
+/** Topic of the notes with the state that a workflow publishes. */
+export const workflowState = "workflow-state";
+/** Key of that state in the metadata of the session's state. */
+export const workflowStateKey = "workflow";
+
 /** Whether the note is progress of the run: the crashes before it no longer count. */
 export function isProgress({ topic, endsStep }: Noted): boolean {
 	return endsStep === true || topic === workflowSettled;
@@ -38,6 +43,10 @@ export function note(state: SessionState, topic: string, value: unknown): Sessio
 		case "metadata": {
 			const { key, value: inner } = value as { key: string; value: unknown };
 			return { ...state, agent: state.agent.withMetadata(key, inner) };
+		}
+		case workflowState: {
+			const { state: published } = value as { readonly state: unknown };
+			return { ...state, agent: state.agent.withMetadata(workflowStateKey, published) };
 		}
 		case "subagent-trace":
 			return { ...state, agent: state.agent.withSubagentTrace(value as SubagentExecutionTrace) };

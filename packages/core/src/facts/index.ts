@@ -50,7 +50,7 @@ export type {
 } from "./fact.ts";
 export { type FailureReason, failureReason } from "./failure-reason.ts";
 export { flat, flatFrom, GrowingText } from "./flat-text.ts";
-export { workflowSettled } from "./fold-note.ts";
+export { workflowSettled, workflowState, workflowStateKey } from "./fold-note.ts";
 export { foldedFact, withTools } from "./folded-state.ts";
 export {
 	type AcceptedInput,

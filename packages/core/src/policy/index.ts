@@ -5,7 +5,14 @@ export { type AdmitWaiting, admitWaitingOf } from "./admit-waiting.ts";
 export { AgentPolicy } from "./agent-policy.ts";
 export { aroundRun } from "./around-run.ts";
 export { callersPolicy, type HasCallersPolicy } from "./callers-policy.ts";
-export type { Delta, DeltaSource, Interceptor, ReplacedResult, ToolCallDecision } from "./interceptor.ts";
+export type {
+	Delta,
+	DeltaSource,
+	Interceptor,
+	ModelAnswer,
+	ReplacedResult,
+	ToolCallDecision,
+} from "./interceptor.ts";
 export type { DrivenStages } from "./join-stages.ts";
 export type { MiddlewareEntry } from "./middleware/middleware-face.ts";
 export { askModel } from "./plugins/ask-model.ts";

@@ -32,7 +32,17 @@ export class Branch<Input> {
 
 	/** Makes a call. Its promise settles with the recorded outcome, and never if the execution is left. */
 	call(name: string, does: string, input: Input): Promise<unknown> {
-		return this.#calls.called({ id: this.#nextId(name), does, input }, "required");
+		return this.begin(name, does, input).result;
+	}
+
+	/** Like `call`, for code that needs the id of the call before its outcome. */
+	begin(
+		name: string,
+		does: string,
+		input: Input,
+	): { readonly id: string; readonly result: Promise<unknown> } {
+		const id = this.#nextId(name);
+		return { id, result: this.#calls.called({ id, does, input }, "required") };
 	}
 
 	/**

@@ -54,7 +54,7 @@ describe("an execution", () => {
 		expect(idsOf(await execution.advance())).toEqual(["b#1"]);
 		execution.take([called("b#1", "sleep"), settled("b#1", "third")]);
 		const outcome = { ok: true, value: ["first", "second", "third"] };
-		expect(await execution.advance()).toEqual({ kind: "ended", outcome, open: [] });
+		expect(await execution.advance()).toEqual({ kind: "ended", outcome, open: [], calls: [] });
 		expect(starts).toBe(1);
 	});
 
@@ -71,7 +71,7 @@ describe("an execution", () => {
 			called("b#1"),
 			failed("b#1", down),
 		);
-		expect(progress).toEqual({ kind: "ended", outcome: { ok: false, error: down }, open: [] });
+		expect(progress).toEqual({ kind: "ended", outcome: { ok: false, error: down }, open: [], calls: [] });
 	});
 
 	test("ends with calls that are not awaited; later calls of their branches are ignored", async () => {
@@ -82,9 +82,9 @@ describe("an execution", () => {
 		};
 		const execution = replayer(run, called("lost#1"), called("a#1"), settled("a#1", 1));
 		const outcome = { ok: true, value: undefined };
-		expect(await execution.advance()).toEqual({ kind: "ended", outcome, open: ["lost#1"] });
+		expect(await execution.advance()).toMatchObject({ kind: "ended", outcome, open: [{ id: "lost#1" }] });
 		execution.take([settled("lost#1", 1)]);
-		expect(await execution.advance()).toEqual({ kind: "ended", outcome, open: [] });
+		expect(await execution.advance()).toEqual({ kind: "ended", outcome, open: [], calls: [] });
 	});
 
 	test("passes no outcome to unfinished branches once the code has ended, in replays and in the first execution", async () => {
@@ -107,6 +107,7 @@ describe("an execution", () => {
 			kind: "ended",
 			outcome: { ok: false, error: new Error("first") },
 			open: [],
+			calls: [],
 		});
 		expect(seen).toEqual([]);
 	});
@@ -116,7 +117,7 @@ describe("an execution", () => {
 		const sync = await replayed(() => {
 			throw error;
 		});
-		expect(sync).toEqual({ kind: "ended", outcome: { ok: false, error }, open: [] });
+		expect(sync).toEqual({ kind: "ended", outcome: { ok: false, error }, open: [], calls: [] });
 		expect(await replayed(async () => Promise.reject(error))).toEqual(sync);
 	});
 

@@ -40,8 +40,16 @@ export type CodeProgress<Input> =
 	 * awaits a promise that is not one of its calls: `moved()` resolves if it progresses.
 	 */
 	| { readonly kind: "waits"; readonly open: number; readonly expected?: Pick<CodeCalled, "id" | "does"> }
-	/** The code ended. `open` contains the ids of recorded calls without an outcome. */
-	| { readonly kind: "ended"; readonly outcome: CodeOutcome; readonly open: readonly string[] }
+	/**
+	 * The code ended. `open` contains the recorded calls without an outcome, and `calls` those that the code made without
+	 * awaiting them and that are not recorded.
+	 */
+	| {
+			readonly kind: "ended";
+			readonly outcome: CodeOutcome;
+			readonly open: readonly NewCall<Input>[];
+			readonly calls: readonly NewCall<Input>[];
+	  }
 	| { readonly kind: "diverged"; readonly divergence: Divergence };
 
 interface ReplayerOptions<Input> {
@@ -275,7 +283,7 @@ export class Replayer<Input> {
 		if (state.kind === "ended") {
 			// Calls that were never recorded have not been performed.
 			for (const { id } of fresh) this.#open.delete(id);
-			return { kind: "ended", outcome: state.outcome, open: [...this.#open.keys()] };
+			return { kind: "ended", outcome: state.outcome, open: this.openCalls(), calls: fresh };
 		}
 		if (fresh.length > 0) return { kind: "calls", calls: fresh };
 		return { kind: "waits", open: this.#open.size };

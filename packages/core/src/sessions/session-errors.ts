@@ -126,6 +126,7 @@ export function runParked(
 		crash: `its process died ${crashes} times without finishing a step between.`,
 		"agent-changed": `the agent is not the one it was begun with: its ${agentChanged.join(", ")} changed.`,
 		"code-diverged": error?.message ?? "its code no longer matches its record.",
+		"open-children": error?.message ?? "its code ended while child workflows were open.",
 		"code-stuck": error?.message ?? "its code awaits something that will not happen.",
 	}[reason];
 	return new HoldfastError(

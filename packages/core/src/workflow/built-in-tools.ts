@@ -6,6 +6,9 @@ export const approveTool = "workflow_approve";
 /** Name of the tool of `flow.ask`. */
 export const askTool = "workflow_ask";
 
+/** Name of the tool of `flow.model`. */
+export const modelTool = "workflow_model";
+
 export const builtInTools: readonly AnyTool[] = [
 	{
 		name: approveTool,

@@ -4,15 +4,17 @@
 // In each round, the loop commits what has ended, gives the code what is on record, and starts what the code calls. A
 // call is on record before it is performed. If only waits are open, the run is left. The process that left it continues the
 // suspended code; another one runs the code again from its record.
-import { HoldfastError } from "@holdfast/upp";
+import type { HoldfastError } from "@holdfast/upp";
 import { CodeRound, commit, Parks, type Run, Stopped, Waits, waitStep } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
-import { type Branch, type Divergence, type NewCall, Replayer } from "../replayer/index.ts";
-import type { FlowCall, StepCall } from "./flow-call.ts";
+import { type Branch, branchOf, type CodeProgress, type NewCall, Replayer } from "../replayer/index.ts";
+import { diverged, leftOpen, openChildren, parks, stuck } from "./execution-errors.ts";
+import type { ContinueCall, FlowCall, StepCall } from "./flow-call.ts";
+import type { ModelWorks } from "./model-work.ts";
 import { OpenWaits } from "./open-waits.ts";
 import { type Attempted, attemptStep, delayAfter, recoverStep, type StepAttempt } from "./run-step.ts";
 import type { SuspendedCodes } from "./suspended-code.ts";
-import { codeRecords, noteOf, stateOf, toolCallIdOf } from "./workflow-notes.ts";
+import { codeRecords, idInRun, noteOf, stateOf, toolCallIdOf, valueNote } from "./workflow-notes.ts";
 
 /** Milliseconds that running steps have to end when a run is suspended. */
 const suspendGrace = 250;
@@ -24,6 +26,15 @@ interface Finished extends StepAttempt {
 	readonly attempted: Attempted | "again";
 }
 
+/** What a process keeps of the runs of a workflow. */
+export interface KeptInProcess {
+	readonly suspended: SuspendedCodes;
+	readonly works: ModelWorks;
+}
+
+/** How the code ended: with its result, or to begin again. */
+export type CarriedOut = { readonly kind: "ended"; readonly value: unknown } | { readonly kind: "continues" };
+
 export type CodeOf = (main: Branch<FlowCall>) => unknown;
 
 export class Execution {
@@ -31,6 +42,9 @@ export class Execution {
 	readonly #replayer: Replayer<FlowCall>;
 	readonly #waits: OpenWaits;
 	readonly #suspended: SuspendedCodes;
+	readonly #works: ModelWorks;
+	/** Children that the code has cancelled and that have not ended, by the id of their call. */
+	readonly #cancelled = new Set<string>();
 	/** Steps whose function runs in this process, by id. */
 	readonly #steps = new Map<string, Promise<void>>();
 	readonly #finished: Finished[] = [];
@@ -46,9 +60,10 @@ export class Execution {
 	#wake = (): void => {};
 	#isWoken = false;
 
-	constructor(run: Run, code: CodeOf, suspended: SuspendedCodes) {
+	constructor(run: Run, code: CodeOf, { suspended, works }: KeptInProcess) {
 		this.#run = run;
 		this.#suspended = suspended;
+		this.#works = works;
 		this.#calls = new CodeRound(run, () => this.#wakeUp());
 		const { eventLoop } = run.agent.ports;
 		const kept = suspended.take(stateOf(run).records);
@@ -61,8 +76,10 @@ export class Execution {
 		this.#attempts = undefined;
 	}
 
-	/** Runs the code to its end and returns its result. Rejects with the error that ends the run, or to leave it. */
-	async carryOut(): Promise<unknown> {
+	/**
+	 * Runs the code until it ends, or begins again. Rejects with the error that ends the run, or to leave it.
+	 */
+	async carryOut(): Promise<CarriedOut> {
 		const run = this.#run;
 		const abort = (): void => this.#controller.abort(run.signal.reason);
 		run.signal.addEventListener("abort", abort);
@@ -72,7 +89,7 @@ export class Execution {
 				await run.agent.fairness.pause();
 				run.checkStopped();
 				const ended = await this.#round();
-				if (ended !== undefined) return ended.value;
+				if (ended !== undefined) return ended;
 			}
 		} catch (error) {
 			if (error instanceof Stopped && error.reason === "suspend") await this.#recordLast();
@@ -88,7 +105,7 @@ export class Execution {
 		}
 	}
 
-	async #round(): Promise<{ readonly value: unknown } | undefined> {
+	async #round(): Promise<CarriedOut | undefined> {
 		const run = this.#run;
 		this.#isWoken = false;
 		this.#calls.check();
@@ -105,14 +122,17 @@ export class Execution {
 		const isFirst = !this.#isResumed;
 		this.#isResumed = true;
 		// Nothing is continued before the code has matched its record.
-		if (isFirst) await this.#calls.resume();
+		if (isFirst) await this.#resume();
 		switch (progress.kind) {
 			case "ended":
-				return this.#end(progress.outcome);
-			case "calls":
+				return this.#end(progress);
+			case "calls": {
 				this.#continueOpen(new Set(progress.calls.map(({ id }) => id)));
+				const again = progress.calls.find(({ input }) => input.kind === "continue");
+				if (again !== undefined) return this.#continueAsNew(again);
 				await this.#begin(progress.calls);
 				return undefined;
+			}
 			case "waits":
 				if (isFirst) return undefined; // calls may have their results now
 				if (progress.expected === undefined && this.#continueOpen(nothing)) return undefined;
@@ -125,15 +145,63 @@ export class Execution {
 		}
 	}
 
+	/** Continues the calls that were open when the run was left. The code has made them again. */
+	async #resume(): Promise<void> {
+		for (const call of this.#replayer.openCalls()) this.#keepWork(call);
+		await this.#calls.resume();
+		await this.#cancel(this.#cancelled);
+	}
+
 	/** Returns the result of the code. Waits of branches that nothing awaits end with it. */
-	async #end(outcome: { readonly ok: boolean; readonly value?: unknown; readonly error?: unknown }): Promise<{
-		readonly value: unknown;
-	}> {
+	async #end({
+		outcome,
+		open,
+		calls,
+	}: Extract<CodeProgress<FlowCall>, { kind: "ended" }>): Promise<CarriedOut> {
+		await this.#beginLast(calls);
+		await this.#leaveOpen(open);
 		if (!outcome.ok) throw outcome.error;
-		const open = [...this.#steps.keys()];
-		if (open.length > 0) this.#run.agent.warn(leftOpen(this.#run, open));
+		return { kind: "ended", value: outcome.value };
+	}
+
+	/** Records the log and state that the code wrote without awaiting them. */
+	async #beginLast(calls: readonly NewCall<FlowCall>[]): Promise<void> {
+		const branches = new Set<string>();
+		const last = calls.filter(({ id, input }) => {
+			// Earlier calls of the branch that are not recorded would be missing in the record.
+			if (input.kind !== "value") branches.add(branchOf(id));
+			return !branches.has(branchOf(id)) && input.kind === "value" && input.topic !== undefined;
+		});
+		if (last.length > 0) await this.#begin(last);
+	}
+
+	/** Ends what the code has left open. Throws, to park the run, if that contains children that it spawned. */
+	async #leaveOpen(open: readonly NewCall<FlowCall>[]): Promise<void> {
+		const children = open.filter(({ id, does }) => does === "spawn" && !this.#cancelled.has(id));
+		if (children.length > 0) throw new Parks("open-children", openChildren(children.map(({ id }) => id)));
+		const steps = [...this.#steps.keys()];
+		if (steps.length > 0) this.#run.agent.warn(leftOpen(this.#run, steps));
 		await this.#calls.close();
-		return { value: outcome.value };
+		for (const call of open) this.#works.delete(this.#toolCallId(call.id));
+	}
+
+	/** Begins the code again. What the code does after the call does not count. */
+	async #continueAsNew({ id, input }: NewCall<FlowCall>): Promise<CarriedOut> {
+		await this.#leaveOpen(this.#replayer.openCalls());
+		await this.#commit([noteOf.continued({ id, input: (input as ContinueCall).input })]);
+		return { kind: "continues" };
+	}
+
+	#toolCallId(id: string): string {
+		return toolCallIdOf(this.#run.runId, stateOf(this.#run), id);
+	}
+
+	#keepWork({ id, input }: NewCall<FlowCall>): void {
+		if (input.kind === "tool" && input.work !== undefined) this.#works.set(this.#toolCallId(id), input.work);
+	}
+
+	async #cancel(calls: Iterable<string>): Promise<void> {
+		for (const id of [...calls]) await this.#calls.cancel(this.#toolCallId(id));
 	}
 
 	/** Gives the code, and the open waits, what was committed since the last time, in the form that policy admitted. */
@@ -141,6 +209,11 @@ export class Execution {
 		const { records } = stateOf(this.#run);
 		for (const record of records.from(this.#read)) {
 			this.#waits.take(record);
+			if (record.kind === "cancelled") this.#cancelled.add(record.note.of);
+			if (record.kind === "tool") {
+				this.#cancelled.delete(record.id);
+				this.#works.delete(this.#toolCallId(record.id));
+			}
 			if (record.kind === "retried") this.#attempts?.set(record.note.id, record.note.attempt);
 			if (record.kind === "started") this.#attempts?.set(record.note.id, record.note.attempt);
 			this.#replayer.take(codeRecords(record));
@@ -154,8 +227,9 @@ export class Execution {
 		const now = clock.now();
 		const ports = { now: () => now, uuid: () => ids.uuid() };
 		const facts = calls.map(({ id, does, input }): Fact => {
-			if (input.kind === "value") return noteOf.value({ id, does, value: input.value(ports) });
-			if (input.kind === "step" || input.kind === "tool") return noteOf.called({ id, does });
+			if (input.kind === "value") return valueNote(id, does, input.topic, input.value(ports));
+			if (input.kind === "cancel") return noteOf.cancelled({ id, of: input.of });
+			if (input.kind !== "wait") return noteOf.called({ id, does });
 			const until = input.until(now);
 			return noteOf.called({
 				id,
@@ -164,15 +238,18 @@ export class Execution {
 				...(input.event === undefined ? {} : { event: input.event }),
 			});
 		});
-		const { runId } = this.#run;
-		const toolCalls = calls.flatMap(({ id, input }) => {
+		const state = stateOf(this.#run);
+		const toolCalls = calls.flatMap((call) => {
+			const { id, input } = call;
 			if (input.kind !== "tool") return [];
+			this.#keepWork(call);
 			const { toolName } = input;
-			return [{ toolCallId: toolCallIdOf(runId, id), toolName, arguments: input.arguments(id) }];
+			return [{ toolCallId: this.#toolCallId(id), toolName, arguments: input.arguments(idInRun(state, id)) }];
 		});
 		if (toolCalls.length > 0) await this.#calls.add(toolCalls, facts);
 		else await this.#commit(facts);
 		for (const { id, input } of calls) if (input.kind === "step") this.#start(id, input, 1);
+		await this.#cancel(calls.flatMap(({ input }) => (input.kind === "cancel" ? [input.of] : [])));
 	}
 
 	/**
@@ -310,43 +387,3 @@ export class Execution {
 
 const longestTimer = 2 ** 31 - 1;
 const nothing: ReadonlySet<string> = new Set();
-
-/** Other code can continue the run, so it is parked and does not fail. */
-function parks(error: HoldfastError): Parks {
-	return new Parks(error.code === "code_diverged" ? "code-diverged" : "code-stuck", error);
-}
-
-function diverged({
-	expected,
-	came,
-}: Omit<Divergence, "came"> & { readonly came: Divergence["came"] | "nothing" }): HoldfastError {
-	const named = ({ id, does }: Divergence["expected"]): string => `the ${does} ${JSON.stringify(id)}`;
-	const instead =
-		came === "nothing" ? "the code makes no call" : "end" in came ? "the code ended" : `${named(came)} came`;
-	return new HoldfastError(
-		"code_diverged",
-		`The code of the workflow no longer matches the record of this run: ${named(expected)} was expected, and ${instead}. Deploy the earlier code, or guard the change with \`flow.version()\`, and then call \`release()\` of the session. If the code did not change, it depends on something that is not recorded: use \`flow.now()\`, \`flow.random()\` and steps.`,
-		{
-			data: {
-				expected,
-				came: came === "nothing" ? { does: "nothing" } : "end" in came ? { does: "end" } : came,
-			},
-		},
-	);
-}
-
-function stuck({ runId }: Run): HoldfastError {
-	return new HoldfastError(
-		"workflow_stuck",
-		"The code of the workflow awaits something that is not one of its calls, and that did not happen within 10 seconds. Await timers, requests and other promises inside of a `flow.step()`. Deploy the corrected code, and then call `release()` of the session.",
-		{ data: { runId } },
-	);
-}
-
-function leftOpen({ runId, sessionKey }: Run, steps: readonly string[]): HoldfastError {
-	return new HoldfastError(
-		"workflow_left_steps",
-		`The workflow in the session ${JSON.stringify(sessionKey)} returned while steps were running: ${steps.join(", ")}. Their signals are aborted and their outcomes are not recorded. Await them.`,
-		{ data: { runId, steps } },
-	);
-}

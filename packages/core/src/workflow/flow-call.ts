@@ -1,6 +1,7 @@
 // The calls that a workflow's code makes, as they reach the code that performs them.
 import type { ToolCallOutcome } from "../facts/index.ts";
 import type { Reconciliation } from "../tools/index.ts";
+import type { ModelWork } from "./model-work.ts";
 
 /** What a step's function receives. */
 export interface StepContext {
@@ -34,6 +35,21 @@ export interface StepCall {
 export interface ValueCall {
 	readonly kind: "value";
 	value(ports: { now(): number; uuid(): string }): unknown;
+	/** For a value that others see: a line of the log, or the published state. */
+	readonly topic?: "log" | "state";
+}
+
+/** Cancels a call of a child workflow. */
+export interface CancelCall {
+	readonly kind: "cancel";
+	/** Id of that call. */
+	readonly of: string;
+}
+
+/** Begins the code again with this input. */
+export interface ContinueCall {
+	readonly kind: "continue";
+	readonly input: string;
 }
 
 /** A wait for a time, or for an event. */
@@ -50,6 +66,8 @@ export interface ToolCallOfFlow {
 	readonly toolName: string;
 	/** Returns the arguments, given the id of the call. */
 	arguments(id: string): Record<string, unknown>;
+	/** For a model call: the work that the arguments do not describe. */
+	readonly work?: ModelWork;
 }
 
 /** How a tool call ended, as the code's operations receive it. */
@@ -59,4 +77,4 @@ export interface ToolOutcomeOfFlow {
 	readonly approved?: boolean;
 }
 
-export type FlowCall = StepCall | ValueCall | WaitCall | ToolCallOfFlow;
+export type FlowCall = StepCall | ValueCall | WaitCall | ToolCallOfFlow | CancelCall | ContinueCall;

@@ -1,66 +1,36 @@
 // What the code of a workflow calls: each method is a call on record.
-import { checkOptionNames, HoldfastError, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError } from "@holdfast/upp";
+import type { AgentOptions } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";
+import type { OutputOf, OutputSchema } from "../output/index.ts";
 import type { Branch } from "../replayer/index.ts";
 import { delegateToolName } from "../subagents/index.ts";
-import type { InferToolInput, InferToolOutput, Reconciliation } from "../tools/index.ts";
-import { approveTool, askTool } from "./built-in-tools.ts";
+import type { InferToolInput, InferToolOutput } from "../tools/index.ts";
+import { approveTool, askTool, modelTool } from "./built-in-tools.ts";
 import { type Duration, millisecondsOf, timeOf } from "./duration.ts";
+import { inputText } from "./event-message.ts";
 import type { FlowCall, StepCall, StepContext, ToolOutcomeOfFlow } from "./flow-call.ts";
-
-/** Options of a step. */
-export interface StepOptions<Value = unknown> {
-	/**
-	 * What happens if the process dies during the step. `pure`: it may run again any number of times. `idempotent`: it
-	 * runs again with the same `idempotencyKey`. `manual-recovery` (the default): it does not run again, and the code
-	 * receives the error `step_outcome_unknown`, unless `reconcile` determines the outcome.
-	 */
-	readonly retryPolicy?: "pure" | "idempotent" | "manual-recovery";
-	/** How often the step is tried again after an error. An error whose `retryable` is false is final. Default 0. */
-	readonly retries?: number;
-	/** The delay before the first retry. It doubles with each further one. Default 1 second. */
-	readonly retryDelay?: Duration;
-	/** The longest delay between two attempts. Default 5 minutes. */
-	readonly maxRetryDelay?: Duration;
-	/**
-	 * How long an attempt may take. After that, its signal is aborted and the attempt fails with `step_timeout`. Default:
-	 * no limit.
-	 */
-	readonly timeout?: Duration;
-	/**
-	 * Determines the outcome of a step during which the process died: `{ result }`, `{ error }`, `{ retry: true }` to run
-	 * it again, or undefined if the outcome stays unknown. Only for `manual-recovery`. Default: none.
-	 */
-	reconcile?(call: { readonly idempotencyKey: string }): Reconciliation | Promise<Reconciliation>;
-	/**
-	 * Undoes the step if the workflow fails after it. Undo functions run in reverse order, each as a step with the same
-	 * options. Default: none.
-	 */
-	undo?(value: Value, context: StepContext): unknown;
-}
-
-/** Options of a wait for an event. */
-export interface EventOptions {
-	/** How long to wait. Default: no limit. */
-	readonly timeout?: Duration;
-}
-
-const stepNames = optionNames<StepOptions>({
-	retryPolicy: true,
-	retries: true,
-	retryDelay: true,
-	maxRetryDelay: true,
-	timeout: true,
-	reconcile: true,
-	undo: true,
-});
-const eventNames = optionNames<EventOptions>({ timeout: true });
+import { checkName, nameOf, randomOf, resultOf, storableOf } from "./flow-checks.ts";
+import type { ChildWorkflow, FlowChild, NamedAgent } from "./flow-children.ts";
+import {
+	type EventOptions,
+	eventNames,
+	type ModelOptions,
+	modelNames,
+	type StepOptions,
+	stepCall,
+} from "./flow-options.ts";
+import { modelWork } from "./model-work.ts";
 
 /** About the run that a workflow's code works in. */
 export interface FlowAbout {
 	readonly runId: string;
 	readonly sessionKey: string | undefined;
 	readonly caller: Caller | undefined;
+	/** Prices of models. */
+	readonly prices: AgentOptions["prices"];
+	/** Checks an input of the workflow. Rejects with `invalid_input`. */
+	checkInput(input: unknown): Promise<void>;
 }
 
 /** A completed step that can be undone. */
@@ -208,6 +178,131 @@ export class Flow {
 	}
 
 	/**
+	 * Calls a model once and returns its text, or its answer as the schema in `output` validates it. The call is recorded
+	 * with its usage, which the workflow's budget counts. After a crash during the call, the model is called again. For
+	 * a conversation, or for tools that the model calls, use `agent()`.
+	 *
+	 * Rejects with `tool_call_failed` if the call has no result: the model failed, its answer stayed invalid, or the
+	 * workflow's policy refused the call. Rejects with `invalid_argument`, `invalid_option` and `invalid_schema`.
+	 */
+	async model<const Schema extends OutputSchema = never>(
+		model: NonNullable<AgentOptions["model"]>,
+		prompt: string,
+		options: ModelOptions<Schema> = {},
+	): Promise<[Schema] extends [never] ? string : OutputOf<Schema>> {
+		checkOptionNames(options, modelNames, { of: "flow.model()" });
+		if (typeof prompt !== "string" || prompt === "")
+			throw new HoldfastTypeError("invalid_argument", "flow.model(model, prompt) takes a non-empty prompt.");
+		const { name = "model" } = options;
+		checkName(name, "model");
+		const { work, modelId } = modelWork(model, options, this.#about.prices);
+		const call: FlowCall = {
+			kind: "tool",
+			toolName: modelTool,
+			arguments: () => ({ prompt, model: modelId }),
+			work,
+		};
+		const ended = (await this.#branch.call(name, "model", call)) as ToolOutcomeOfFlow;
+		const answer = resultOf(`The model call ${JSON.stringify(name)}`, ended);
+		const { text, output } = answer as { readonly text?: string; readonly output?: unknown };
+		return (options.output === undefined ? text : output) as never;
+	}
+
+	/**
+	 * Runs one of the workflow's `workflows` in a session of its own and returns its result. While the child waits, so does
+	 * this workflow, and its `pending()` lists the child's calls. If this run ends first, the child is cancelled.
+	 *
+	 * Rejects with `tool_call_failed` if the child failed or was cancelled, or is not one of the workflow's, and with
+	 * `invalid_input` if the input is not JSON.
+	 */
+	async child<Input, Output>(workflow: ChildWorkflow<Input, Output>, input: Input): Promise<Output> {
+		return this.#startChild(workflow, input, "child").result;
+	}
+
+	/**
+	 * Like `child()`, but returns a handle at once, for a child that runs alongside other work. Await `result()` or
+	 * `cancel()` of the handle before the workflow ends: otherwise the run is parked with `workflow_open_children`.
+	 *
+	 * @throws HoldfastError `invalid_argument` for something other than a workflow; `invalid_input` if the input is not JSON.
+	 */
+	spawn<Input, Output>(workflow: ChildWorkflow<Input, Output>, input: Input): FlowChild<Output> {
+		const { id, result } = this.#startChild(workflow, input, "spawn");
+		return {
+			id,
+			result: () => result,
+			cancel: async () => {
+				await this.#branch.call("cancel", "cancel", { kind: "cancel", of: id });
+				await result.catch(() => {});
+			},
+		};
+	}
+
+	#startChild<Input, Output>(
+		workflow: ChildWorkflow<Input, Output>,
+		input: Input,
+		does: "child" | "spawn",
+	): { readonly id: string; readonly result: Promise<Output> } {
+		const name = nameOf(workflow, does);
+		const prompt = inputText(
+			storableOf(input, `The input of the workflow ${JSON.stringify(name)}`, "invalid_input"),
+		);
+		const call: FlowCall = {
+			kind: "tool",
+			toolName: delegateToolName(name),
+			arguments: (id) => ({ prompt, sessionKey: id }),
+		};
+		const { id, result } = this.#branch.begin(name, does, call);
+		const outputOf = (ended: unknown): Output => {
+			const answer = resultOf(`The workflow ${JSON.stringify(name)}`, ended as ToolOutcomeOfFlow);
+			return (answer as { readonly output?: unknown }).output as Output;
+		};
+		const output = result.then(outputOf);
+		output.catch(() => {}); // handled by those who await it
+		return { id, result: output };
+	}
+
+	/**
+	 * Records a line for people: it appears as an event with the topic `workflow-log`, in the inspector and in telemetry, once,
+	 * however often the code runs again. `data` must be JSON data.
+	 *
+	 * Rejects with `invalid_argument` for an empty message, and `unserialisable_value`.
+	 */
+	async log(message: string, data?: unknown): Promise<void> {
+		if (typeof message !== "string" || message === "")
+			throw new HoldfastTypeError("invalid_argument", "flow.log(message) takes a non-empty text.");
+		const stored = storableOf(data, "The data of flow.log()", "unserialisable_value");
+		const value = stored === undefined ? { message } : { message, data: stored };
+		await this.#branch.call("log", "log", { kind: "value", topic: "log", value: () => value });
+	}
+
+	/**
+	 * Publishes a value that shows how far the workflow is. `state()` of its session returns the last one, also in other
+	 * processes, over HTTP, and after the run has ended. It must be JSON data.
+	 *
+	 * Rejects with `unserialisable_value`.
+	 */
+	async state(value: unknown): Promise<void> {
+		const state = storableOf(value, "The value of flow.state()", "unserialisable_value") ?? null;
+		await this.#branch.call("state", "state", { kind: "value", topic: "state", value: () => ({ state }) });
+	}
+
+	/**
+	 * Begins the workflow again from its first line, with another input and an empty record, so that a workflow that never
+	 * ends stays small. The run keeps its id, its published state, and the events that no code has waited for. Completed steps
+	 * can no longer be undone. The promise never settles: write `return flow.continueAsNew(input)`.
+	 *
+	 * Rejects with `invalid_input` if the schema refuses the input or it is not JSON.
+	 */
+	async continueAsNew(input?: unknown): Promise<never> {
+		const stored = storableOf(input, "The input of flow.continueAsNew()", "invalid_input");
+		await this.#about.checkInput(stored ?? null);
+		return this.#branch.call("continue", "continue", {
+			kind: "continue",
+			input: inputText(stored),
+		}) as Promise<never>;
+	}
+
+	/**
 	 * Asks a person to approve something, and returns the decision. The call waits without a process. `pending()` lists it
 	 * with its name and details, and `answer()` decides it.
 	 *
@@ -290,72 +385,4 @@ export class Flow {
 	#value(name: string, value: (ports: { now(): number; uuid(): string }) => unknown): Promise<unknown> {
 		return this.#branch.call(name, name, { kind: "value", value });
 	}
-}
-
-/** An agent with a name. */
-interface NamedAgent<Output> {
-	readonly name?: string;
-	readonly "~types"?: { readonly output: Output } | undefined;
-}
-
-function nameOf(given: { readonly name?: unknown } | undefined, of: string): string {
-	const { name } = given ?? {};
-	if (typeof name === "string") return name;
-	throw new HoldfastTypeError("invalid_argument", `flow.${of}() takes a ${of} with a name.`);
-}
-
-function resultOf(what: string, { outcome, result }: ToolOutcomeOfFlow): unknown {
-	if (outcome === "done") return result;
-	const why = typeof result === "string" ? result : JSON.stringify(result);
-	throw new HoldfastError("tool_call_failed", `${what} has no result (${outcome}): ${why}`, {
-		data: { outcome },
-	});
-}
-
-function checkName(name: unknown, of: string): void {
-	if (typeof name === "string" && name !== "" && name.length <= 200) return;
-	throw new HoldfastTypeError("invalid_argument", `flow.${of}() takes a name: text of 1 to 200 characters.`);
-}
-
-/** @throws HoldfastError `invalid_option` naming the option. */
-function stepCall(run: StepCall["run"], options: StepOptions): StepCall {
-	checkOptionNames(options, stepNames, { of: "flow.step()" });
-	const {
-		retryPolicy = "manual-recovery",
-		retries = 0,
-		retryDelay = 1_000,
-		maxRetryDelay = 300_000,
-		timeout,
-		reconcile,
-		undo,
-	} = options;
-	if (!["pure", "idempotent", "manual-recovery"].includes(retryPolicy))
-		throw invalid("`retryPolicy` must be `pure`, `idempotent` or `manual-recovery`");
-	if (!(Number.isSafeInteger(retries) && retries >= 0) && retries !== Number.POSITIVE_INFINITY)
-		throw invalid("`retries` must be a whole number from 0, or Infinity");
-	if (retries === 0 && (options.retryDelay ?? options.maxRetryDelay) !== undefined)
-		throw invalid("`retryDelay` and `maxRetryDelay` have no effect without `retries`");
-	if (reconcile !== undefined && retryPolicy !== "manual-recovery")
-		throw invalid("`reconcile` has no effect with this `retryPolicy`, which runs the step again");
-	for (const [name, value] of Object.entries({ reconcile, undo }))
-		if (value !== undefined && typeof value !== "function") throw invalid(`\`${name}\` must be a function`);
-	return {
-		kind: "step",
-		run,
-		retryPolicy,
-		retries,
-		retryDelayMs: millisecondsOf(retryDelay, "`retryDelay`"),
-		maxRetryDelayMs: millisecondsOf(maxRetryDelay, "`maxRetryDelay`"),
-		timeoutMs: timeout === undefined ? undefined : millisecondsOf(timeout, "`timeout`"),
-		reconcile: reconcile?.bind(options),
-	};
-}
-
-function invalid(why: string): HoldfastError {
-	return new HoldfastTypeError("invalid_option", `An option of flow.step() was refused: ${why}.`);
-}
-
-/** The first 12 hexadecimal digits of a UUIDv4 are random. */
-function randomOf(uuid: string): number {
-	return Number.parseInt(uuid.replaceAll("-", "").slice(0, 12), 16) / 2 ** 48;
 }

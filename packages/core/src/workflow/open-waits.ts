@@ -58,6 +58,7 @@ export class OpenWaits {
 				this.#events.set(record.event.inputId, record.event);
 				return;
 			case "value":
+			case "cancelled":
 			case "tool":
 				return;
 			default:

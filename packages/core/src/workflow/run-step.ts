@@ -4,7 +4,7 @@ import { type Run, withinCall } from "../engine/index.ts";
 import { errorData } from "../facts/index.ts";
 import { plainJson } from "../tools/index.ts";
 import type { StepCall } from "./flow-call.ts";
-import type { RecordedError } from "./workflow-notes.ts";
+import { idInRun, type RecordedError, stateOf } from "./workflow-notes.ts";
 
 /** An attempt of a step. */
 export interface StepAttempt {
@@ -20,8 +20,8 @@ export type Attempted =
 	| { readonly error: RecordedError; readonly isFinal: boolean };
 
 /** Returns the key that identifies a step in every attempt. */
-function keyOf({ runId }: Run, id: string): string {
-	return `${runId}.${id}`;
+function keyOf(run: Run, id: string): string {
+	return `${run.runId}.${idInRun(stateOf(run), id)}`;
 }
 
 /** Calls the function of a step once. Never rejects. */

@@ -1,5 +1,6 @@
 // The decider of workflows: reads the input, runs the code, undoes steps after a failure, and records the result.
 import { HoldfastError } from "@holdfast/upp";
+import type { AgentOptions } from "../agent/index.ts";
 import { commit, type Run, saidAtTheEnd } from "../engine/index.ts";
 import { type Fact, finalOutputTag, outputTopic } from "../facts/index.ts";
 import type { Branch } from "../replayer/index.ts";
@@ -7,9 +8,10 @@ import { formatIssues } from "../schema/index.ts";
 import type { DecidingStrategy } from "../strategies/index.ts";
 import { plainJson, type ValidatedInput } from "../tools/index.ts";
 import { messageEvent, readEvent, readInput } from "./event-message.ts";
-import { Execution } from "./execution.ts";
+import { type CarriedOut, Execution, type KeptInProcess } from "./execution.ts";
 import { Flow } from "./flow.ts";
 import type { FlowCall } from "./flow-call.ts";
+import type { ModelWorks } from "./model-work.ts";
 import { SuspendedCodes } from "./suspended-code.ts";
 import { evolveWorkflow, newState, stateOf, type WorkflowState } from "./workflow-notes.ts";
 
@@ -22,11 +24,13 @@ export interface WorkflowCode {
 	run(flow: Flow, input: unknown): unknown;
 	readonly input: Check;
 	readonly output: Check;
+	/** Prices of models. */
+	readonly prices: AgentOptions["prices"];
 }
 
 /** Returns the strategy of an agent whose runs are runs of the workflow. */
-export function workflowStrategy(workflow: WorkflowCode): Partial<DecidingStrategy> {
-	const suspended = new SuspendedCodes();
+export function workflowStrategy(workflow: WorkflowCode, works: ModelWorks): Partial<DecidingStrategy> {
+	const kept = { suspended: new SuspendedCodes(), works };
 	return {
 		name: workflow.name,
 		decide: () => ({ kind: "finish" }),
@@ -36,7 +40,7 @@ export function workflowStrategy(workflow: WorkflowCode): Partial<DecidingStrate
 			check: checkEvent,
 		},
 		evolve: (own, entry) => evolveWorkflow(own as WorkflowState, entry),
-		code: (run) => runCode(run, workflow, suspended),
+		code: (run) => runCode(run, workflow, kept),
 	};
 }
 
@@ -50,19 +54,34 @@ function checkEvent(text: string, own: unknown): void {
 	if (kept !== undefined && kept >= keptEvents) throw tooManyEvents(name);
 }
 
-async function runCode(run: Run, workflow: WorkflowCode, suspended: SuspendedCodes): Promise<void> {
+async function runCode(run: Run, workflow: WorkflowCode, kept: KeptInProcess): Promise<void> {
 	const { runId, sessionKey, caller } = run;
-	const input = await inputOf(run, workflow);
-	const code = async (main: Branch<FlowCall>): Promise<unknown> => {
-		const flow = new Flow(main, { runId, sessionKey, caller });
-		try {
-			return await workflow.run(flow, input);
-		} catch (error) {
-			const failed = await flow.undo();
-			throw failed.length === 0 ? error : undoFailed(error, failed);
-		}
+	const { name, prices } = workflow;
+	const about = {
+		runId,
+		sessionKey,
+		caller,
+		prices,
+		async checkInput(given: unknown) {
+			const found = await checkInput(name, workflow.input, given);
+			if (!found.ok) throw invalidInput(name, found.message);
+		},
 	};
-	const result = await new Execution(run, code, suspended).carryOut();
+	let carried: CarriedOut;
+	do {
+		const input = await inputOf(run, workflow);
+		const code = async (main: Branch<FlowCall>): Promise<unknown> => {
+			const flow = new Flow(main, about);
+			try {
+				return await workflow.run(flow, input);
+			} catch (error) {
+				const failed = await flow.undo();
+				throw failed.length === 0 ? error : undoFailed(error, failed);
+			}
+		};
+		carried = await new Execution(run, code, kept).carryOut();
+	} while (carried.kind === "continues");
+	const { value: result } = carried;
 	// The process may have died between the result and the end of the run.
 	if (stateOf(run).hasEnded) return;
 	const value = await outputOf(result, workflow);
@@ -122,7 +141,7 @@ async function outputOf(result: unknown, { name, output: check }: WorkflowCode):
 }
 
 /** Creates the error for an event that no run can receive. */
-export function notRunning(event: string): HoldfastError {
+function notRunning(event: string): HoldfastError {
 	return new HoldfastError(
 		"workflow_not_running",
 		`The event ${JSON.stringify(event)} was sent to a session in which no run of the workflow is open. Start one with \`send(input)\`.`,

@@ -1,7 +1,7 @@
 // The record of a workflow in the journal: one note per call and per outcome (keeps I2, I3), and their fold.
 import { HoldfastError } from "@holdfast/upp";
 import type { Entry, Fact, SessionState } from "../facts/index.ts";
-import { outputTopic, workflowSettled } from "../facts/index.ts";
+import { outputTopic, workflowSettled, workflowState } from "../facts/index.ts";
 import type { CodeOutcome, CodeRecord } from "../replayer/index.ts";
 import { List } from "../state/index.ts";
 import { readEvent } from "./event-message.ts";
@@ -15,6 +15,14 @@ const topics = {
 	settled: workflowSettled,
 	/** The code made a call whose outcome is known at once. */
 	value: "workflow-value",
+	/** A line of the log. */
+	log: "workflow-log",
+	/** The code published its state. */
+	state: workflowState,
+	/** The code cancelled a child. */
+	cancelled: "workflow-cancelled",
+	/** The code begins again with another input. */
+	continued: "workflow-continued",
 	/** An attempt of a step failed, and it is tried again later. */
 	retried: "workflow-retried",
 	/** Another attempt of a step begins. */
@@ -55,6 +63,29 @@ interface ValueNote {
 	readonly value?: unknown;
 }
 
+interface LogNote {
+	readonly id: string;
+	readonly message: string;
+	readonly data?: unknown;
+}
+
+interface StateNote {
+	readonly id: string;
+	readonly state: unknown;
+}
+
+interface CancelledNote {
+	readonly id: string;
+	/** Id of the call. */
+	readonly of: string;
+}
+
+interface ContinuedNote {
+	readonly id: string;
+	/** The input as the text of a message. */
+	readonly input: string;
+}
+
 interface StartedNote {
 	readonly id: string;
 	/** Number of the attempt, from 2. */
@@ -84,6 +115,7 @@ export type WorkflowRecord =
 	| { readonly kind: "called"; readonly note: CalledNote }
 	| { readonly kind: "settled"; readonly note: SettledNote }
 	| { readonly kind: "value"; readonly note: ValueNote }
+	| { readonly kind: "cancelled"; readonly note: CancelledNote }
 	| { readonly kind: "retried"; readonly note: RetriedNote }
 	| { readonly kind: "started"; readonly note: StartedNote }
 	| { readonly kind: "tool"; readonly id: string; readonly ended: ToolOutcomeOfFlow }
@@ -94,13 +126,21 @@ export interface WorkflowState {
 	/** Text of the message that started the run; undefined until it is taken. */
 	readonly input: string | undefined;
 	readonly records: List<WorkflowRecord>;
+	/** How often the code has begun again. */
+	readonly generation: number;
 	/** How many received events the code has not waited for. */
 	readonly kept: number;
 	/** Whether the code has returned. */
 	readonly hasEnded: boolean;
 }
 
-export const newState: WorkflowState = { input: undefined, records: List.empty(), kept: 0, hasEnded: false };
+export const newState: WorkflowState = {
+	input: undefined,
+	records: List.empty(),
+	generation: 0,
+	kept: 0,
+	hasEnded: false,
+};
 
 /** Returns the fold of a run that has been started. */
 export function stateOf({ state }: { readonly state: SessionState }): WorkflowState {
@@ -117,13 +157,14 @@ export function evolveWorkflow(state: WorkflowState, { fact, runId }: Entry): Wo
 			return { ...withRecord(state, { kind: "event", event }), kept: state.kept + 1 };
 		}
 		case "note": {
+			if (fact.topic === topics.continued) return continued(state, fact.value as ContinuedNote);
 			const record = recordOf(fact.topic, fact.value);
 			if (record === undefined) return state;
 			const usesEvent = record.kind === "settled" && record.note.inputId !== undefined;
 			return { ...withRecord(state, record), kept: state.kept - (usesEvent ? 1 : 0) };
 		}
 		case "tool.settled": {
-			const id = codeIdOf(runId, fact.callId);
+			const id = codeIdOf(runId, state, fact.callId);
 			if (id === undefined) return state;
 			const { outcome, result, approved } = fact;
 			const ended = approved === undefined ? { outcome, result } : { outcome, result, approved };
@@ -136,13 +177,31 @@ export function evolveWorkflow(state: WorkflowState, { fact, runId }: Entry): Wo
 	}
 }
 
-/** Returns the id of a tool call of the code, unique in its session. */
-export function toolCallIdOf(runId: string, id: string): string {
-	return `${runId}:${id}`;
+/** Returns the id of a call of the code, unique within its run. */
+export function idInRun({ generation }: Pick<WorkflowState, "generation">, id: string): string {
+	return generation === 0 ? id : `${generation}~${id}`;
 }
 
-function codeIdOf(runId: string, toolCallId: string): string | undefined {
-	return toolCallId.startsWith(`${runId}:`) ? toolCallId.slice(runId.length + 1) : undefined;
+/** Returns the id of a tool call of the code, unique in its session. */
+export function toolCallIdOf(runId: string, state: Pick<WorkflowState, "generation">, id: string): string {
+	return `${runId}:${idInRun(state, id)}`;
+}
+
+function codeIdOf(runId: string, state: WorkflowState, toolCallId: string): string | undefined {
+	const prefix = toolCallIdOf(runId, state, "");
+	return toolCallId.startsWith(prefix) ? toolCallId.slice(prefix.length) : undefined;
+}
+
+/** Returns the state of code that begins again. Events that nothing has waited for are kept. */
+function continued(state: WorkflowState, { input }: ContinuedNote): WorkflowState {
+	const used = new Set<string>();
+	for (const record of state.records.from(0))
+		if (record.kind === "settled" && record.note.inputId !== undefined) used.add(record.note.inputId);
+	let records: WorkflowState["records"] = List.empty();
+	for (const record of state.records.from(0))
+		if (record.kind === "event" && !used.has(record.event.inputId)) records = records.append(record);
+	const generation = state.generation + 1;
+	return { input, records, generation, kept: records.length, hasEnded: false };
 }
 
 function withRecord(state: WorkflowState, record: WorkflowRecord): WorkflowState {
@@ -157,6 +216,12 @@ function recordOf(topic: string, value: unknown): WorkflowRecord | undefined {
 			return { kind: "settled", note: value as SettledNote };
 		case topics.value:
 			return { kind: "value", note: value as ValueNote };
+		case topics.log:
+			return { kind: "value", note: { id: (value as LogNote).id, does: "log" } };
+		case topics.state:
+			return { kind: "value", note: { id: (value as StateNote).id, does: "state" } };
+		case topics.cancelled:
+			return { kind: "cancelled", note: value as CancelledNote };
 		case topics.retried:
 			return { kind: "retried", note: value as RetriedNote };
 		case topics.started:
@@ -180,6 +245,13 @@ export function codeRecords(record: WorkflowRecord): readonly CodeRecord[] {
 				{ kind: "settled", id, outcome: { ok: true, value } },
 			];
 		}
+		case "cancelled": {
+			const { id } = record.note;
+			return [
+				{ kind: "called", id, does: "cancel" },
+				{ kind: "settled", id, outcome: { ok: true, value: undefined } },
+			];
+		}
 		case "tool":
 			return [{ kind: "settled", id: record.id, outcome: { ok: true, value: record.ended } }];
 		default:
@@ -201,10 +273,25 @@ export const noteOf = {
 	called: (note: CalledNote): Fact => fact(topics.called, note),
 	settled: (note: SettledNote): Fact => fact(topics.settled, note),
 	value: (note: ValueNote): Fact => fact(topics.value, note),
+	log: (note: LogNote): Fact => fact(topics.log, note),
+	state: (note: StateNote): Fact => fact(topics.state, note),
+	cancelled: (note: CancelledNote): Fact => fact(topics.cancelled, note),
+	continued: (note: ContinuedNote): Fact => fact(topics.continued, note),
 	retried: (note: RetriedNote): Fact => fact(topics.retried, note),
 	started: (note: StartedNote): Fact => fact(topics.started, note),
 };
 
 function fact(topic: string, value: unknown): Fact {
 	return { kind: "note", step: 0, topic, value };
+}
+
+/** The note of a value. Values that others see have a topic of their own. */
+export function valueNote(
+	id: string,
+	does: string,
+	topic: "log" | "state" | undefined,
+	value: unknown,
+): Fact {
+	if (topic === undefined) return noteOf.value({ id, does, value });
+	return noteOf[topic]({ id, ...(value as { readonly message: string; readonly state: unknown }) });
 }

@@ -1,6 +1,6 @@
 // A session of a workflow, and its runs.
 import { HoldfastError, HoldfastTypeError, isThenable } from "@holdfast/upp";
-import type { ErrorData, RunEndEvent } from "../facts/index.ts";
+import { type ErrorData, type RunEndEvent, workflowStateKey } from "../facts/index.ts";
 import type { AgentRun, RunResult, Session } from "../sessions/index.ts";
 import { plainJson } from "../tools/index.ts";
 import { eventText, inputText } from "./event-message.ts";
@@ -122,6 +122,16 @@ export class WorkflowSession<Input = unknown, Output = unknown> {
 		const text = eventText(event, storable(payload));
 		const run = await this.session.steer(text, options);
 		run.detach();
+	}
+
+	/**
+	 * Returns the value that the code published last with `flow.state()`; undefined without any. Works in any process, and
+	 * after the run has ended. It is also the member `workflow` of the metadata of the session's state.
+	 *
+	 * Rejects with `journal_failed` and `agent_closed`.
+	 */
+	async state<State = unknown>(): Promise<State | undefined> {
+		return (await this.session.state()).metadata[workflowStateKey] as State | undefined;
 	}
 
 	/**

@@ -6,6 +6,7 @@ import type { AgentRun, RecoverOptions, SuperviseOptions } from "../sessions/ind
 import { readToolInput, type ToolSet } from "../tools/index.ts";
 import { builtInTools } from "./built-in-tools.ts";
 import type { Flow } from "./flow.ts";
+import { type ModelWorks, modelCalls } from "./model-work.ts";
 import { noModel } from "./no-model.ts";
 import { type Check, workflowStrategy } from "./run-workflow.ts";
 import { WorkflowSession } from "./workflow-session.ts";
@@ -22,6 +23,7 @@ export interface WorkflowOptions<
 		| "host"
 		| "namespace"
 		| "middleware"
+		| "prices"
 		| "maxRestarts"
 		| "onAgentChange"
 		| "onWarning"
@@ -38,6 +40,8 @@ export interface WorkflowOptions<
 	readonly input?: Input;
 	/** Schema of the result. Default: any JSON value. */
 	readonly output?: Output;
+	/** The workflows that the code runs with `flow.child()` and `flow.spawn()`. Default: none. */
+	readonly workflows?: readonly Pick<Workflow, "name" | "agent">[];
 }
 
 const names = optionNames<WorkflowOptions>({
@@ -48,6 +52,8 @@ const names = optionNames<WorkflowOptions>({
 	description: true,
 	tools: true,
 	subagents: true,
+	workflows: true,
+	prices: true,
 	host: true,
 	namespace: true,
 	middleware: true,
@@ -73,7 +79,8 @@ export class Workflow<Input = unknown, Output = unknown> {
 	/** @internal */
 	constructor(options: WorkflowOptions, run: (flow: Flow, input: never) => unknown) {
 		this.#given = [options, run];
-		const { name, version, input, output, tools = [], ...others } = options;
+		const { name, version, input, output, tools = [], workflows, subagents, ...others } = options;
+		const works: ModelWorks = new Map();
 		this.name = name;
 		this.#input = checkOf(input, "input");
 		const code = {
@@ -81,15 +88,20 @@ export class Workflow<Input = unknown, Output = unknown> {
 			run: run as (flow: Flow, input: unknown) => unknown,
 			input: this.#input,
 			output: checkOf(output, "output"),
+			prices: options.prices,
 		};
-		const execution = workflowStrategy(code) as AgentOptions["execution"];
+		const execution = workflowStrategy(code, works) as AgentOptions["execution"];
 		// The fingerprint of a run contains the instructions, so a change of the version is a change of the agent.
 		const instructions = version === undefined ? {} : { instructions: `${name}@${version}` };
+		const children = agentsOf(workflows, subagents);
 		this.agent = agent({
+			// Workflows that run as children need a description.
+			description: `Runs the workflow ${name}.`,
 			...others,
+			...(children === undefined ? {} : { subagents: children }),
 			name,
 			model: noModel(),
-			tools: withBuiltIn(tools),
+			tools: withBuiltIn(tools, works),
 			execution,
 			...instructions,
 		} as AgentOptions) as Agent;
@@ -184,9 +196,23 @@ export function workflow<
 }
 
 /** Tools from a record get its names. */
-function withBuiltIn(tools: ToolSet): ToolSet {
+function withBuiltIn(tools: ToolSet, works: ModelWorks): ToolSet {
 	const own = Array.isArray(tools) ? tools : Object.entries(tools).map(([name, tool]) => ({ ...tool, name }));
-	return [...own, ...builtInTools] as ToolSet;
+	return [...own, ...builtInTools, modelCalls(works)] as ToolSet;
+}
+
+/** Returns the agents of children and sub-agents; undefined without any. */
+function agentsOf(
+	workflows: WorkflowOptions["workflows"],
+	subagents: AgentOptions["subagents"],
+): AgentOptions["subagents"] {
+	if (workflows === undefined) return subagents;
+	if (!Array.isArray(workflows) || !workflows.every((each) => each instanceof Workflow))
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `workflows` of workflow() must be an array of workflows.",
+		);
+	return [...(subagents ?? []), ...workflows.map((each) => each.agent)] as AgentOptions["subagents"];
 }
 
 /** @throws HoldfastError `invalid_option` naming the option; `invalid_schema`, `schema_not_convertible`. */

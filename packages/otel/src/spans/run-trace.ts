@@ -67,6 +67,7 @@ export class RunTrace {
 		else if (event.type === "message") this.#answered(event);
 		else if (event.type === "tool_start") this.#calls.started(event, this.#part);
 		else if (event.type === "tool_end") this.#calls.ended(event, this.#part);
+		else if (event.type === "note") this.#noted(event);
 		else if (event.type === "waiting") this.#waits(event);
 		else if (event.type === "run_suspended") this.#parked(event.reason);
 		else if (event.type === "run_end") this.#ended(event);
@@ -166,6 +167,18 @@ export class RunTrace {
 		this.#part?.addEvent("holdfast.waiting", attributes, at);
 		this.#log("info", "run waits", { calls: awaited, wait: wait?.tag, until: wait?.until });
 		this.#endPart({ "holdfast.run.outcome": "waiting" });
+	}
+
+	/** Reports the lines that the code of a workflow logs. Their texts are content. */
+	#noted({ topic, value }: Extract<RunEvent, { type: "note" }>): void {
+		if (topic !== "workflow-log") return;
+		const { content } = this.#writer.to;
+		const { message, data } = value as { readonly message: string; readonly data?: unknown };
+		const texts =
+			content === undefined
+				? {}
+				: { text: content.masked(message), ...(data === undefined ? {} : { data: content.json(data) }) };
+		this.#log("info", "workflow logged", texts);
 	}
 
 	#parked(reason: string): void {

@@ -1,0 +1,329 @@
+// The operations that call models and child workflows, write logs, publish state and begin again.
+import { scriptedModel } from "@holdfast/testing";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { type Host, memoryHost } from "../host/index.ts";
+import { budget } from "../policy/middleware/budget.ts";
+import { DyingStore } from "../../../../test/shared/dying-host.fixture.ts";
+import type { Flow } from "./flow.ts";
+import { type Workflow, type WorkflowOptions, workflow } from "./workflow.ts";
+
+/** Runs the code with workers that die before and after each append of an undisturbed run; returns the outputs. */
+async function outputsOfAll(make: (host: Host) => Workflow<never>): Promise<readonly unknown[]> {
+	const outputs: unknown[] = [];
+	const run = async (death?: { readonly at: number; readonly when: "before" | "after" }): Promise<number> => {
+		const store = new DyingStore();
+		const first = store.worker(death);
+		const made = make(first.host);
+		const sent = made.session("s").send(undefined as never, { dedupeKey: "once" });
+		let end = await Promise.race([sent.then((each) => each.result()), first.died]);
+		if (end === "died") {
+			const second = make(store.worker().host);
+			const session = second.session("s");
+			const isBegun = store.journal.head("s") !== undefined;
+			if (!isBegun) await session.send(undefined as never, { dedupeKey: "once" });
+			const resumed = isBegun ? await session.session.resume() : null;
+			resumed?.detach();
+			for await (const { event } of session.session.follow({ until: "never" })) {
+				if (event.type !== "run_end") continue;
+				end = event as never;
+				break;
+			}
+		}
+		outputs.push((end as { output?: unknown; error?: unknown }).output ?? (end as { error?: unknown }).error);
+		return store.appends;
+	};
+	const appends = await run();
+	for (let at = 1; at <= appends; at++)
+		for (const when of ["before", "after"] as const) await run({ at, when });
+	return outputs;
+}
+
+async function outputOf(
+	run: (flow: Flow) => unknown,
+	options: Partial<WorkflowOptions> = {},
+): Promise<unknown> {
+	const made = workflow({ name: "made", host: memoryHost(), ...options }, run);
+	const { output, error } = await (await made.session("s").send(undefined)).result();
+	return output ?? error;
+}
+
+describe("a model call", () => {
+	test("returns text, or the answer that the schema validates, and its usage counts", async () => {
+		const model = scriptedModel(["Hello.", '{"n":"one"}', '{"n":1}']);
+		const used = workflow({ name: "used", host: memoryHost() }, async (flow) => [
+			await flow.model(model, "Greet.", { instructions: "Be brief." }),
+			await flow.model(model, "Count.", { output: z.object({ n: z.number() }) }),
+		]);
+		const run = await used.session("s").send(undefined);
+		expect((await run.result()).output).toEqual(["Hello.", { n: 1 }]);
+		expect(model.requests).toHaveLength(3);
+		expect(model.requests[0]?.system).toBe("Be brief.");
+		expect((await run.run.result()).usage.totalTokens).toBeGreaterThan(0);
+	});
+
+	test("is refused once a budget is used up, and passes the middleware around model calls", async () => {
+		const model = scriptedModel(["one", "two"]);
+		const seen: unknown[] = [];
+		const watch = {
+			name: "watch",
+			begin: () => ({
+				modelCall: (
+					about: { readonly tag: string; readonly modelId: string },
+					next: () => Promise<never>,
+				) => {
+					seen.push(about.tag);
+					return next();
+				},
+			}),
+		};
+		const output = await outputOf(
+			async (flow) => [
+				await flow.model(model, "One."),
+				await flow.model(model, "Two.").catch(({ code, message }) => `${code} ${message}`),
+			],
+			{ middleware: [budget({ maxTokens: 1 }), watch as never] },
+		);
+		expect(output).toEqual(["one", expect.stringMatching(/^tool_call_failed.*policy/)]);
+		expect(seen).toEqual(["code"]);
+		expect(model.requests).toHaveLength(1);
+	});
+
+	test("is made again after a crash during it, and is never lost or doubled in the record", async () => {
+		const outputs = await outputsOfAll((host) =>
+			workflow({ name: "made", host }, async (flow) => {
+				const model = scriptedModel(() => "said");
+				return [await flow.model(model, "One."), await flow.model(model, "Two.", { name: "two" })];
+			}),
+		);
+		expect(outputs.length).toBeGreaterThan(8);
+		for (const output of outputs) expect(output).toEqual(["said", "said"]);
+	});
+
+	test("refuses invalid arguments", async () => {
+		const model = scriptedModel([]);
+		const codes = await outputOf(async (flow) => {
+			const code = (error: { readonly code: string }): string => error.code;
+			return [
+				await flow.model(model, "").catch(code),
+				await flow.model(model, "a", { temperature: 1 } as never).catch(code),
+				await flow.model(model, "a", { name: "" }).catch(code),
+			];
+		});
+		expect(codes).toEqual(["invalid_argument", "invalid_option", "invalid_argument"]);
+	});
+});
+
+describe("log and state", () => {
+	test("are recorded once, also without being awaited, and the state is read from any process", async () => {
+		const store = new DyingStore();
+		const made = (host: Host): Workflow<unknown> =>
+			workflow({ name: "made", host }, async (flow) => {
+				await flow.log("started", { by: "Ada" });
+				await flow.state({ done: 1 });
+				await flow.event("go");
+				void flow.state({ done: 2 });
+				void flow.log("ended");
+				return "ended";
+			}) as Workflow<unknown>;
+		const first = store.worker();
+		const one = made(first.host).session("s");
+		expect(await one.state()).toBeUndefined();
+		await (await one.send(undefined)).run.result();
+		expect(await one.state()).toEqual({ done: 1 });
+		first.die();
+		const two = made(store.worker().host).session("s");
+		expect(await two.state()).toEqual({ done: 1 });
+		await two.signal("go");
+		await (await two.session.resume())?.result();
+		expect(await two.state()).toEqual({ done: 2 });
+		expect(await made(store.worker().host).session("s").state()).toEqual({ done: 2 });
+		const logs = store.journal
+			.read("s")
+			.flatMap(({ fact }) => (fact.kind === "note" && fact.topic === "workflow-log" ? [fact.value] : []));
+		expect(logs).toEqual([
+			{ id: "log#1", message: "started", data: { by: "Ada" } },
+			{ id: "log#2", message: "ended" },
+		]);
+	});
+
+	test("refuse what is not JSON", async () => {
+		const codes = await outputOf(async (flow) => {
+			const code = (error: { readonly code: string }): string => error.code;
+			return [
+				await flow.log("").catch(code as never),
+				await flow.log("a", () => 1).catch(code as never),
+				await flow.state(new Response()).catch(code as never),
+			];
+		});
+		expect(codes).toEqual(["invalid_argument", "unserialisable_value", "unserialisable_value"]);
+	});
+});
+
+describe("child workflows", () => {
+	const host = memoryHost;
+	const half = (on: Host) =>
+		workflow({ name: "half", host: on, input: z.object({ of: z.number() }) }, async (flow, { of }) => {
+			if (of === 13) throw Object.assign(new Error("Unlucky."), { code: "unlucky" });
+			await flow.step("think", () => of, { retryPolicy: "idempotent" });
+			await flow.sleep(1);
+			return { half: of / 2 };
+		});
+
+	test("return their results, one by one and at the same time, with their failures", async () => {
+		const on = host();
+		const child = half(on);
+		const output = await outputOf(
+			async (flow) => {
+				const spawned = flow.spawn(child, { of: 20 });
+				const [a, b] = await Promise.all([flow.child(child, { of: 4 }), flow.child(child, { of: 6 })]);
+				const failed = await flow.child(child, { of: 13 }).catch((error) => error.message);
+				return [a.half, b.half, failed, (await spawned.result()).half];
+			},
+			{ host: on, workflows: [child] },
+		);
+		expect(output).toEqual([2, 3, expect.stringMatching(/Unlucky/), 10]);
+	});
+
+	test("survive the death of the worker at any append", async () => {
+		const outputs = await outputsOfAll((on) => {
+			const child = half(on);
+			return workflow({ name: "parent", host: on, workflows: [child], maxRestarts: 100 }, async (flow) => {
+				const spawned = flow.spawn(child, { of: 20 });
+				const one = await flow.child(child, { of: 4 });
+				return [one.half, (await spawned.result()).half];
+			});
+		});
+		expect(outputs.length).toBeGreaterThan(10);
+		for (const output of outputs) expect(output).toEqual([2, 10]);
+	});
+
+	test("wait for approvals that the parent lists, and are cancelled one by one or with the parent", async () => {
+		const on = host();
+		const asks = workflow({ name: "asks", host: on }, (flow, name: string) => flow.approve(name));
+		const parent = workflow({ name: "parent", host: on, workflows: [asks] }, async (flow) => {
+			const [one, two] = [flow.spawn(asks, "one"), flow.spawn(asks, "two")];
+			await flow.event("cancel");
+			await two.cancel();
+			const second = await two.result().catch((error) => error.code);
+			return [await one.result(), second];
+		});
+		const session = parent.session("s");
+		const run = await session.send(undefined);
+		await expect.poll(async () => (await session.session.pending()).length).toBe(2);
+		await session.signal("cancel");
+		await expect.poll(async () => (await session.session.pending()).length).toBe(1);
+		const [call] = await session.session.pending();
+		expect(call?.arguments).toMatchObject({ name: "one" });
+		(await session.session.answer([{ toolCallId: call?.toolCallId as string, approved: true }])).detach();
+		expect((await run.result()).output).toEqual([true, "tool_call_failed"]);
+		const stopped = parent.session("t");
+		const second = await stopped.send(undefined);
+		await expect.poll(async () => (await stopped.session.pending()).length).toBe(2);
+		await stopped.stop();
+		expect((await second.result()).outcome).toBe("aborted");
+		expect(await stopped.session.pending()).toEqual([]);
+	});
+
+	test("that are open when the code ends park the run, and corrected code continues it", async () => {
+		const store = new DyingStore();
+		const made = (isRight: boolean) => {
+			const { host: on } = store.worker();
+			const child = workflow({ name: "child", host: on }, (flow) => flow.event("go"));
+			return workflow({ name: "parent", host: on, workflows: [child] }, async (flow) => {
+				const spawned = flow.spawn(child, undefined);
+				await flow.step("work", () => 1);
+				if (isRight) await spawned.cancel();
+				return "done";
+			});
+		};
+		const wrong = made(false);
+		const run = await wrong.session("s").send(undefined);
+		expect(await run.result()).toMatchObject({
+			outcome: "suspended",
+			error: { code: "workflow_open_children", message: expect.stringMatching(/child#1.*cancel\(\)/) },
+		});
+		await wrong.close();
+		const right = made(true).session("s");
+		expect(await (await right.release())?.result()).toMatchObject({ outcome: "completed", output: "done" });
+	});
+
+	test("are refused if they are not the workflow's, or are no workflows", async () => {
+		const child = half(host());
+		const output = await outputOf(async (flow) => [
+			await flow.child(child, { of: 1 }).catch((error) => error.code),
+			await flow.child({} as never, 1).catch((error) => error.code),
+		]);
+		expect(output).toEqual(["tool_call_failed", "invalid_argument"]);
+		expect(() => workflow({ name: "a", workflows: [{}] as never }, () => 1)).toThrow(/`workflows`/);
+	});
+});
+
+describe("continueAsNew", () => {
+	const loop = (on: Host, done: number[] = []): Workflow<{ readonly n: number }> =>
+		workflow({ name: "loop", host: on, input: z.object({ n: z.number() }) }, async (flow, { n }) => {
+			const key = await flow.step(
+				"work",
+				({ idempotencyKey }) => {
+					done.push(n);
+					return idempotencyKey;
+				},
+				{ retryPolicy: "idempotent" },
+			);
+			await flow.state({ n, key });
+			const added = n === 0 ? 1 : await flow.event<number>("add");
+			if (n < 3) return flow.continueAsNew({ n: n + (added ?? 0) });
+			return { n, key };
+		}) as Workflow<{ readonly n: number }>;
+
+	test("begins again with an empty record; run, state and events stay", async () => {
+		const store = new DyingStore();
+		const made = loop(store.worker().host);
+		const session = made.session("s");
+		const run = await session.send({ n: 0 });
+		await session.signal("add", 1);
+		await session.signal("add", 1);
+		await session.signal("add", 0);
+		const { output, runId } = await run.result();
+		expect(output).toEqual({ n: 3, key: `${run.runId}.3~work#1` });
+		expect(runId).toBe(run.runId);
+		expect(await session.state()).toEqual({ n: 3, key: `${run.runId}.3~work#1` });
+		const starts = store.journal.read("s").filter(({ fact }) => fact.kind === "run.started");
+		expect(starts).toHaveLength(1);
+	});
+
+	test("survives the death of the worker at any append", async () => {
+		const outputs = await outputsOfAll(
+			(on) =>
+				workflow({ name: "loop", host: on }, async (flow, input: number | null) => {
+					const n = input ?? 0;
+					await flow.step("work", () => n, { retryPolicy: "idempotent" });
+					const [a] = await Promise.all([
+						flow.step("more", () => n * 2, { retryPolicy: "pure" }),
+						flow.sleep(1),
+					]);
+					return n < 2 ? flow.continueAsNew(n + 1) : a;
+				}) as Workflow<never>,
+		);
+		expect(outputs.length).toBeGreaterThan(10);
+		for (const output of outputs) expect(output).toBe(4);
+	});
+
+	test("checks the input, and is not caught by the code", async () => {
+		const checked = workflow(
+			{ name: "checked", host: memoryHost(), input: z.object({ n: z.number() }) },
+			async (flow, { n }) => {
+				if (n === 2) return "done";
+				const code = await flow.continueAsNew({ n: "two" }).catch((error) => error.code);
+				try {
+					return await flow.continueAsNew({ n: 2 });
+				} catch {
+					return "caught";
+				} finally {
+					await flow.step(`never ${code}`, () => 1);
+				}
+			},
+		);
+		expect((await (await checked.session("s").send({ n: 1 })).result()).output).toBe("done");
+	});
+});
