@@ -21,6 +21,7 @@ export {
 	type ToolCallContext,
 	type ToolResultContext,
 	type ToolResultReplacement,
+	type ToolSession,
 	type TurnAfterContext,
 	type TurnBeforeContext,
 	type TurnResult,

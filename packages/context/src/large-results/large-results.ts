@@ -56,7 +56,7 @@ export function largeResults(options: LargeResultsOptions = {}): Plugin {
 	return definePlugin({
 		name: "large-results",
 		setup(host) {
-			const read = readResult(({ sessionKey, runId }) => host.files(sessionKey ?? `call:${runId}`), limit);
+			const read = readResult((context) => host.files(context), limit);
 			host.tool(read, { in: "sessions-and-calls" });
 			host.on("result.record", async ({ sessionKey, toolCallId, output }) => {
 				const text = textOfResult(output);

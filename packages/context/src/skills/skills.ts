@@ -1,7 +1,7 @@
 // The plugin `skills`: names and descriptions are a section of the instructions, and bodies and files come by recorded
 // calls. What a session has loaded is stored with it, by hash.
 import { checkOptionNames, HoldfastTypeError, isToolResultMessage, optionNames } from "@holdfast/upp";
-import { type ToolContext, tool } from "holdfast";
+import { tool } from "holdfast";
 import { definePlugin, type Plugin, type PluginHost } from "holdfast/plugins";
 import { isAllowed, type ToolNames } from "./allowed-tools.ts";
 import { type LoadSkillsOptions, loadSkillsMembers, readSkills } from "./load-skills.ts";
@@ -86,10 +86,6 @@ function catalog(loaded: readonly Skill[]): string {
 	].join("\n");
 }
 
-function keyOf({ sessionKey, runId }: ToolContext): string {
-	return sessionKey ?? `call:${runId}`;
-}
-
 function addTools(host: PluginHost, byName: ReadonlyMap<string, Skill>): void {
 	const find = (name: string): Skill => {
 		const skill = byName.get(name);
@@ -108,7 +104,7 @@ function addTools(host: PluginHost, byName: ReadonlyMap<string, Skill>): void {
 		retryPolicy: "idempotent",
 		sequential: true,
 		async run({ name }, context) {
-			const values = host.values(keyOf(context));
+			const values = host.values(context);
 			const pin = await loadPinned(values, find(name), context);
 			if (pin.allowedTools !== undefined) {
 				const before = ((await values.get(active)) ?? []) as readonly string[];
@@ -132,7 +128,7 @@ function addTools(host: PluginHost, byName: ReadonlyMap<string, Skill>): void {
 		retryPolicy: "pure",
 		async run({ skill, path }, context) {
 			const found = find(skill);
-			const pin = await pinOf(host.values(keyOf(context)), skill);
+			const pin = await pinOf(host.values(context), skill);
 			if (pin === undefined) return `Load the skill "${skill}" with load_skill first.`;
 			return readPinned(pin, found, path);
 		},
@@ -146,8 +142,8 @@ function enforce(host: PluginHost, toolNames: ToolNames | undefined, always: rea
 		const values = host.values(sessionKey);
 		if ((await values.get(active)) !== undefined) await values.delete(active);
 	});
-	host.on("tool.call", async ({ sessionKey, tool: called, input }) => {
-		const values = host.values(sessionKey);
+	host.on("tool.call", async ({ agentSessionKey, tool: called, input }) => {
+		const values = host.values(agentSessionKey);
 		const names = ((await values.get(active)) ?? []) as readonly string[];
 		if (names.length === 0 || always.includes(called)) return;
 		const pins = await Promise.all(names.map((name) => pinOf(values, name)));

@@ -160,7 +160,7 @@ export function startCall(
 		if (engineOfCalls !== undefined) engine = engineOfCalls(options.output);
 		const context: RunContext = { agent: setup.agent, input, state: started, metadata: new RunMetadata() };
 		if (policy === undefined) return execute(context, undefined);
-		const frame = new CallFrame(policy, runId, context, stopping().signal);
+		const frame = new CallFrame(policy, runId, context, stopping().signal, options.parentContext);
 		try {
 			return await aroundRun(frame.policy.around, context, (changed) => {
 				frame.context = changed;

@@ -2,8 +2,16 @@
 import type { Message } from "@holdfast/upp";
 import type { Run } from "../engine/index.ts";
 import { acceptInput, type Entry, inputFact, ownOf, type SendInput } from "../facts/index.ts";
-import type { SessionValues } from "../host/index.ts";
-import { type AgentPolicy, callKey, type PolicyRun, type RunContext, RunPolicy } from "../policy/index.ts";
+import type { SessionKeys, SessionValues } from "../host/index.ts";
+import {
+	type AgentPolicy,
+	callKey,
+	keyAbove,
+	type PolicyRun,
+	type RunContext,
+	RunPolicy,
+} from "../policy/index.ts";
+import type { ToolContext } from "../tools/index.ts";
 
 export class CallFrame implements PolicyRun {
 	readonly kind = "call";
@@ -14,10 +22,19 @@ export class CallFrame implements PolicyRun {
 	context: RunContext;
 	readonly policy: RunPolicy;
 	readonly #agentPolicy: AgentPolicy;
+	/** The context of the tool call that made this call. */
+	readonly #calledIn: ToolContext | undefined;
 	#run: Run | undefined;
 
-	constructor(policy: AgentPolicy, runId: string, context: RunContext, signal: AbortSignal) {
+	constructor(
+		policy: AgentPolicy,
+		runId: string,
+		context: RunContext,
+		signal: AbortSignal,
+		calledIn?: ToolContext | undefined,
+	) {
 		this.#agentPolicy = policy;
+		this.#calledIn = calledIn;
 		this.runId = runId;
 		this.sessionKey = callKey(runId);
 		this.signal = signal;
@@ -32,6 +49,15 @@ export class CallFrame implements PolicyRun {
 	/** Attaches the run that does the work of the call. A custom strategy has none. */
 	attach(run: Run): void {
 		this.#run = run;
+	}
+
+	above(levels: number, keys: SessionKeys): string | undefined {
+		let context = this.#calledIn;
+		let left = levels - 1;
+		for (; left > 0 && context?.parentContext !== undefined; left--) context = context.parentContext;
+		if (context === undefined) return undefined;
+		const { sessionKey, runId } = context;
+		return sessionKey === undefined ? callKey(runId) : keyAbove(sessionKey, left, keys);
 	}
 
 	values(owner: string): SessionValues {

@@ -119,7 +119,7 @@ export function sessionAgentOf(parts: SessionAgentParts): SessionAgent {
 	};
 	const tools = hasOwnTools(options.model) ? "own-tools" : "engine-tools";
 	const policyWith = (values: ValueStore, set?: PluginSet, files?: PolicyFiles): AgentPolicy =>
-		new AgentPolicy({ agent: agentItself, middleware, plugins: set, tools, values, files });
+		new AgentPolicy({ agent: agentItself, middleware, plugins: set, tools, values, files, keys });
 	const agent: Mutable<SessionAgent> = {
 		engine,
 		policy:

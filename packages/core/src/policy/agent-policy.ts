@@ -2,7 +2,7 @@
 // the order of registration.
 import type { Message } from "@holdfast/upp";
 import type { RunOutcome } from "../facts/index.ts";
-import type { SessionValues, ValueStore } from "../host/index.ts";
+import type { SessionKeys, SessionValues, ValueStore } from "../host/index.ts";
 import { mayAnswersWait, withWaitingAdmitted } from "./admit-waiting.ts";
 import { heldBelow } from "./callers-policy.ts";
 import type { NamedStages } from "./join-stages.ts";
@@ -21,6 +21,8 @@ export interface PolicyOptions {
 	/** Absent if the agent has no plugins. */
 	readonly plugins?: PluginSet | undefined;
 	readonly tools: WhoseTools;
+	/** The keys of the agent's sessions. */
+	readonly keys: SessionKeys;
 	/** The storage for interceptors' values of sessions. */
 	readonly values: ValueStore;
 	/** The storage for plugins' files of sessions and calls. Absent if the agent has no plugins. */
@@ -38,10 +40,10 @@ export class AgentPolicy {
 		this.#options = options;
 	}
 
-	/** Returns the stages for one run, in order. */
-	begin(run: PolicyRun): readonly NamedStages[] {
-		const { middleware, plugins, tools, caller } = this.#options;
-		const above = caller === undefined ? [] : heldBelow(caller.begin(run));
+	/** Returns the stages for one run, in order. `levels`: how far above the run's own agent this one is. */
+	begin(run: PolicyRun, levels = 0): readonly NamedStages[] {
+		const { middleware, plugins, tools, caller, keys } = this.#options;
+		const above = caller === undefined ? [] : heldBelow(caller.begin(run, levels + 1));
 		const list = middleware.map((entry): NamedStages => {
 			const own = middlewareStages(entry, run);
 			const { toolCall, toolResult, ...stages } =
@@ -51,14 +53,15 @@ export class AgentPolicy {
 			const answersMayNotWait = run.kind === "session" && !mayAnswersWait(entry, own);
 			return { name: entry.name, stages: { ...stages, ...ofTools }, answersMayNotWait };
 		});
-		const ofPlugins = plugins === undefined ? [] : plugins.stages(run, tools);
+		const agentSessionKey = levels === 0 ? run.sessionKey : run.above(levels, keys);
+		const ofPlugins = plugins === undefined ? [] : plugins.stages(run, tools, agentSessionKey);
 		return [...above, ...list, ...ofPlugins];
 	}
 
 	/** Returns the policy of an agent that works under this one as well as its own. */
 	over(own: AgentPolicy | undefined, agent: PolicyAgent): AgentPolicy {
-		const { values } = this.#options;
-		const empty: PolicyOptions = { agent, middleware: [], tools: "engine-tools", values };
+		const { values, keys } = this.#options;
+		const empty: PolicyOptions = { agent, middleware: [], tools: "engine-tools", values, keys };
 		return new AgentPolicy({ ...(own === undefined ? empty : own.#options), caller: this });
 	}
 

@@ -20,7 +20,14 @@ export { checkPlugins, type Plugin } from "./plugins/plugin.ts";
 export type { PluginSet } from "./plugins/plugin-set.ts";
 export { setupPlugins } from "./plugins/setup-plugins.ts";
 export { type PolicyFiles, policyFiles, policyValues } from "./policy-data.ts";
-export { callKey, type PolicyAgent, type PolicyRun, type RunContext } from "./policy-run.ts";
+export {
+	callKey,
+	isReservedKey,
+	keyAbove,
+	type PolicyAgent,
+	type PolicyRun,
+	type RunContext,
+} from "./policy-run.ts";
 export { RunMetadata } from "./run-metadata.ts";
 export { RunPolicy } from "./run-policy.ts";
 export type { TurnOverlays } from "./turn-overlays.ts";

@@ -5,11 +5,10 @@ import {
 	type FileStore,
 	memoryHost,
 	memoryValues,
-	readChildStoreKey,
 	type SessionKeys,
 	type ValueStore,
 } from "../host/index.ts";
-import { isCallKey } from "./policy-run.ts";
+import { isCallKey, storeKeyIn } from "./policy-run.ts";
 
 /** The files of an agent's plugins. */
 export interface PolicyFiles extends FileStore {
@@ -48,11 +47,6 @@ export function policyFiles(ofSessions: () => FileStore | undefined, keys: Sessi
 			if (made !== undefined) void made.journal.delete(key);
 		},
 	};
-}
-
-/** A child session's key is its store key: with any other, what is stored would outlive the session. */
-function storeKeyIn({ storeKeyOf }: SessionKeys, key: string): string {
-	return readChildStoreKey(key) === undefined ? storeKeyOf(key) : key;
 }
 
 function filesUnavailable(plugin: string): HoldfastError {

@@ -2,7 +2,7 @@
 import type { Message } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { Entry, SendInput } from "../facts/index.ts";
-import type { SessionValues } from "../host/index.ts";
+import { readChildStoreKey, type SessionKeys, type SessionValues } from "../host/index.ts";
 import type { AgentState } from "../state/index.ts";
 import type { RunMetadata } from "./run-metadata.ts";
 
@@ -38,7 +38,7 @@ export interface ChangedContext extends Omit<RunContext, "metadata"> {
 
 /** A run in the form that plugins see. */
 export interface PluginTurn {
-	/** The session's key; in a call, `call:` followed by the id of the run. */
+	/** The session's key; in a call, a key that no session has. */
 	readonly sessionKey: string;
 	/** The requester of the run, if known. */
 	readonly caller?: Caller | undefined;
@@ -65,11 +65,16 @@ export interface PolicyRun extends PluginTurn {
 	entries(after?: number): Promise<readonly Entry[]>;
 	/** Returns the strategy's folded value so far; undefined if it has no fold, or the fold failed. */
 	folded(): unknown;
+	/**
+	 * Returns the key of the session or call that called this run, so many levels up; undefined if that is unknown. `keys`
+	 * are those of the agent at that level.
+	 */
+	above(levels: number, keys: SessionKeys): string | undefined;
 	/** Returns an owner's values for the session; in a call, they are kept until its end. */
 	values(owner: string): SessionValues;
 }
 
-const callPrefix = "call:";
+const callPrefix = "\u0000call\u0000";
 
 /** Returns the key that identifies a call to plugins. */
 export function callKey(runId: string): string {
@@ -79,4 +84,23 @@ export function callKey(runId: string): string {
 /** Whether a key identifies a call. */
 export function isCallKey(key: string): boolean {
 	return key.startsWith(callPrefix);
+}
+
+/** Whether a key identifies a call or a sub-agent's session to plugins, so that no caller's session may have it. */
+export function isReservedKey(key: string): boolean {
+	return isCallKey(key) || readChildStoreKey(key) !== undefined;
+}
+
+/** Returns the store key of a session from the key that identifies it to plugins: one-to-one, except for reserved keys. */
+export function storeKeyIn({ storeKeyOf }: SessionKeys, key: string): string {
+	return readChildStoreKey(key) === undefined ? storeKeyOf(key) : key;
+}
+
+/** Returns the key that identifies the session so many levels above a sub-agent's session to plugins. */
+export function keyAbove(key: string, levels: number, { keyOf }: SessionKeys): string | undefined {
+	if (levels === 0) return key;
+	let above: string | undefined = key;
+	for (let level = 0; level < levels && above !== undefined; level++)
+		above = readChildStoreKey(above)?.parentStoreKey;
+	return above === undefined || readChildStoreKey(above) !== undefined ? above : keyOf(above);
 }

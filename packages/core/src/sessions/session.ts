@@ -6,6 +6,7 @@ import type { AgentEvent, MessageEdit, PendingToolCall, RunEvent, ToolAnswer } f
 import { acceptInput, type SendInput, saidBy } from "../facts/index.ts";
 import { type FollowedEvent, type FollowOptions, followStoreKey } from "../following/index.ts";
 import type { MaybePromise } from "../host/index.ts";
+import { isReservedKey } from "../policy/index.ts";
 import type { AgentState } from "../state/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { edit } from "./edit-session.ts";
@@ -62,6 +63,11 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 
 	/** @internal */
 	constructor(table: SessionTable, key: string) {
+		if (isReservedKey(key))
+			throw new HoldfastTypeError(
+				"invalid_argument",
+				"This key has the form of a call's or a sub-agent's key, so no session can have it. Use a key that does not begin with NUL.",
+			);
 		this.#table = table;
 		this.key = key;
 	}
@@ -241,11 +247,11 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 			throw new HoldfastTypeError("invalid_argument", "fork(key) takes a non-empty string.");
 		const table = this.#table;
 		table.agent.setup?.check();
+		const fork = new Session<Event, Output, Watched>(table, key);
 		const from = table.storeKeyOf(this.key);
 		const seq = await table.queue(this.key).ask("fork", () => forkPoint(table.journal, from, options));
 		await table.journal.fork(from, table.storeKeyOf(key), seq);
 		await table.agent.setup?.over();
-		const fork = new Session<Event, Output, Watched>(table, key);
 		await table.agent.policy?.forked(this.key, key, async () => (await fork.state()).messages);
 		return fork;
 	}

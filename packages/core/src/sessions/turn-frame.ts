@@ -11,9 +11,10 @@ import {
 	type SessionState,
 	saidBy,
 } from "../facts/index.ts";
-import { memoryValues, type SessionValues } from "../host/index.ts";
+import { memoryValues, type SessionKeys, type SessionValues } from "../host/index.ts";
 import {
 	type AgentPolicy,
+	keyAbove,
 	type PolicyRun,
 	type RunContext,
 	RunMetadata,
@@ -105,6 +106,10 @@ export class TurnFrame implements PolicyRun {
 
 	values(owner: string): SessionValues {
 		return (this.#agentPolicy ?? memoryValues()).values(this.sessionKey, owner);
+	}
+
+	above(levels: number, keys: SessionKeys): string | undefined {
+		return keyAbove(this.sessionKey, levels, keys);
 	}
 
 	entries(after?: number): Promise<readonly Entry[]> {

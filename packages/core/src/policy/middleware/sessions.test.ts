@@ -12,6 +12,7 @@ import { memoryJournal } from "../../host/memory-journal.ts";
 import { sqliteHost } from "../../sqlite.ts";
 import { watched } from "../interceptor.fixture.ts";
 import { definePlugin } from "../plugins/plugin.ts";
+import { isCallKey } from "../policy-run.ts";
 import { budget } from "./budget.ts";
 import { fallback } from "./fallback.ts";
 import { logging } from "./logging.ts";
@@ -545,7 +546,7 @@ test("in a call, plugins get a key that is valid for the call, and may overlay a
 		["It is noon.", "go", "one", "And now?"],
 	]);
 	expect(keys[0]).toBe("user-message");
-	expect(keys.find((key) => key.startsWith("call:"))).toBeDefined();
+	expect(keys.find((key) => isCallKey(key))).toBeDefined();
 	expect(keys.at(-1)).toBe("turn-end");
 	expect(kept).toEqual([undefined, true, true]);
 });

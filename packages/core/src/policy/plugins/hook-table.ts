@@ -47,10 +47,11 @@ export function pluginFailed(plugin: string, hook: string, cause: unknown): Hold
 }
 
 /** Creates the context of every handler in a turn. The history is built on access. */
-export function hookContext(turn: PluginTurn): HookContext {
+export function hookContext(turn: PluginTurn, agentSessionKey: string = turn.sessionKey): HookContext {
 	let history: readonly Message[] | undefined;
 	return {
 		sessionKey: turn.sessionKey,
+		agentSessionKey,
 		signal: turn.signal,
 		...(turn.caller === undefined ? {} : { caller: turn.caller }),
 		get history() {

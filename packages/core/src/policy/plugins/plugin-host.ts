@@ -3,9 +3,10 @@
 import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import type { FileStore, ValueStore } from "../../host/index.ts";
 import type { AnyTool } from "../../tools/index.ts";
+import { callKey } from "../policy-run.ts";
 import type { AskModel } from "./ask-model.ts";
 import { type HookTable, hookNames, isHookName, type Listener } from "./hook-table.ts";
-import type { Plugin, PluginHost, PluginToolOptions } from "./plugin.ts";
+import type { Plugin, PluginHost, PluginToolOptions, ToolSession } from "./plugin.ts";
 
 const toolOptionNames = optionNames<PluginToolOptions>({ in: true });
 
@@ -71,11 +72,11 @@ export function pluginHost(registry: Registry, plugin: string): { host: PluginHo
 				);
 			registry.store = { plugin, store };
 		},
-		values: (sessionKey) =>
-			registry.values?.values(sessionKey, plugin) ??
+		values: (of) =>
+			registry.values?.values(keyOf(of), plugin) ??
 			refuse("called host.values() before the setup of all plugins was over. Call it in hooks and tools."),
-		files: (sessionKey) =>
-			registry.files?.of(sessionKey, plugin) ??
+		files: (of) =>
+			registry.files?.of(keyOf(of), plugin) ??
 			refuse("called host.files() before the setup of all plugins was over. Call it in hooks and tools."),
 		ask: registry.ask,
 	};
@@ -85,4 +86,16 @@ export function pluginHost(registry: Registry, plugin: string): { host: PluginHo
 			open = false;
 		},
 	};
+}
+
+/** @throws HoldfastError `invalid_argument` for what is neither a key nor the context of a tool. */
+function keyOf(of: string | ToolSession): string {
+	if (typeof of === "string") return of;
+	const { sessionKey, runId }: Partial<ToolSession> = of ?? {};
+	if (sessionKey !== undefined) return sessionKey;
+	if (runId !== undefined) return callKey(runId);
+	throw new HoldfastTypeError(
+		"invalid_argument",
+		"host.values() and host.files() take the `sessionKey` of a hook, or the context of a tool.",
+	);
 }

@@ -25,8 +25,15 @@ export interface PluginSet {
 	readonly instructions: readonly string[];
 	/** Where to store sessions; undefined if no plugin specified it. */
 	readonly sessionStore: unknown | undefined;
-	/** Returns the stages of each hook. With `own-tools`, the model runs its tools itself, and no tool hook is called. */
-	stages(turn: TurnFrame, tools?: "engine-tools" | "own-tools"): readonly NamedStages[];
+	/**
+	 * Returns the stages of each hook. With `own-tools`, the model runs its tools itself, and no tool hook is called.
+	 * `agentSessionKey` is the key of the session of the plugins' agent. Default: that of the turn.
+	 */
+	stages(
+		turn: TurnFrame,
+		tools?: "engine-tools" | "own-tools",
+		agentSessionKey?: string,
+	): readonly NamedStages[];
 	/** Called after the end of the turn is committed. Never rejects. */
 	turnAfter(turn: TurnFrame, result: TurnResult): Promise<void>;
 	/** Whether any plugin observes events. */
@@ -112,7 +119,7 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 		instructions,
 		sessionStore: registry.store?.store,
 		looksOn: onlookers.length > 0,
-		stages(turn, whoseTools = "engine-tools") {
+		stages(turn, whoseTools = "engine-tools", agentSessionKey = turn.sessionKey) {
 			const overlay = overlayOf(turn);
 			const steer = (input: SendInput): Promise<unknown> => turn.steer(input);
 			const step = (step: number): { stepIndex: number; overlay: Overlay } => ({
@@ -144,10 +151,10 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 			return [
 				...stages,
 				...named(hooks["tool.call"], (listener) => ({
-					toolCall: (given) => decideCall(listener, turn, given),
+					toolCall: (given) => decideCall(listener, turn, agentSessionKey, given),
 				})),
 				...named(hooks["tool.result"], (listener) => ({
-					toolResult: (given) => replaceResult(listener, turn, given),
+					toolResult: (given) => replaceResult(listener, turn, agentSessionKey, given),
 				})),
 				// A sub-agent has other tools, and a script needs whole results: what is recorded of them is their own matter.
 				...named(hooks["result.record"], (listener) => recordStages(listener, turn)).map((each) => ({

@@ -12,8 +12,13 @@ import type { AskModel } from "./ask-model.ts";
 
 /** The context of every hook. */
 export interface HookContext {
-	/** In a call: `call:` followed by a unique id. */
+	/** In a call: a unique key that no session has. */
 	readonly sessionKey: string;
+	/**
+	 * The key of the session or call of the plugin's own agent. It differs from `sessionKey` if the hook is called for a
+	 * sub-agent or a script that works under the policy of that agent.
+	 */
+	readonly agentSessionKey: string;
 	/** The requester of the run, if known: the result of a server's `authenticate`. */
 	readonly caller?: Caller;
 	/** The conversation so far, built on access. It is a copy: changing the list has no effect. */
@@ -160,10 +165,17 @@ export type HookName = keyof PluginHooks;
 /** Options of `host.tool`. */
 export interface PluginToolOptions {
 	/**
-	 * Where the model is offered the tool. In a call, the tool's context has no `sessionKey`; the key of the hooks is
-	 * `call:` followed by its `runId`. Default `sessions`.
+	 * Where the model is offered the tool. In a call, the tool's context has no `sessionKey`: pass the context itself to
+	 * `host.values` and `host.files`. Default `sessions`.
 	 */
 	readonly in?: "sessions" | "sessions-and-calls";
+}
+
+/** The session or call of a tool: a part of the tool's context. */
+export interface ToolSession {
+	/** Absent in a call. */
+	readonly sessionKey?: string;
+	readonly runId: string;
 }
 
 /** The argument of `setup`. Usable while `setup` runs. */
@@ -182,14 +194,18 @@ export interface PluginHost {
 	 * @throws HoldfastError `invalid_option` if an earlier plugin has already set it.
 	 */
 	sessionStore(store: unknown): void;
-	/** Returns this plugin's values for a session, invisible to other plugins. For hooks and tools, after `setup`. */
-	values(sessionKey: string): SessionValues;
 	/**
-	 * Returns this plugin's files for a session, invisible to other plugins and deleted with the session. For hooks and
-	 * tools, after `setup`. Files of a call are in memory until its end.
-	 * @throws HoldfastError `files_unavailable` if the host of the sessions stores no files.
+	 * Returns this plugin's values for a session or call, invisible to other plugins. For hooks and tools, after `setup`.
+	 * @throws HoldfastError `invalid_argument` for what is neither a key nor the context of a tool.
 	 */
-	files(sessionKey: string): SessionFiles;
+	values(of: string | ToolSession): SessionValues;
+	/**
+	 * Returns this plugin's files for a session or call, invisible to other plugins and deleted with the session. For hooks
+	 * and tools, after `setup`. Files of a call are in memory until its end.
+	 * @throws HoldfastError `files_unavailable` if the host of the sessions stores no files, `invalid_argument` for what is
+	 * neither a key nor the context of a tool.
+	 */
+	files(of: string | ToolSession): SessionFiles;
 	/** Asks the agent's own model, apart from any conversation. For hooks and tools, after `setup`. */
 	ask: AskModel;
 }

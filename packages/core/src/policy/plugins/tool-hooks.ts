@@ -16,9 +16,10 @@ import type { PluginHooks, ToolResultReplacement } from "./plugin.ts";
 export async function decideCall(
 	{ plugin, handler }: Listener<PluginHooks["tool.call"]>,
 	turn: PluginTurn,
+	agentSessionKey: string,
 	{ toolCallId, toolName, input }: InterceptedCall,
 ): Promise<ToolCallDecision | undefined> {
-	const context = Object.assign(hookContext(turn), {
+	const context = Object.assign(hookContext(turn, agentSessionKey), {
 		stepIndex: turn.stepIndex(),
 		toolCallId,
 		tool: toolName,
@@ -53,10 +54,11 @@ function notPermitted(toolName: string): string {
 export async function replaceResult(
 	{ plugin, handler }: Listener<PluginHooks["tool.result"]>,
 	turn: PluginTurn,
+	agentSessionKey: string,
 	{ toolCallId, toolName, input, status, output, error }: InterceptedResult,
 ): Promise<ReplacedResult> {
 	const result: ReplacedResult = { status, output, ...(status === "done" ? {} : { error }) };
-	const context = Object.assign(hookContext(turn), {
+	const context = Object.assign(hookContext(turn, agentSessionKey), {
 		stepIndex: turn.stepIndex(),
 		toolCallId,
 		tool: toolName,

@@ -2,7 +2,7 @@
 // stored with the session, and extended from there. Both `compaction` and `summarise` use it.
 import { type Message, type TokenUsage, UserMessage } from "@holdfast/upp";
 import type { SessionValues } from "../../host/index.ts";
-import { isCallKey } from "../policy-run.ts";
+import { callKey, isCallKey } from "../policy-run.ts";
 import { hashUpTo, keepSummary, keptSummary } from "./kept-summary.ts";
 import { type Summarised, SummaryCache } from "./summary-cache.ts";
 
@@ -48,7 +48,7 @@ export class SummaryView {
 		const { isEnough, cut: cutOf } = this.#rules;
 		const cache = this.#cache;
 		// Calls that work on one conversation identify it by its first message.
-		const key = isCallKey(of.sessionKey) ? `call:${messages[0]?.id}` : of.sessionKey;
+		const key = isCallKey(of.sessionKey) ? callKey(String(messages[0]?.id)) : of.sessionKey;
 		let known = cache.of(key, messages);
 		let shown = known?.view(messages) ?? messages;
 		if (isEnough(shown)) return shown;
