@@ -21,16 +21,29 @@ export function isAllowed(
 }
 
 /**
- * Whether a text among the arguments is what a pattern permits: the pattern itself or, for `git diff:*` and `git diff *`,
- * what begins with its words. A text that continues with another shell command is not.
+ * Whether the only text among the arguments, at any depth, is what a pattern permits: the pattern itself or, for
+ * `git diff:*` and `git diff *`, what begins with its words. A text that continues with another shell command is not.
  */
 function isArgument(pattern: string, input: unknown): boolean {
 	if (pattern === "*") return true;
 	const prefix = /^(?<words>.*?)(?::\*| \*)$/s.exec(pattern)?.groups?.words;
-	const texts = typeof input === "object" && input !== null ? Object.values(input) : [input];
-	const given = texts.filter((each) => typeof each === "string");
-	if (given.length !== 1) return false;
-	const text = String(given[0]).trim();
+	const given = onlyTextIn(input);
+	if (given === undefined) return false;
+	const text = given.trim();
 	if (continues.test(text)) return false;
 	return text === (prefix ?? pattern) || (prefix !== undefined && text.startsWith(`${prefix} `));
+}
+
+/** Returns the only text in a value, at any depth; undefined if there are none or several. */
+function onlyTextIn(input: unknown): string | undefined {
+	const left = [input];
+	let found: string | undefined;
+	while (left.length > 0) {
+		const value = left.pop();
+		if (typeof value === "object" && value !== null) for (const each of Object.values(value)) left.push(each);
+		if (typeof value !== "string") continue;
+		if (found !== undefined) return undefined;
+		found = value;
+	}
+	return found;
 }

@@ -15,7 +15,8 @@ import { foldHistory } from "../host.ts";
 import { sqliteHost } from "../sqlite.ts";
 import { AgentState } from "../state/agent-state.ts";
 import { strategy } from "../strategies/strategy.ts";
-import type { AnyTool, ToolContext } from "../tools/types.ts";
+import type { AnyTool, EngineTool, ToolContext } from "../tools/index.ts";
+import { Loader } from "./loaded-tools.ts";
 
 const pure = { retryPolicy: "pure" } as const;
 const load = anyTool(
@@ -220,4 +221,24 @@ test("`loadedBy` is rejected where it would have no effect", () => {
 		/not the name of a tool/,
 	);
 	expect(() => createLlm({ model, tools: tools() })).toThrow(/loadedBy/);
+});
+
+test("loading all tools at once reads each name a constant number of times", () => {
+	const readsOf = (count: number): number => {
+		let reads = 0;
+		const names = Array.from({ length: count }, (_, at) => `tool-${at}`);
+		const counted = names.map((name) => ({
+			get name() {
+				reads++;
+				return name;
+			},
+		}));
+		const loader = new Loader("load", counted as unknown as readonly EngineTool[]);
+		loader.load(names);
+		for (const name of names) loader.load([name]);
+		expect(loader.loaded).toEqual(names);
+		return reads;
+	};
+	expect(readsOf(10)).toBe(10);
+	expect(readsOf(5_000)).toBe(5_000);
 });

@@ -75,8 +75,10 @@ function loadedNames(state: AgentState): readonly string[] {
 /** The tools that a call can load. What it loads is recorded with its result. */
 export class Loader implements LoadableTools {
 	readonly tools: readonly ModelTool[];
-	readonly #names = new Set<string>();
+	readonly #loaded = new Set<string>();
 	readonly #toolName: string;
+	/** The names of `tools`. Created when the first tool is loaded. */
+	#names: ReadonlySet<string> | undefined;
 
 	constructor(toolName: string, tools: readonly EngineTool[]) {
 		this.#toolName = toolName;
@@ -85,17 +87,18 @@ export class Loader implements LoadableTools {
 
 	/** The names of the loaded tools; undefined without any. */
 	get loaded(): readonly string[] | undefined {
-		return this.#names.size === 0 ? undefined : [...this.#names];
+		return this.#loaded.size === 0 ? undefined : [...this.#loaded];
 	}
 
 	load(names: readonly string[]): void {
+		this.#names ??= new Set(this.tools.map(({ name }) => name));
 		for (const name of names) {
-			if (!this.tools.some((tool) => tool.name === name))
+			if (!this.#names.has(name))
 				throw new HoldfastError(
 					"invalid_argument",
 					`The tool "${this.#toolName}" cannot load "${name}": no tool of that name has it as its \`loadedBy\`.`,
 				);
-			this.#names.add(name);
+			this.#loaded.add(name);
 		}
 	}
 }
