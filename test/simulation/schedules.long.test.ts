@@ -4,13 +4,13 @@ import { firstWrong } from "./runner-world.fixture.ts";
 import { firstSeed, inLongerRun, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
 
 test.each([
-	["memory", 2_000],
+	["memory", 1_200],
 	["background", 500],
 	["nested", 500],
 	["nestedInSqlite", 150],
-	["sqlite", 500],
-	["bare", 500],
-	["threads", 500],
+	["sqlite", 300],
+	["bare", 250],
+	["threads", 350],
 ] as const)(
 	"nothing is lost, duplicated, stuck or emitted too early in further schedules (%s)",
 	(world, count) => runSchedules(world, inLongerRun(count)),

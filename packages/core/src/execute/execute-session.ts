@@ -1,10 +1,10 @@
 // A `createSession` session on top of a keyed session. An execution is a turn that starts at once, or answers to the
 // calls of a waiting run. The initial context and the options are stored with the journal and read from there before each
 // turn.
-import { type AgentSessions, modelIdOf, type TurnOptions } from "../agent/index.ts";
+import { modelIdOf } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";
 import { afterEntry, type SendInput, sessionExists, type ToolAnswer } from "../facts/index.ts";
-import type { Host, MaybePromise, SessionValues } from "../host/index.ts";
+import type { SessionValues } from "../host/index.ts";
 import type { AgentRun } from "../sessions/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
 import type { PendingSessionCall } from "./execute-event.ts";
@@ -16,23 +16,7 @@ import { seed, seeded } from "./seed-history.ts";
 import type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./session-fork.ts";
 import { deleteSetup, firstSetup, readSetup, type SessionSetup, setupValues } from "./session-setup.ts";
 import { SessionView } from "./session-view.ts";
-import type { TurnAgents } from "./turn-agents.ts";
-import type { TurnSetups } from "./turn-setups.ts";
-
-/** Shared parts of the sessions of one host. */
-export interface SharedParts {
-	readonly host: Host;
-	readonly agents: TurnAgents;
-	readonly setups: TurnSetups;
-	/** Returns the session's agent apart from its stored setup, if it depends on the caller. */
-	agentOf(key: string, caller: Caller | undefined): MaybePromise<TurnOptions | undefined>;
-	keyed(): AgentSessions;
-	isClosed(): boolean;
-	/** By key: settles when the last requested execution is accepted or refused. */
-	readonly accepting: Map<string, Promise<unknown>>;
-	newId(): string;
-	now(): number;
-}
+import type { SharedParts } from "./shared-parts.ts";
 
 /** A fork is stored under this prefix and its key. */
 const forkName = "fork ";

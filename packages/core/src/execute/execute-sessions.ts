@@ -17,8 +17,9 @@ import type { Host, SessionKeys } from "../host/index.ts";
 import { keysOf, systemPorts, systemWarn } from "../host/index.ts";
 import { agentClosed, Lifecycle, type Living, type OwnLife } from "../sessions/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
-import { ExecuteSession, type SharedParts } from "./execute-session.ts";
+import { ExecuteSession } from "./execute-session.ts";
 import { readSetup } from "./session-setup.ts";
+import type { SharedParts } from "./shared-parts.ts";
 import { type TurnAgentParts, TurnAgents } from "./turn-agents.ts";
 import { TurnSetups } from "./turn-setups.ts";
 
