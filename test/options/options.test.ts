@@ -66,6 +66,7 @@ const leftOut: Readonly<Record<string, string>> = {
 	"upp new ToolResultMessage(options)": ofMessages,
 	"upp new UserMessage(options)": ofMessages,
 	"upp new Message(options)": ofMessages,
+	"upp setSystem(sent)": "It is for packages of the project.",
 	"upp startTimer(options)": "It is for packages of the project.",
 };
 

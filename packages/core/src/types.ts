@@ -7,10 +7,12 @@ export type { CreateSubAgentToolOptions, SubAgentTool } from "./agent/create-sub
 export type { ModelMessage, ModelMessagePart } from "./agent/model-messages.ts";
 export type { PrepareStep, StepChanges } from "./agent/prepare-step.ts";
 export type { SessionStoreHost } from "./agent/resolve-host.ts";
+export type { SystemFunction, SystemOption } from "./agent/system-option.ts";
 export type { AgentToolChoice } from "./agent/tool-choice.ts";
 export type { Observation } from "./engine/engine-agent.ts";
 export type { ModelWaitOptions } from "./engine/model-wait.ts";
 export type { StepToPrepare } from "./engine/prepared-step.ts";
+export type { SystemRequest } from "./engine/system-request.ts";
 export type { AgentStreamEvent, UAPEvent, UAPEventType } from "./engine/uap-events.ts";
 export type { AgentEvent } from "./facts/agent-event.ts";
 export type { CallPathStep, RunOutcome, ToolCallOutcome } from "./facts/fact.ts";

@@ -37,6 +37,31 @@ test("another process's agent continues a session with all earlier messages", as
 	expect([outcome, seen]).toEqual(["completed", [3]]);
 });
 
+test("the result of a `system` function is recorded: a run that continues elsewhere is sent the same text", async () => {
+	const { schema } = await testServer();
+	const name = schema();
+	const replies = (): ReturnType<typeof scriptedModel> =>
+		scriptedModel(({ messages }) =>
+			messages.at(-1)?.type === "user" ? { toolCalls: [{ name: "ask" }] } : "done",
+		);
+	const ask = { name: "ask", description: "Asks.", parameters: { type: "object" as const } };
+	const before = replies();
+	const one = agentOn(await newHost(name), { model: before, tools: [ask], system: () => "First." });
+	await (await one.session("s").send("go")).result();
+	await one.close();
+	const model = replies();
+	const host = await newHost(name);
+	const two = agentOn(host, { model, tools: [ask], system: () => "Second." });
+	const [pending] = await two.session("s").pending();
+	await (
+		await two.session("s").answer([{ toolCallId: pending?.toolCallId as string, output: "yes" }])
+	).result();
+	expect([...before.requests, ...model.requests].map(({ system }) => system)).toEqual(["First.", "First."]);
+	const next = await two.session("s").send("on");
+	await next.result();
+	expect(model.requests.at(-1)?.system).toBe("Second.");
+});
+
 test.each([true, false])(
 	"a call that waits while another runs is answered from another process: approved %s",
 	async (approved) => {

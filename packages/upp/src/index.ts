@@ -29,6 +29,7 @@ export { makeFolder } from "./files/index.ts";
 export { uuid } from "./ids/index.ts";
 export {
 	bindModel,
+	checkCachedParts,
 	type LLMHistory,
 	type LLMInput,
 	type LLMInstance,
@@ -91,6 +92,7 @@ export {
 	type CacheBreakpoint,
 	type CacheLifetime,
 	createProvider,
+	hasCachedPart,
 	type KeyStrategy,
 	type LLMCapabilities,
 	type LLMHandler,
@@ -106,6 +108,11 @@ export {
 	type ProviderOptions,
 	type RetryInfo,
 	type RetryStrategy,
+	readSystem,
+	type System,
+	type SystemPart,
+	setSystem,
+	textOfSystem,
 } from "./model/index.ts";
 export { after, attempt, guarded, isThenable, type MaybePromise } from "./promises/index.ts";
 export {

@@ -5,6 +5,8 @@ import type { Message } from "@holdfast/upp";
 import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
 import {
+	type AskedSystem,
+	askSystem,
 	cancelled,
 	drive,
 	type EngineAgent,
@@ -124,6 +126,7 @@ export function startCall(
 			whenCompleted = call.completed;
 			return call.result;
 		}
+		const asked = engine.instruct === undefined ? undefined : await instructed();
 		const run: Run = new Run({
 			agent: engine,
 			runId,
@@ -141,8 +144,11 @@ export function startCall(
 		stopWork = () => run.stop("interrupt");
 		if (frame !== undefined) attach(frame, run, policed.policy);
 		const message = context.input;
+		if (asked !== undefined && "error" in asked) run.systemFailed = asked;
+		const told = asked === undefined || "error" in asked ? {} : { system: asked.system };
+		const fingerprint = fingerprintOf(engine);
 		const committed = run.commit([
-			{ kind: "run.started", runKind: "user-turn", agentId: engine.id, fingerprint: fingerprintOf(engine) },
+			{ kind: "run.started", runKind: "user-turn", agentId: engine.id, fingerprint, ...told },
 			{ kind: "input", inputId: message.id, placement: "turn", shape: "message", message },
 		]);
 		if (committed instanceof Promise) await committed;
@@ -153,6 +159,14 @@ export function startCall(
 		whenCompleted = (result) => notifyComplete(run, outcome, result);
 		return resultOf(run, outcome);
 	};
+
+	/** A stopped call does not wait for the function. */
+	const instructed = (): Promise<AskedSystem | undefined> =>
+		new Promise((resolve, reject) => {
+			stopWork = () => reject(cancelled());
+			const { caller } = options.parentContext ?? {};
+			Promise.resolve(askSystem(engine, { caller })).then(resolve, reject);
+		});
 
 	const throughPolicy = async (): Promise<GenerateResult> => {
 		await policed.setup?.over();

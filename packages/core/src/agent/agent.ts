@@ -55,7 +55,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	/** Never present: carries the types of the agent's tools and output, for `InferTools`, `InferOutput` and clients. */
 	declare readonly "~types"?: AgentTypes<Tools, Schema>;
 	declare readonly model: AgentOptions["model"];
-	declare readonly system: string | undefined;
+	declare readonly system: AgentOptions["system"];
 	/** The caller's own tool objects. */
 	readonly tools: ToolList<Tools>;
 	declare readonly name?: string;

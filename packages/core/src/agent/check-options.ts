@@ -15,6 +15,7 @@ import { checkCache } from "./cache-policy.ts";
 import { foreignOptions } from "./foreign-options.ts";
 import { hasOwnTools, isInstance } from "./llm-instance.ts";
 import { type AgentOptions, knownOptions } from "./options.ts";
+import { checkSystem } from "./system-option.ts";
 import { checkToolChoice } from "./tool-choice.ts";
 
 const toolStrategyHooks = [
@@ -71,7 +72,7 @@ export function checkModel(options: AgentOptions): void {
 	const kind = isInstance(model) ? "an instance of an LLM" : "a function";
 	const own = isInstance(model)
 		? (["system", "instructions", "params", "config", "structure", "toolStrategy", "onRetry"] as const)
-		: [];
+		: (["system", "instructions"] as const);
 	for (const name of ["tools", "toolChoice", "cache", "prepareStep", "subagents", ...own] as const) {
 		if (options[name] === undefined) continue;
 		throw new HoldfastTypeError(
@@ -97,11 +98,7 @@ export function checkOptions(options: CheckedOptions): void {
 	const { strategy, middleware, checkpoints, prices } = options;
 	const { maxRestarts = 0, onAgentChange = "continue" } = options;
 	for (const name of ["system", "instructions"] as const)
-		if (options[name] !== undefined && typeof options[name] !== "string")
-			throw new HoldfastTypeError(
-				"invalid_option",
-				`The option \`${name}\` must be a string. A middleware with \`before\` can change it for each call.`,
-			);
+		if (options[name] !== undefined) checkSystem(options[name], name, options.cache);
 	for (const name of ["remoteToolTimeoutMs", "keepDeltasMs"] as const) {
 		const given = options[name];
 		readDuration(name, given as number | undefined, 0, { most: Number.POSITIVE_INFINITY });

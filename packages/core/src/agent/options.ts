@@ -5,6 +5,7 @@ import {
 	type LLMInstance,
 	type LLMOptions,
 	type ModelBinding,
+	type System,
 } from "@holdfast/upp";
 import type { CheckpointStore } from "../checkpoint/index.ts";
 import type {
@@ -38,6 +39,7 @@ import type { OpaqueStrategy } from "./opaque-strategy.ts";
 import { type PrepareStep, preparing } from "./prepare-step.ts";
 import type { AgentHost } from "./resolve-host.ts";
 import { isRuntimeLlm, type RuntimeLlm, runtimeLlmModel } from "./runtime-llm.ts";
+import { fixedSystem, instructing, type SystemOption } from "./system-option.ts";
 import { type AgentToolChoice, withToolChoice } from "./tool-choice.ts";
 
 /** Options of `agent()` and `new Agent()`. Options of `llm()` are passed on to the model layer. */
@@ -46,7 +48,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	/** A reference created by a provider, an AI SDK model, an LLM instance, or a model function. */
 	readonly model?: LLMOptions["model"] | LLMInstance | RuntimeLlm | undefined;
 	/** An alias for `instructions`. */
-	readonly system?: string | undefined;
+	readonly system?: SystemOption | undefined;
 	/** Tools in any of the supported forms. Default: none. */
 	readonly tools?: Tools;
 	/**
@@ -65,8 +67,11 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 * each call, and again if the call is repeated after a failure or a crash. Default: all calls are alike.
 	 */
 	readonly prepareStep?: PrepareStep<Tools>;
-	/** The system prompt. It is sent with every request and is never part of the history. */
-	readonly instructions?: string;
+	/**
+	 * The system prompt: text, parts with settings of their own, or a function of session and caller. It is sent with
+	 * every request and is never part of the history.
+	 */
+	readonly instructions?: SystemOption | undefined;
 	/**
 	 * How the agent works: `loop()`, `react()`, `plan()`, a strategy created by `strategy()`, or a custom one. Default:
 	 * `loop()`.
@@ -228,7 +233,8 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 			"Both `instructions` and `system` are given. They mean the same; give one.",
 		);
 	}
-	const system = options.system ?? options.instructions;
+	const instructions = options.system ?? options.instructions;
+	const system = fixedSystem(instructions);
 	const tools = normaliseTools(toolsAsGiven(options.tools));
 	const { toolList, loadable } = sortTools(tools);
 	const output = readOutput(options);
@@ -246,6 +252,7 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		tools,
 		toolList,
 		...(loadable === undefined ? {} : { loadable }),
+		...(typeof instructions === "function" ? { instruct: instructing(instructions, options.cache) } : {}),
 		...(options.prepareStep === undefined ? {} : { prepare: preparing(options, own) }),
 		decider: deciderOf(options, output),
 		...(output === undefined ? {} : { output }),
@@ -283,7 +290,7 @@ export function toolsAsGiven(tools: ToolSet | undefined): ToolSet {
 	return records.get(tools ?? []) ?? tools ?? [];
 }
 
-function bind(options: AgentOptions, system: string | undefined): EngineModel {
+function bind(options: AgentOptions, system: System | undefined): EngineModel {
 	if (options.model === undefined) {
 		throw new HoldfastError(
 			"model_missing",
@@ -335,17 +342,19 @@ export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 			"conflicting_options",
 			`\`maxStreamed\` is given, and the strategy "${execution.name}" has its own \`execute\`, which runs its tools itself. Leave \`maxStreamed\` out.`,
 		);
-	if (options.cache !== undefined)
-		throw new HoldfastError(
-			"conflicting_options",
-			`\`cache\` is given, and the strategy "${execution.name}" has its own \`execute\`, which asks its model itself. Leave \`cache\` out.`,
-		);
-	if (options.prepareStep !== undefined)
-		throw new HoldfastError(
-			"conflicting_options",
-			`\`prepareStep\` is given, and the strategy "${execution.name}" has its own \`execute\`, which asks its model itself. Leave \`prepareStep\` out.`,
-		);
-	return { strategy: execution, llmOptions: llmOptionsOf(options, options.system ?? options.instructions) };
+	for (const name of ["cache", "prepareStep"] as const)
+		if (options[name] !== undefined) throw asksItself(name, execution.name, `Leave \`${name}\` out.`);
+	const system = options.system ?? options.instructions;
+	if (typeof system === "function") throw asksItself("system", execution.name, "Give a text or parts.");
+	return { strategy: execution, llmOptions: llmOptionsOf(options, system) };
+}
+
+function asksItself(option: string, strategy: string, remedy: string): HoldfastError {
+	const given = option === "system" ? "a function" : "given";
+	return new HoldfastError(
+		"conflicting_options",
+		`\`${option}\` is ${given}, and the strategy "${strategy}" has its own \`execute\`, which asks its model itself. ${remedy}`,
+	);
 }
 
 /** Its answers bypass the engine, which could neither check them nor ask again. */
@@ -374,9 +383,10 @@ function isLimited({ execution, maxSteps }: AgentOptions): boolean {
 }
 
 /** Returns the options of the model layer: all that are not the agent's own. */
-function llmOptionsOf(options: AgentOptions, system: string | undefined): LLMOptions {
+function llmOptionsOf(options: AgentOptions, system: System | undefined): LLMOptions {
 	const passed: Record<string, unknown> = {};
-	for (const [name, value] of Object.entries(options)) if (!ownOptions.has(name)) passed[name] = value;
+	for (const [name, value] of Object.entries(options))
+		if (name !== "system" && !ownOptions.has(name)) passed[name] = value;
 	if (system !== undefined) passed.system = system;
 	const params = withToolChoice(options.params, options.toolChoice);
 	if (params !== undefined) passed.params = params;

@@ -1,5 +1,5 @@
 // The option `prepareStep`: changes to single model calls. What checks and converts them is loaded with the first call.
-import { HoldfastError, isThenable } from "@holdfast/upp";
+import { HoldfastError, isThenable, type System } from "@holdfast/upp";
 import type { EngineAgent, EngineModel, StepToPrepare } from "../engine/index.ts";
 import type { KnownTools, ToolSet } from "../tools/index.ts";
 import { hasOwnTools } from "./llm-instance.ts";
@@ -17,8 +17,8 @@ export interface StepChanges<Tools extends ToolSet = ToolSet> {
 	 * `baseUrl`, `headers` and `fetch` only if both models have the same provider.
 	 */
 	readonly model?: Exclude<AgentOptions["model"], ((...given: never) => unknown) | { generate: unknown }>;
-	/** The system prompt, in place of the agent's. */
-	readonly instructions?: string | undefined;
+	/** The system prompt, text or parts, in place of the agent's. */
+	readonly instructions?: System | undefined;
 	/**
 	 * Names of the only tools that the model sees and may call, in the agent's order. A call of any other tool is
 	 * rejected like that of an unknown one. Has no effect on calls for which the strategy withholds all tools.
@@ -41,7 +41,7 @@ export type PrepareStep<Tools extends ToolSet = ToolSet> = (
 
 /** The agent's own parts, which the changes are compared with. */
 export interface OwnParts extends Pick<EngineAgent, "tools" | "fingerprint"> {
-	readonly system: string | undefined;
+	readonly system: System | undefined;
 	/** Binds the model of these options. */
 	bind(options: AgentOptions): EngineModel;
 }
@@ -58,7 +58,7 @@ export function preparing(options: AgentOptions, own: OwnParts): NonNullable<Eng
 			"`prepareStep` is given, and `model` is a function or an instance, which has its own settings. Leave `prepareStep` out.",
 		);
 	let reader: StepReader | undefined;
-	return async (about, tools) => {
+	return async (about, tools, head) => {
 		const returned: unknown = prepareStep?.(about);
 		const given = isThenable(returned) ? await returned : returned;
 		if (given === undefined) return undefined;
@@ -66,6 +66,6 @@ export function preparing(options: AgentOptions, own: OwnParts): NonNullable<Eng
 			const { StepReader } = await import("./read-step.ts");
 			reader = new StepReader(options, own);
 		}
-		return reader.read(given, tools);
+		return reader.read(given, tools, head);
 	};
 }

@@ -1,7 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { scriptedModel } from "@holdfast/testing";
-import { AssistantMessage, UserMessage } from "@holdfast/upp";
+import { AssistantMessage, llm, UserMessage } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { createSession, execute } from "../execute/create-session.ts";
 import { AgentState } from "../state/agent-state.ts";
@@ -89,6 +89,47 @@ describe("the option `cache`", () => {
 		await new Agent({ model, instructions, tools: [look], cache }).generate("go");
 		expect(bodies.map(marksOf)).toEqual([["system"]]);
 		expect(bodies[0].system[0].cache_control).toEqual({ type: "ephemeral", ttl: "1h" });
+	});
+
+	test("ends parts of the system prompt with breakpoints instead of the tools and the instructions", async () => {
+		const { bodies, model } = anthropic([call("a"), text]);
+		const system = [
+			{ text: "Stable.", cache: true },
+			{ text: "Today.", providerOptions: { anthropic: { other: 1 } } },
+			{ text: "Last." },
+		] as const;
+		await new Agent({ model, system, tools: [look] }).generate("go");
+		expect(bodies.map(marksOf)).toEqual([
+			["system", 0],
+			["system", 0, 2],
+		]);
+		const cache_control = { type: "ephemeral" };
+		expect(bodies[0].system).toEqual([
+			{ type: "text", text: "Stable.", cache_control },
+			{ type: "text", text: "Today." },
+			{ type: "text", text: "Last." },
+		]);
+		const whole = anthropic([text]);
+		await new Agent({ model: whole.model, system: [system[1], system[2]], tools: [look] }).generate("go");
+		expect(whole.bodies.map(marksOf)).toEqual([["tools", "system", 0]]);
+		expect(whole.bodies[0].system.map((part: Json) => part.cache_control)).toEqual([
+			undefined,
+			cache_control,
+		]);
+	});
+
+	test("of a part works with llm() too, and leaves requests alone that have a breakpoint of the caller", async () => {
+		const system = [{ text: "Stable.", cache: true }] as const;
+		const { bodies, model } = anthropic([text]);
+		await llm({ model: model as never, system }).generate("go");
+		expect(bodies.map(marksOf)).toEqual([["system"]]);
+		const own = { text: "Own.", providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } };
+		const marked = anthropic([text]);
+		await new Agent({ model: marked.model, system: [own, { text: "Rest." }], tools: [look] }).generate("go");
+		expect(marked.bodies.map(marksOf)).toEqual([["system"]]);
+		expect(() => llm({ model: openai().model as never, system })).toThrow(
+			expect.objectContaining({ code: "cache_unsupported" }),
+		);
 	});
 
 	test("leaves requests unchanged if the caller has placed a breakpoint", async () => {

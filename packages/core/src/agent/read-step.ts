@@ -6,9 +6,11 @@ import {
 	nearest,
 	optionNames,
 	type ProviderConfig,
+	readSystem,
 	resolveModel,
+	type System,
 } from "@holdfast/upp";
-import type { EngineModel, EngineStep, SentTools } from "../engine/index.ts";
+import type { EngineModel, EngineStep, RunHead, SentTools } from "../engine/index.ts";
 import { fingerprintWith, toolsPart } from "../engine/index.ts";
 import type { PreparedStep, StepPart } from "../facts/index.ts";
 import type { EngineTool } from "../tools/index.ts";
@@ -52,18 +54,19 @@ export class StepReader {
 	}
 
 	/** @throws HoldfastError `invalid_step`. */
-	read(given: unknown, tools: SentTools | undefined): EngineStep | undefined {
+	read(given: unknown, tools: SentTools | undefined, head: RunHead | undefined): EngineStep | undefined {
 		const { model, instructions, activeTools, toolChoice, params } = checked(given);
 		const own = this.#own;
 		const changed: StepPart[] = [];
-		const identity: { modelId?: string; system?: string; tools?: string } = {};
+		const identity: { modelId?: string; system?: System; tools?: string } = {};
 		let bound: EngineModel | undefined;
 		if (model !== undefined && model !== this.#options.model) {
 			bound = this.#bind(model);
 			changed.push("model");
 			identity.modelId = String((model as { modelId: unknown }).modelId);
 		}
-		const hasInstructions = instructions !== undefined && instructions !== (own.system ?? "");
+		const system = head?.system ?? own.system ?? "";
+		const hasInstructions = instructions !== undefined && !isAlike(instructions, system);
 		if (hasInstructions) {
 			changed.push("instructions");
 			identity.system = instructions;
@@ -82,7 +85,7 @@ export class StepReader {
 		}
 		if (params !== undefined && Object.keys(params).length > 0) changed.push("params");
 		if (changed.length === 0) return undefined;
-		const base = own.fingerprint();
+		const base = head?.fingerprint ?? own.fingerprint();
 		const fingerprint = fingerprintWith(base, identity);
 		const prepared: PreparedStep = {
 			changed,
@@ -158,14 +161,22 @@ function checked(given: unknown): StepChanges {
 	}
 	const { model, instructions, activeTools, params } = given as Record<keyof StepChanges, unknown>;
 	if (model === null) throw invalid("`model` must be a model, or be left out");
-	if (instructions !== undefined && typeof instructions !== "string")
-		throw invalid("`instructions` must be a text");
 	const isList = Array.isArray(activeTools) && activeTools.every((name) => typeof name === "string");
 	if (activeTools !== undefined && !isList)
 		throw invalid("`activeTools` must be a list of the names of tools");
 	if (params !== undefined && (typeof params !== "object" || params === null || Array.isArray(params)))
 		throw invalid("`params` must be an object of parameters");
-	return given as StepChanges;
+	return instructions === undefined
+		? (given as StepChanges)
+		: { ...(given as StepChanges), instructions: readInstructions(instructions) };
+}
+
+function readInstructions(given: unknown): System {
+	try {
+		return readSystem(given, "instructions");
+	} catch (cause) {
+		throw invalid(messageOf(cause).replace(/^The option /, ""), cause);
+	}
 }
 
 function checkChoice(choice: AgentToolChoice, tools: readonly EngineTool[]): void {
@@ -175,7 +186,7 @@ function checkChoice(choice: AgentToolChoice, tools: readonly EngineTool[]): voi
 		throw invalid('`toolChoice` is "required", and no tool is active');
 }
 
-function isAlike(one: AgentToolChoice, other: AgentToolChoice | undefined): boolean {
+function isAlike<Given extends AgentToolChoice | System>(one: Given, other: Given | undefined): boolean {
 	return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 

@@ -35,6 +35,7 @@ import type { AnyTool } from "../tools/index.ts";
 import { journalOfStore, valuesOfStore } from "./foreign-host.ts";
 import { hasOwnTools } from "./llm-instance.ts";
 import { type AgentOptions, resolveAgent } from "./options.ts";
+import { withSections } from "./system-option.ts";
 
 /**
  * Without a limit, a run that kills its process each time would take down every worker in turn, and the sessions of
@@ -100,7 +101,7 @@ export function sessionAgentOf(parts: SessionAgentParts): SessionAgent {
 		const { instructions, system = instructions, ...others } = all;
 		return {
 			...others,
-			system: [...(system === undefined ? [] : [system]), ...sections].join("\n\n"),
+			system: withSections(system, sections),
 			tools,
 		};
 	};

@@ -7,6 +7,7 @@ import type {
 	Message,
 	PromptCache,
 	RetryInfo,
+	System,
 	ToolCall,
 	ToolExecution,
 	ToolResult,
@@ -20,7 +21,8 @@ import type { EngineTool, ToolContext } from "../tools/index.ts";
 import type { Decider } from "./action.ts";
 import type { Fairness } from "./fairness.ts";
 import type { SentTools } from "./loaded-tools.ts";
-import type { EngineStep, StepToPrepare } from "./prepared-step.ts";
+import type { EngineStep, RunHead, StepToPrepare } from "./prepared-step.ts";
+import type { SystemRequest } from "./system-request.ts";
 
 /** A tool result as passed to `onObserve`. */
 export interface Observation {
@@ -68,6 +70,8 @@ export interface EngineModel {
 			tools?: readonly EngineTool[];
 			structure?: JSONSchema;
 			unparsed?: "keep";
+			/** Default: that of the agent. */
+			system?: System;
 			onRetry?: (info: RetryInfo) => void;
 			/** For a model function: the context of this call, for the function's own tools. */
 			toolExecution?: ToolContext;
@@ -106,7 +110,7 @@ export interface EngineAgent {
 	/** Throws `model_missing` if the agent has no model. */
 	model(): EngineModel;
 	/** The instructions of its requests. */
-	readonly system?: string | undefined;
+	readonly system?: System | undefined;
 	readonly tools: ReadonlyMap<string, EngineTool>;
 	/** Those of `tools` that the model is always sent. */
 	readonly toolList: readonly EngineTool[];
@@ -114,10 +118,20 @@ export interface EngineAgent {
 	readonly loadable?: ReadonlyMap<string, readonly EngineTool[]>;
 	readonly decider: Decider;
 	/**
-	 * Returns the changes to one model call; undefined without any. Absent if it never changes one. `tools` are those of
-	 * the call; undefined if the strategy withholds them.
+	 * Returns the system prompt of a run, which is recorded and sent in place of the agent's. Absent if all runs have the
+	 * agent's own.
 	 */
-	prepare?(about: StepToPrepare, tools: SentTools | undefined): MaybePromise<EngineStep | undefined>;
+	instruct?(about: SystemRequest): MaybePromise<System>;
+	/**
+	 * Returns the changes to one model call; undefined without any. Absent if it never changes one. `tools` are those of
+	 * the call; undefined if the strategy withholds them. `own` is the beginning of the run's requests, if it is not that of
+	 * the agent.
+	 */
+	prepare?(
+		about: StepToPrepare,
+		tools: SentTools | undefined,
+		own: RunHead | undefined,
+	): MaybePromise<EngineStep | undefined>;
 	/** Absent if any answer is valid. */
 	readonly output?: EngineOutput;
 	readonly hooks: AgentStrategy;

@@ -1,6 +1,7 @@
 // The fingerprint of an agent when a run starts. A resume compares it to detect changes.
+import type { System } from "@holdfast/upp";
 import type { AgentPart } from "../facts/index.ts";
-import { textHash } from "../facts/index.ts";
+import { systemHash, textHash } from "../facts/index.ts";
 import type { EngineTool } from "../tools/index.ts";
 
 /** The parts of a fingerprint, in order. */
@@ -9,10 +10,10 @@ const parts = ["model", "instructions", "tools"] as const satisfies readonly Age
 /** Returns 53 bits each for the model, the instructions and the tools, in hexadecimal. */
 export function fingerprintOf(
 	modelId: string,
-	system: string | undefined,
+	system: System | undefined,
 	tools: readonly EngineTool[],
 ): string {
-	return [textHash(modelId), textHash(system ?? ""), toolsPart(tools)].join(".");
+	return [textHash(modelId), systemHash(system), toolsPart(tools)].join(".");
 }
 
 /** Returns the part of a fingerprint that identifies the tools. */
@@ -25,12 +26,12 @@ export function toolsPart(
 /** Returns a fingerprint with other parts. `tools` is a `toolsPart`. */
 export function fingerprintWith(
 	before: string,
-	{ modelId, system, tools }: { modelId?: string; system?: string; tools?: string },
+	{ modelId, system, tools }: { modelId?: string; system?: System; tools?: string },
 ): string {
 	const [model = "", instructions = "", shown = ""] = before.split(".");
 	return [
 		modelId === undefined ? model : textHash(modelId),
-		system === undefined ? instructions : textHash(system),
+		system === undefined ? instructions : systemHash(system),
 		tools ?? shown,
 	].join(".");
 }

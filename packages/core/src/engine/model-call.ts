@@ -1,5 +1,12 @@
 // One model call: sends the request, emits its stream, and returns its answer as a fact.
-import { type AssistantMessage, type LLMRequest, type Message, UserMessage } from "@holdfast/upp";
+import {
+	type AssistantMessage,
+	checkCachedParts,
+	type LLMRequest,
+	type Message,
+	setSystem,
+	UserMessage,
+} from "@holdfast/upp";
 import type { AssistantSaid, Fact, Mutable } from "../facts/index.ts";
 import { costOf, errorData, modelRetryNote, textHash } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
@@ -17,6 +24,7 @@ import type { Run } from "./run.ts";
 import { prefixOf, promptCacheOf, type RequestPrefix } from "./sent-prefix.ts";
 import { CommitFailed } from "./stopped.ts";
 import { StreamedAnswer } from "./streamed-answer.ts";
+import { systemOf } from "./system-request.ts";
 import { withoutCalls, withUsableCalls } from "./usable-calls.ts";
 
 /** Up to this number of messages, a copy is cheaper than the alternative. */
@@ -93,6 +101,7 @@ export class ModelCall {
 			this.retries,
 		);
 		if (this.#changes !== undefined) applyChanges(request, this.#changes);
+		if (request.systemParts !== undefined) checkCachedParts(request.systemParts, engineModel.model);
 		this.#fingerprint =
 			this.#changes === undefined ? fingerprintOfSent(run, this.#tools) : this.#changes.fingerprint;
 		this.#prefix = prefixOf(run, assembled, this.#action.prompt, this.#fingerprint);
@@ -210,6 +219,8 @@ function requestFor(
 	// An answer that is not JSON is returned to the model like any other invalid answer.
 	if (action.structure !== undefined && action.structure === run.agent.output?.structure)
 		extra.unparsed = "keep";
+	const system = systemOf(run);
+	if (system !== undefined) extra.system = system;
 	if (engineModel.isFunction === true) extra.toolExecution = contextOfFunction(run, engineModel, step);
 	const request = engineModel.request(messages, extra);
 	// A tool choice has no meaning if the model sees no tools.
@@ -222,7 +233,7 @@ function requestFor(
 
 /** Changes a request. A request without tools gets neither tools nor a tool choice. */
 function applyChanges(request: LLMRequest, { instructions, params, tools }: EngineStep): void {
-	if (instructions !== undefined) request.system = instructions;
+	if (instructions !== undefined) setSystem(request, instructions);
 	if (params !== undefined) request.params = { ...request.params, ...params };
 	if (tools !== undefined) request.tools = tools;
 }

@@ -1,6 +1,6 @@
 // What an agent changes for a single model call. It is asked before each call, also for the same step after a crash or a
 // failed call; the answer records what was used, so nothing that follows the answer asks again (keeps I2).
-import type { Message, TokenUsage } from "@holdfast/upp";
+import type { Message, System, TokenUsage } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PreparedStep } from "../facts/index.ts";
 import type { AgentState } from "../state/index.ts";
@@ -9,6 +9,7 @@ import type { ModelAction } from "./action.ts";
 import type { EngineModel } from "./engine-agent.ts";
 import { type SentTools, sentTools } from "./loaded-tools.ts";
 import type { Run } from "./run.ts";
+import { systemOf } from "./system-request.ts";
 import { untilAnswered } from "./until-answered.ts";
 
 /** The model call that `prepareStep` is asked about. Members that take time to compute are computed when they are read. */
@@ -36,7 +37,7 @@ export interface StepToPrepare {
 /** The changes to one model call, in the form that the engine uses. */
 export interface EngineStep {
 	readonly model?: EngineModel | undefined;
-	readonly instructions?: string | undefined;
+	readonly instructions?: System | undefined;
 	/** Added to the parameters of the request. */
 	readonly params?: Readonly<Record<string, unknown>> | undefined;
 	readonly tools?: readonly EngineTool[] | undefined;
@@ -44,6 +45,12 @@ export interface EngineStep {
 	readonly fingerprint?: string | undefined;
 	/** Recorded with the answer. */
 	readonly prepared: PreparedStep;
+}
+
+/** The beginning of a run's requests. */
+export interface RunHead {
+	readonly system: System;
+	readonly fingerprint: string;
 }
 
 class AboutStep implements StepToPrepare {
@@ -104,5 +111,8 @@ export function prepareStep(
 	step: number,
 ): Promise<EngineStep | undefined> {
 	const tools = action.tools === "withheld" ? undefined : sentTools(run);
-	return untilAnswered(run, () => prepare(new AboutStep(run, action, step, tools), tools));
+	const system = systemOf(run);
+	const fingerprint = run.state.run?.fingerprint ?? "";
+	const own = system === undefined ? undefined : { system, fingerprint };
+	return untilAnswered(run, () => prepare(new AboutStep(run, action, step, tools), tools, own));
 }

@@ -74,6 +74,7 @@ export class Run {
 	readonly answers: OutsideAnswers | undefined;
 	/** Whether the inbox had answers when the run was resumed that have not been taken yet. */
 	hasAnswers: boolean;
+	systemFailed: { readonly error: unknown } | undefined; // if the agent's \`system\` function failed
 	lastWords: string | undefined; // the strategy's final text, if the run ends now
 	/** The run's result after policy, once it is recorded; `asked` from the moment policy is asked. */
 	left: GenerateResult | "asked" | undefined;

@@ -5,7 +5,7 @@ import type { Fact } from "../facts/index.ts";
 
 /** The members that are checked, by kind of fact. */
 interface Outside {
-	"run.started": "agentName" | "caller" | "parent";
+	"run.started": "agentName" | "caller" | "parent" | "system";
 	input: "inputId" | "message" | "spent";
 	assistant: "message" | "usage" | "modelId" | "data" | "prepared";
 	"tool.started": "callId" | "name" | "input";
@@ -55,7 +55,7 @@ export function wellFormedFacts(facts: readonly Fact[]): readonly Fact[] {
 function isWellFormed(fact: Fact): boolean {
 	switch (fact.kind) {
 		case "run.started":
-			return isSame(fact.agentName) && isSame(fact.caller) && isSame(fact.parent);
+			return isSame(fact.agentName) && isSame(fact.caller) && isSame(fact.parent) && isSame(fact.system);
 		case "input":
 			return isSame(fact.inputId) && isMessage(fact.message) && isSame(fact.spent);
 		case "assistant":

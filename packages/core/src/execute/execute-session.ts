@@ -13,7 +13,7 @@ import type { ExecuteSettings, Execution, SessionContext } from "./execute-setti
 import { backgroundCall } from "./pending-call.ts";
 import type { ChosenOptions, ExecuteInput } from "./read-input.ts";
 import { seed, seeded } from "./seed-history.ts";
-import type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./session-fork.ts";
+import { agentInfo, type ForkSettings, type SessionAgentInfo, type SessionOrigin } from "./session-fork.ts";
 import { deleteSetup, firstSetup, readSetup, type SessionSetup, setupValues } from "./session-setup.ts";
 import { SessionView } from "./session-view.ts";
 import type { SharedParts } from "./shared-parts.ts";
@@ -227,18 +227,8 @@ export class ExecuteSession {
 			model: this.#parts.setups.modelOf(this.key),
 			own,
 		});
-		const { system, tools } = await this.#parts.keyed().agentOfTurn(this.key, caller);
-		return {
-			model: modelIdOf(made.model),
-			system,
-			tools: [...tools.values()].map(({ name, description, parameters, loadedBy }) => ({
-				name,
-				description,
-				parameters,
-				...(loadedBy === undefined ? {} : { loadedBy }),
-			})),
-			params: { ...made.params },
-		};
+		const engine = await this.#parts.keyed().agentOfTurn(this.key, caller);
+		return { model: modelIdOf(made.model), ...agentInfo(engine), params: { ...made.params } };
 	}
 
 	/** Resumes the run, even a parked one; null if there is nothing to resume. Rejects with `session_held`. */

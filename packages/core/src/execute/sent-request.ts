@@ -1,8 +1,8 @@
 // The request behind an answer, rebuilt from the journal and the agent, and compared with what the answer and its run
 // recorded (keeps I2): the journal has the messages, and the fingerprint identifies the instructions and the tools.
-import type { Message } from "@holdfast/upp";
+import { type Message, textOfSystem } from "@holdfast/upp";
 import { readFingerprint, toolsPart } from "../engine/index.ts";
-import { type AssistantSaid, type SessionState, textHash } from "../facts/index.ts";
+import { type AssistantSaid, type SessionState, systemHash } from "../facts/index.ts";
 import type { SessionAgentInfo } from "./session-fork.ts";
 
 /** Whether a part of a request is what was sent. `unknown`: nothing about it is on record. */
@@ -11,7 +11,7 @@ export type SentPart = "same" | "differs" | "unknown";
 /** A request, as far as it can be rebuilt. */
 export interface SentRequest {
 	readonly model: string;
-	/** The instructions that the agent has now. */
+	/** The instructions: those on record if a function of the agent returned them, else those that the agent has now. */
 	readonly system?: string;
 	/** The tools that the agent has now, of those that this request had. */
 	readonly tools?: SessionAgentInfo["tools"];
@@ -44,16 +44,18 @@ export function sentRequest(
 	const { modelId, view, strategy, prepared } = answer;
 	const recorded = readFingerprint(answer.fingerprint ?? before.run?.fingerprint ?? "");
 	const offered = agent && offeredTools(agent.tools, before.agent.loadedTools, prepared?.activeTools);
+	const told = before.run?.instructed === true ? before.system?.system : undefined;
+	const system = told ?? agent?.systemParts ?? agent?.system;
 	return {
 		model: modelId,
-		...(agent?.system === undefined ? {} : { system: agent.system }),
+		...(system === undefined ? {} : { system: textOfSystem(system) }),
 		...(offered === undefined ? {} : { tools: strategy?.tools === "withheld" ? [] : offered }),
 		messages: [...before.context],
 		parts: {
 			model: "same",
 			instructions: partOf(
-				agent && recorded,
-				(parts) => parts.instructions === textHash(agent?.system ?? ""),
+				(agent ?? told) === undefined ? undefined : recorded,
+				(parts) => parts.instructions === systemHash(system),
 			),
 			tools: partOf(agent && recorded, (parts) => parts.tools === toolsPart(offered ?? [])),
 			messages: view === undefined ? "same" : "differs",

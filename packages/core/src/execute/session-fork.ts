@@ -1,5 +1,7 @@
 // The options and the origin of a session's fork, and information about the agent of a session's turns.
+import { type SystemPart, textOfSystem } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
+import type { EngineAgent } from "../engine/index.ts";
 import type { ChosenOptions } from "./read-input.ts";
 
 /** Options of a fork. */
@@ -28,7 +30,10 @@ export interface SessionOrigin {
 /** The agent of a session's turns, with what plugins and sub-agents add. */
 export interface SessionAgentInfo {
 	readonly model: string | undefined;
+	/** The system prompt as one text; undefined if there is none, or a function returns it for each run. */
 	readonly system: string | undefined;
+	/** The system prompt as parts, if a part has settings of its own. */
+	readonly systemParts?: readonly SystemPart[];
 	readonly tools: readonly {
 		readonly name: string;
 		readonly description: string;
@@ -37,4 +42,21 @@ export interface SessionAgentInfo {
 		readonly loadedBy?: string;
 	}[];
 	readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the instructions and the tools of an agent. */
+export function agentInfo({
+	system,
+	tools,
+}: Pick<EngineAgent, "system" | "tools">): Omit<SessionAgentInfo, "model" | "params"> {
+	return {
+		system: system === undefined ? undefined : textOfSystem(system),
+		...(typeof system === "object" ? { systemParts: system } : {}),
+		tools: [...tools.values()].map(({ name, description, parameters, loadedBy }) => ({
+			name,
+			description,
+			parameters,
+			...(loadedBy === undefined ? {} : { loadedBy }),
+		})),
+	};
 }

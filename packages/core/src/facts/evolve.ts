@@ -25,16 +25,14 @@ import {
 	decided,
 	type LastFact,
 	newCalls,
-	newRun,
 	noCalls,
 	type RunState,
-	resumedRun,
 	shownCall,
 	startedCall,
 	suspendedRun,
 } from "./run-state.ts";
 import { type SentPrefix, sentBy } from "./sent-prefix.ts";
-import type { FoldOptions, SessionState } from "./session-state.ts";
+import { type FoldOptions, resumedSession, type SessionState, startedSession } from "./session-state.ts";
 
 /** The message stored as the result of a call that was interrupted. */
 const withoutResult = "The run ended before this call had a result.";
@@ -73,17 +71,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 	const { fact, seq } = entry;
 	if (fact.kind === "folded") return unfold(seq, fact, options);
 	if (seq !== state.seq + 1) throw corrupt(entry, `expected entry ${state.seq + 1}`);
-	if (fact.kind === "run.started") {
-		const parts = AgentState.partsOf(state.agent);
-		return {
-			seq,
-			agent: AgentState.ofParts({ ...parts, step: 0, usage: undefined }),
-			context: state.context,
-			run: newRun(entry.runId, fact, parts.messages.length),
-			streamed: state.streamed,
-			sent: state.sent,
-		};
-	}
+	if (fact.kind === "run.started") return startedSession(state, entry.runId, seq, fact);
 	if (fact.kind === "message.added") return { ...append(state, state.run, seq, fact.message), seq };
 	if (fact.kind === "message.updated" || fact.kind === "message.deleted")
 		return editMessage(
@@ -97,7 +85,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 	if (run === undefined || run.runId !== entry.runId) throw corrupt(entry, "it belongs to no open run");
 	switch (fact.kind) {
 		case "run.resumed":
-			return { ...state, seq, run: resumedRun(run, fact) };
+			return resumedSession(state, run, seq, fact);
 		case "run.parked":
 			return { ...state, seq, run: { ...run, parked: fact } };
 		case "input":
@@ -265,6 +253,7 @@ function append(
 		run,
 		streamed: state.streamed,
 		sent: change?.sent ?? state.sent,
+		system: state.system,
 	};
 }
 

@@ -1,8 +1,16 @@
 // The facts of a journal: committed in order, and folded into state (keeps I2). A fact is plain data plus UPP messages;
 // codec.ts converts one to a row and back.
-import type { AssistantMessage, Message, ProviderMetadata, TokenUsage, ToolCall } from "@holdfast/upp";
+import type {
+	AssistantMessage,
+	Message,
+	ProviderMetadata,
+	System,
+	TokenUsage,
+	ToolCall,
+} from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { AgentStateJSON } from "../state/index.ts";
+import type { RecordedSystem } from "./recorded-system.ts";
 import type { CacheBreak, SentPrefix, SentView } from "./sent-prefix.ts";
 import type { PendingCall, PendingWait, WaitingChild } from "./waits.ts";
 
@@ -38,6 +46,8 @@ export interface RunStarted extends Marked {
 	/** The agent's name, if any. */
 	readonly agentName?: string;
 	readonly fingerprint: string;
+	/** Set if the agent's `system` is a function: its result, which the run is sent until its end. */
+	readonly system?: RecordedSystem;
 	/** The requester, if known; for a sub-agent's run, the requester of its parent's run. */
 	readonly caller?: Caller;
 	/** The tool call that requested the run, and its model's description of it. */
@@ -60,6 +70,8 @@ export interface RunResumed {
 	 * continues or ends it.
 	 */
 	readonly reason: "crash" | "suspended" | "lease-lost" | "answered" | "released";
+	/** Set if the agent's `system` is a function now, and the run had none on record. */
+	readonly system?: RecordedSystem;
 	/** The partial text of an answer that the crash cut off; shown, never sent to a model. */
 	readonly partial?: AssistantMessage;
 	/** The parts of the agent that have changed since the run was started or last resumed. */
@@ -306,6 +318,8 @@ export interface Folded {
 	readonly refused?: readonly string[];
 	/** The beginning of the last answered request, if there was one. */
 	readonly sent?: SentPrefix;
+	/** The system prompt that was recorded last, if there was one. */
+	readonly system?: System;
 }
 
 /**

@@ -4,6 +4,7 @@ import { isToolResultMessage, type Message, type ToolResult, ToolResultMessage }
 import { AgentState, List } from "../state/index.ts";
 import type { Folded } from "./fact.ts";
 import { journalCorrupt } from "./journal-errors.ts";
+import { systemAfter } from "./recorded-system.ts";
 import { refusedIds, withoutFiles } from "./refused-files.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
 
@@ -36,13 +37,14 @@ export function foldedFact(session: SessionState): Folded {
 		return names.length < message.results.length ? null : names;
 	});
 	const prefix = session.sent === undefined ? {} : { sent: session.sent };
-	return { kind: "folded", state: agent.toJSON(), tools, ...refusals, ...prefix };
+	const told = session.system === undefined ? {} : { system: session.system.system };
+	return { kind: "folded", state: agent.toJSON(), tools, ...refusals, ...prefix, ...told };
 }
 
 /** Returns the session after a folded entry. */
 export function unfold(
 	seq: number,
-	{ state, tools, refused, sent }: Folded,
+	{ state, tools, refused, sent, system: recorded }: Folded,
 	{ show }: FoldOptions,
 ): SessionState {
 	const agent = readState(seq, state);
@@ -58,7 +60,9 @@ export function unfold(
 		return visible;
 	});
 	// The deltas of folded entries are deleted with them.
-	return { seq, agent, context: cut ? List.from(visible) : messages, run: undefined, streamed: 0, sent };
+	const system = systemAfter(undefined, recorded);
+	const context = cut ? List.from(visible) : messages;
+	return { seq, agent, context, run: undefined, streamed: 0, sent, system };
 }
 
 function withShown(

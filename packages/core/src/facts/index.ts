@@ -107,6 +107,13 @@ export { OwnFoldFailed, ownOf } from "./own-fold.ts";
 export { PartialAnswer } from "./partial-answer.ts";
 export { project } from "./project.ts";
 export {
+	fingerprintWithSystem,
+	type RecordedSystem,
+	recordedSystem,
+	type SessionSystem,
+	systemHash,
+} from "./recorded-system.ts";
+export {
 	finalOutputTag,
 	type OutputVerdict,
 	outputTopic,

@@ -23,6 +23,7 @@ import type {
 	ToolsRequested,
 	WaitingChild,
 } from "./fact.ts";
+import { fingerprintWithSystem } from "./recorded-system.ts";
 import { checkedOutput, outputTopic, type RunOutput } from "./run-output.ts";
 import type { CacheBreak } from "./sent-prefix.ts";
 
@@ -125,6 +126,8 @@ export interface RunState {
 	readonly parked?: RunParked | undefined;
 	/** The fingerprint of the agent that last worked on it. */
 	readonly fingerprint: string;
+	/** Whether the system prompt that it is sent is on record, because a function of the agent returned it. */
+	readonly instructed: boolean;
 	/** The strategy's own folded value; undefined if it has no fold. */
 	readonly own?: unknown;
 }
@@ -158,8 +161,16 @@ export interface OfferedTools {
 
 const alwaysSent: OfferedTools = { active: undefined, loaded: [] };
 
-/** Returns a run that has just started. `firstMessage` is the position of its first message. */
-export function newRun(runId: string, started: RunStarted, firstMessage: number): RunState {
+/**
+ * Returns a run that has just started. `firstMessage` is the position of its first message, and `systemHash` identifies
+ * the system prompt that was recorded last.
+ */
+export function newRun(
+	runId: string,
+	started: RunStarted,
+	firstMessage: number,
+	systemHash?: string,
+): RunState {
 	return {
 		runId,
 		started,
@@ -187,16 +198,24 @@ export function newRun(runId: string, started: RunStarted, firstMessage: number)
 		unpriced: 0,
 		crashes: 0,
 		output: undefined,
-		fingerprint: started.fingerprint,
+		fingerprint: fingerprintOf(started, systemHash),
+		instructed: started.system !== undefined,
 	};
 }
 
 /** Returns the run after a resume. */
-export function resumedRun(run: RunState, fact: RunResumed): RunState {
+export function resumedRun(run: RunState, fact: RunResumed, systemHash?: string): RunState {
 	const { suspended: _, parked: __, ...left } = run;
-	const { attempt, fingerprint } = fact;
+	const { attempt } = fact;
+	const fingerprint = fingerprintOf(fact, systemHash);
+	const instructed = run.instructed || fact.system !== undefined;
 	const crashes = crashesAfter(run, fact);
-	return { ...left, status: "running", shows: undefined, attempt, fingerprint, crashes };
+	return { ...left, status: "running", shows: undefined, attempt, fingerprint, instructed, crashes };
+}
+
+/** Policy may have changed the recorded system prompt, so the fingerprint is that of the record. */
+function fingerprintOf({ fingerprint, system }: RunStarted | RunResumed, hash: string | undefined): string {
+	return system === undefined ? fingerprint : fingerprintWithSystem(fingerprint, hash);
 }
 
 /** Returns how often its process has died since the last finished step, after a resume. A release resets the count. */

@@ -1,8 +1,10 @@
 // A session at one seq, as `evolve` produces it, and functions that read its run.
 import type { Message } from "@holdfast/upp";
 import { AgentState, type List } from "../state/index.ts";
+import type { RunResumed, RunStarted } from "./fact.ts";
 import type { OwnFold } from "./own-fold.ts";
-import type { RunState } from "./run-state.ts";
+import { type SessionSystem, systemAfter } from "./recorded-system.ts";
+import { newRun, type RunState, resumedRun } from "./run-state.ts";
 import type { SentPrefix } from "./sent-prefix.ts";
 
 /** A session at one seq: the fold of its facts. */
@@ -18,6 +20,8 @@ export interface SessionState {
 	readonly streamed: number;
 	/** The beginning of the last answered request; undefined before the first. */
 	readonly sent: SentPrefix | undefined;
+	/** The system prompt that a function of the agent returned last; undefined without any. */
+	readonly system: SessionSystem | undefined;
 }
 
 /** The agent's settings for a fold: how much of a result a tool shows to the model. */
@@ -37,7 +41,39 @@ export function initialSession(agent: AgentState): SessionState {
 		run: undefined,
 		streamed: 0,
 		sent: undefined,
+		system: undefined,
 	};
+}
+
+/** Returns the session after a run has started. */
+export function startedSession(
+	state: SessionState,
+	runId: string,
+	seq: number,
+	fact: RunStarted,
+): SessionState {
+	const parts = AgentState.partsOf(state.agent);
+	const system = systemAfter(state.system, fact.system);
+	return {
+		seq,
+		agent: AgentState.ofParts({ ...parts, step: 0, usage: undefined }),
+		context: state.context,
+		run: newRun(runId, fact, parts.messages.length, system?.hash),
+		streamed: state.streamed,
+		sent: state.sent,
+		system,
+	};
+}
+
+/** Returns the session after its run was resumed. */
+export function resumedSession(
+	state: SessionState,
+	run: RunState,
+	seq: number,
+	fact: RunResumed,
+): SessionState {
+	const system = systemAfter(state.system, fact.system);
+	return { ...state, seq, system, run: resumedRun(run, fact, system?.hash) };
 }
 
 /** Returns the messages of the run: its inputs and everything it produced. */

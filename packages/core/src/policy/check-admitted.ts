@@ -23,8 +23,8 @@ import type { AuditNote } from "./interceptor.ts";
 
 /** The members that may be replaced, by kind. */
 const content: Readonly<Record<FactKind, readonly string[]>> = {
-	"run.started": ["parent"],
-	"run.resumed": ["partial"],
+	"run.started": ["parent", "system"],
+	"run.resumed": ["partial", "system"],
 	"run.parked": ["error"],
 	input: ["message"],
 	assistant: ["message", "data"],

@@ -12,7 +12,7 @@ export interface PolicyAgent {
 	readonly name?: string;
 	readonly description?: string;
 	readonly model?: unknown;
-	readonly system?: string | undefined;
+	readonly system?: unknown;
 }
 
 /** A run before it reaches the agent. */

@@ -1,6 +1,8 @@
 // Opens a session: acquires its lease and aligns its queue with the inbox. Then a turn can begin or the open run can be
 // resumed (keeps I4).
 import { after } from "@holdfast/upp";
+import type { Caller } from "../caller/index.ts";
+import { type AskedSystem, askSystem, type EngineAgent, withinCall } from "../engine/index.ts";
 import type { Lease, MaybePromise, StoredInput } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { type Alignment, type QueuedTurn, storedMessage } from "./mailbox.ts";
@@ -96,22 +98,37 @@ export function beginOpened(actor: SessionActor, queued: QueuedTurn): MaybePromi
 	// Turns that another worker accepted start here with all plugins, too.
 	if (setup !== undefined) return setup.over().then(() => beginOpened(actor, queued));
 	if (queued.stage === "storing" || queued.stage === "stored") return undefined;
-	return after(actor.resolve(queued.input.origin?.caller), (agent) => {
-		const { mailbox, lease } = actor;
-		if (mailbox.first !== queued || lease.current === undefined) return undefined;
-		return beginTurn(turnSession(actor), agent, queued, () => mailbox.remove(queued));
-	});
+	const caller = queued.input.origin?.caller;
+	return after(actor.resolve(caller), (agent) =>
+		after(instructed(actor, agent, caller), (asked) => {
+			const { mailbox, lease } = actor;
+			if (mailbox.first !== queued || lease.current === undefined) return undefined;
+			return beginTurn(turnSession(actor), { agent, asked }, queued, () => mailbox.remove(queued));
+		}),
+	);
+}
+
+/** Calls the `system` function of a turn's agent; undefined if it has none. */
+function instructed(
+	{ sessionKey, processKey }: SessionActor,
+	agent: EngineAgent,
+	caller: Caller | undefined,
+): MaybePromise<AskedSystem | undefined> {
+	if (agent.instruct === undefined) return undefined;
+	// Called inside the run, so it cannot wait for its own session.
+	return withinCall(processKey, () => askSystem(agent, { sessionKey, caller }));
 }
 
 /** Resumes the open run. Returns undefined if no run is open or another worker was faster. Rejects with `run_parked`. */
 export async function resumeOpened(
 	actor: SessionActor,
-	how: Omit<Resumption, "resolve">,
+	how: Omit<Resumption, "resolve" | "instruct">,
 ): Promise<Turn | undefined> {
 	const open = actor.lease.state.run;
 	if (open === undefined) return undefined;
 	const resolve: Resumption["resolve"] = () => actor.resolve(open.started.caller);
-	return resumeTurn(turnSession(actor), open, { ...how, resolve });
+	const instruct: Resumption["instruct"] = (agent) => instructed(actor, agent, open.started.caller);
+	return resumeTurn(turnSession(actor), open, { ...how, resolve, instruct });
 }
 
 function turnSession(actor: SessionActor): TurnSession {

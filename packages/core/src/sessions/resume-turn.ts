@@ -1,9 +1,17 @@
 // Resumes a run that was found open: on record, with outside settlements, or parks it (keeps I3, I4).
-import { agentChange, type EngineAgent } from "../engine/index.ts";
-import type { Mutable, RunParked, RunResumed, RunState, Watcher } from "../facts/index.ts";
+import { type AskedSystem, agentChange, type EngineAgent } from "../engine/index.ts";
+import {
+	fingerprintWithSystem,
+	type Mutable,
+	type RunParked,
+	type RunResumed,
+	type RunState,
+	type Watcher,
+} from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { replacedResults } from "./replaced-results.ts";
+import { systemFacts } from "./run-start.ts";
 import { runParked, sessionHeld } from "./session-errors.ts";
 import type { Settlement } from "./settlement.ts";
 import {
@@ -25,6 +33,8 @@ export interface Resumption {
 	readonly settlement?: Settlement | undefined;
 	/** Returns the agent that continues the run. Not called for a parked run. */
 	resolve(): MaybePromise<EngineAgent>;
+	/** Calls the `system` function of that agent, for a run that has no system prompt on record. */
+	instruct(agent: EngineAgent): MaybePromise<AskedSystem | undefined>;
 	/** Calls user functions that the opening of the session waits for. */
 	whileOpening<T>(hooks: () => Promise<T>): Promise<T>;
 }
@@ -36,7 +46,7 @@ export interface Resumption {
 export async function resumeTurn(
 	session: TurnSession,
 	open: RunState,
-	{ parked, settlement, resolve, whileOpening }: Resumption,
+	{ parked, settlement, resolve, instruct, whileOpening }: Resumption,
 ): Promise<Turn | undefined> {
 	const { lease, agent, records, sessionKey } = session;
 	const { maxRestarts, onAgentChange } = agent.restarts;
@@ -53,8 +63,11 @@ export async function resumeTurn(
 		return park(session, open, { reason: "crash", crashes: open.crashes + 1 });
 	if (agent.setup !== undefined) await agent.setup.over();
 	const engine = await resolve();
+	const asked = open.instructed ? undefined : await instruct(engine);
 	if (lease.current === undefined) return undefined;
-	const fingerprint = engine.fingerprint();
+	const recorded = open.instructed && engine.instruct !== undefined ? session.state.system?.hash : undefined;
+	const own = fingerprintWithSystem(engine.fingerprint(), recorded);
+	const { fingerprint, ...told } = systemFacts(own, asked, session.state);
 	const agentChanged = agentChange(open.fingerprint, fingerprint);
 	const change = agentChanged === undefined ? {} : { agentChanged };
 	if (staysParked && agentChanged !== undefined && onAgentChange === "park")
@@ -66,7 +79,15 @@ export async function resumeTurn(
 	const current = { ...session, policy: agent.policy, notices };
 	const { run, ...made } = makeAgain(current, engine, open, "resumed", settlement?.watcher);
 	const attempt = open.attempt + 1;
-	const resumed: Mutable<RunResumed> = { kind: "run.resumed", attempt, fingerprint, reason, ...change };
+	const resumed: Mutable<RunResumed> = {
+		kind: "run.resumed",
+		attempt,
+		fingerprint,
+		reason,
+		...change,
+		...told,
+	};
+	if (asked !== undefined && "error" in asked) run.systemFailed = asked;
 	const partial = settlement === undefined ? await lease.cutOff() : undefined;
 	if (partial !== undefined) resumed.partial = partial;
 	const settled = await replacedResults(run, settlement?.facts ?? [], whileOpening);

@@ -3,6 +3,7 @@ import { type LLMRequest, messageToJSON, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
+import type { AgentOptions } from "../agent/options.ts";
 import type { AssistantSaid } from "../facts/fact.ts";
 import { journalHost } from "../host/host-port.ts";
 import { memoryJournal } from "../host/memory-journal.ts";
@@ -24,7 +25,14 @@ interface Variant {
 }
 
 const variant: fc.Arbitrary<Variant> = fc.record({
-	instructions: fc.constantFrom("Be brief.", "Be brief.", "Be brief.", "Be long."),
+	instructions: fc.constantFrom(
+		"Be brief.",
+		"Be brief.",
+		"Be brief.",
+		"Be long.",
+		"function",
+		"function of parts",
+	),
 	tools: fc.constantFrom(1, 1, 1, 2),
 	view: fc.constantFrom("whole", "whole", "window", "blocks", "summary"),
 });
@@ -57,6 +65,13 @@ interface Sent {
 	readonly messages: readonly string[];
 }
 
+/** The functions return another text for every third run. */
+function instructionsOf(given: string, number: () => number): AgentOptions["instructions"] {
+	if (given === "function") return () => `Be brief, ${number()}.`;
+	if (given !== "function of parts") return given;
+	return async () => [{ text: "Be brief.", cache: true }, { text: `It is ${number()}.` }];
+}
+
 function sentOf({ system, tools = [], messages }: LLMRequest): Sent {
 	const names = tools.map(({ name }) => name);
 	return {
@@ -78,6 +93,7 @@ async function play(first: Variant, actions: readonly Action[]) {
 	const requests: Sent[] = [];
 	let rounds = 0;
 	let fails = false;
+	let turns = 0;
 	const model = scriptedModel(
 		(request, number) => {
 			requests.push(sentOf(request));
@@ -92,7 +108,7 @@ async function play(first: Variant, actions: readonly Action[]) {
 		new Agent({
 			model,
 			host,
-			instructions,
+			instructions: instructionsOf(instructions, () => Math.floor(turns++ / 3)),
 			tools: Array.from({ length: tools }, (_, at) => ({
 				name: `tool${at}`,
 				description: "",

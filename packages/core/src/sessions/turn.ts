@@ -2,6 +2,7 @@
 // are passed in; this module depends on neither queues nor session states.
 import { attempt, UserMessage } from "@holdfast/upp";
 import {
+	type AskedSystem,
 	CommitFailed,
 	type CommitOptions,
 	type DriveOutcome,
@@ -27,7 +28,7 @@ import type { AgentRun } from "./agent-run.ts";
 import type { EarlyAnswers } from "./early-answers.ts";
 import { type QueuedTurn, readInput } from "./mailbox.ts";
 import { type Recording, recordingOf } from "./recording.ts";
-import { startOf } from "./run-start.ts";
+import { startOf, systemFacts } from "./run-start.ts";
 import type { SessionLease } from "./session-lease.ts";
 import type { SessionRecords } from "./session-records.ts";
 import type { SessionAgent } from "./turn-agent.ts";
@@ -80,13 +81,20 @@ export interface TurnSession extends FrameSession {
 	readonly observe?: ObserveRun | undefined;
 }
 
+/** The agent of a turn. */
+export interface TurnAgent {
+	readonly agent: EngineAgent;
+	/** What its `system` function returned; undefined if it has none. */
+	readonly asked: AskedSystem | undefined;
+}
+
 /** The result of the first commit. `taken`: another worker has taken over the session. */
 export type FirstCommit = "committed" | "taken" | { readonly refusal: unknown };
 
 /** Begins a turn on record and then calls `begun`. Returns undefined if another worker was faster. */
 export function beginTurn(
 	session: TurnSession,
-	agent: EngineAgent,
+	{ agent, asked }: TurnAgent,
 	{ run: handle, inputId, input: given, stage, insteadOf, isNamed, values }: QueuedTurn,
 	begun: () => void,
 ): MaybePromise<Turn | undefined> {
@@ -107,8 +115,9 @@ export function beginTurn(
 		begin: "begun",
 		message,
 	});
+	if (asked !== undefined && "error" in asked) run.systemFailed = asked;
 	const facts: Fact[] = [
-		startOf(run.agent, origin),
+		startOf(run.agent, origin, systemFacts(run.agent.fingerprint(), asked, state)),
 		...cut,
 		...edits.map(({ body }) => readEdit(body)),
 		inputFact(inputId, input, origin?.runKind === "notification" ? "turn-start" : "turn"),

@@ -8,14 +8,14 @@ export interface StrategyAgent {
 	readonly id: string;
 	readonly model?: unknown;
 	readonly config?: unknown;
-	readonly system?: string | undefined;
+	readonly system?: unknown;
 	readonly tools: readonly unknown[];
 }
 
 /** Identifies an agent. */
 export interface AgentRef {
 	readonly id: string;
-	readonly system?: string | undefined;
+	readonly system?: unknown;
 }
 
 /** The context of a strategy. */

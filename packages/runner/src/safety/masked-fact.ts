@@ -13,8 +13,8 @@ type Members<Kind extends Fact["kind"]> = {
 
 /** Covers every kind of fact: a new kind does not compile until its sensitive members are declared. */
 const members: { readonly [Kind in Fact["kind"]]: Members<Kind> } = {
-	"run.started": { parent: "data" },
-	"run.resumed": { partial: "message" },
+	"run.started": { parent: "data", system: "data" },
+	"run.resumed": { partial: "message", system: "data" },
 	"run.parked": {},
 	input: { message: "message" },
 	assistant: { message: "message", data: "data" },

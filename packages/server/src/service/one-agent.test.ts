@@ -58,6 +58,21 @@ test("a tool gets its caller", async () => {
 	await service.close();
 });
 
+test("a `system` function finds out whom it works for, over each session", async () => {
+	const model = scriptedModel(() => "done");
+	const service = sessionService({
+		host: memoryHost(),
+		agent: {
+			model,
+			system: ({ sessionKey = "", caller }) => `${readSessionKey(sessionKey).sessionId} of ${caller?.tenant}`,
+		},
+	});
+	for (const tenant of ["one", "other"]) await execute(service, tenant, "s");
+	expect(model.requests.map(({ system }) => system)).toEqual(["s of one", "s of other"]);
+	expect((await service.inspection?.agent("one", "s"))?.system).toBeUndefined();
+	await service.close();
+});
+
 test("a session key names one tenant, user and session, and is in the journal under one key", () => {
 	const text = fc.oneof(
 		fc.string(),

@@ -52,9 +52,13 @@ export class SimulatedPromptCache {
 }
 
 /** Returns the parts of a request in the order in which providers cache them: tools, instructions, messages. */
-function blocksOf({ tools = [], system = "", messages }: LLMRequest): string[] {
+function blocksOf({ tools = [], messages, ...request }: LLMRequest): string[] {
 	const described = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
-	return [JSON.stringify(described), system, ...messages.map(contentOf)];
+	return [JSON.stringify(described), ...systemOf(request), ...messages.map(contentOf)];
+}
+
+function systemOf({ system = "", systemParts }: Pick<LLMRequest, "system" | "systemParts">): string[] {
+	return systemParts === undefined ? [system] : systemParts.map(({ text }) => text);
 }
 
 /** Returns what a provider receives of a message: neither its id nor its time. */
@@ -68,18 +72,22 @@ function contentOf(message: Message): string {
 }
 
 /** Returns the positions of the blocks that end with a breakpoint, as the adapters for real providers place them. */
-function breakpointsOf({ cache, messages }: LLMRequest, count: number): number[] {
+function breakpointsOf(request: LLMRequest, count: number): number[] {
+	const { cache, messages, systemParts = [] } = request;
 	const { breakpoints = [], lastIs } = cache ?? {};
-	const ends: number[] = [];
-	if (breakpoints.includes("tools")) ends.push(0);
-	if (breakpoints.includes("instructions")) ends.push(1);
+	const ends = systemParts.flatMap((part, at) => (part.cache === true ? [at + 1] : []));
+	const last = systemOf(request).length;
+	if (ends.length === 0) {
+		if (breakpoints.includes("tools")) ends.push(0);
+		if (breakpoints.includes("instructions")) ends.push(last);
+	}
 	if (!breakpoints.includes("tail")) return ends;
 	let tail = count - (lastIs === "ephemeral" ? 2 : 1);
 	ends.push(tail);
-	const isAnswer = (at: number): boolean => messages[at - 2]?.type === "assistant";
-	while (tail > 1 && !isAnswer(tail)) tail--;
-	while (tail > 1 && isAnswer(tail)) tail--;
-	if (tail > 1) ends.push(tail);
+	const isAnswer = (at: number): boolean => messages[at - last - 1]?.type === "assistant";
+	while (tail > last && !isAnswer(tail)) tail--;
+	while (tail > last && isAnswer(tail)) tail--;
+	if (tail > last) ends.push(tail);
 	return ends;
 }
 

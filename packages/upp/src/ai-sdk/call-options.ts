@@ -1,6 +1,6 @@
 // Converts a request to the AI SDK's call options: parameters that the SDK knows, and provider options for the others.
 
-import type { LLMRequest } from "../model/index.ts";
+import { hasCachedPart, type LLMRequest } from "../model/index.ts";
 import { wellFormed } from "../text/index.ts";
 import { answerSchema, isClosedSchema, wireToolName } from "../wire/index.ts";
 import { dialectOf } from "./dialect.ts";
@@ -40,7 +40,7 @@ const names: Readonly<Record<string, keyof CallOptions>> = {
 export function toCallOptions(request: LLMRequest, model: LanguageModel, signal: AbortSignal): CallOptions {
 	const dialect = dialectOf(model);
 	const options: CallOptions = {
-		prompt: toPrompt(request.messages, request.system, dialect),
+		prompt: toPrompt(request.messages, request.systemParts ?? request.system, dialect),
 		abortSignal: signal,
 	};
 	if (request.params !== undefined) applyParams(options, request.params, model.provider);
@@ -64,9 +64,9 @@ export function toCallOptions(request: LLMRequest, model: LanguageModel, signal:
 			...(typeof description === "string" ? { description } : {}),
 		};
 	}
-	if (request.cache !== undefined) {
+	if (request.cache !== undefined || hasCachedPart(request.systemParts)) {
 		const hasOwn = hasOwnBreakpoint(options.prompt) || hasBreakpoints;
-		applyPromptCache(options, request.cache, model.provider, hasOwn);
+		applyPromptCache(options, request.cache ?? {}, model.provider, hasOwn);
 	}
 	return options;
 }

@@ -16,6 +16,9 @@ export function promptCacheOf(provider: string): PromptCacheControl | undefined 
 	return withKeys.test(provider) ? "key" : undefined;
 }
 
+/** Parts of system prompts that end with a breakpoint. */
+export const withCachedPart: WeakSet<PromptMessage> = new WeakSet();
+
 /** Whether the caller has set a breakpoint on a message, one of its parts, or a tool. */
 export function hasBreakpoint(given: unknown): boolean {
 	const { providerOptions, content } = given as Partial<PromptMessage>;
@@ -40,13 +43,20 @@ export function applyPromptCache(
 		return;
 	const { breakpoints = [], lifetime } = cache;
 	const cacheControl = { type: "ephemeral", ...(lifetime === undefined ? {} : { ttl: lifetime }) };
-	if (breakpoints.includes("tools") && options.tools !== undefined)
-		options.tools = withToolBreakpoint(options.tools, cacheControl);
 	const { prompt } = options;
-	const isInstructed = prompt[0]?.role === "system";
-	if (breakpoints.includes("instructions") && isInstructed) markAt(prompt, 0, cacheControl);
+	let first = 0;
+	let hasCachedPart = false;
+	for (; prompt[first]?.role === "system"; first++) {
+		if (!withCachedPart.has(prompt[first] as PromptMessage)) continue;
+		hasCachedPart = true;
+		markAt(prompt, first, cacheControl);
+	}
+	// The tools precede the system prompt, so a breakpoint in it covers them.
+	if (!hasCachedPart && breakpoints.includes("tools") && options.tools !== undefined)
+		options.tools = withToolBreakpoint(options.tools, cacheControl);
+	if (!hasCachedPart && breakpoints.includes("instructions") && first > 0)
+		markAt(prompt, first - 1, cacheControl);
 	if (!breakpoints.includes("tail")) return;
-	const first = isInstructed ? 1 : 0;
 	let tail = prompt.length - (cache.lastIs === "ephemeral" ? 2 : 1);
 	if (tail >= first) markAt(prompt, tail, cacheControl);
 	// The end of the previous request: a provider looks back only twenty blocks for what it has stored.

@@ -2,11 +2,12 @@
 // reused: only new messages are converted; the others are compared and copied, one pointer each (keeps I5).
 
 import type { Message } from "../messages/index.ts";
+import { hasOwnBreakpoint as hasOwnPartBreakpoint, type System, type SystemPart } from "../model/index.ts";
 import { wellFormed } from "../text/index.ts";
 import { CallOrder } from "./call-order.ts";
 import type { Dialect } from "./dialect.ts";
 import type { PromptMessage } from "./language-model-types.ts";
-import { hasBreakpoint } from "./prompt-cache.ts";
+import { hasBreakpoint, withCachedPart } from "./prompt-cache.ts";
 import { isWhole, promptMessage } from "./prompt-message.ts";
 
 /** The messages of the last call, and their conversions. */
@@ -34,16 +35,30 @@ const caches = new WeakMap<Dialect, Cache>();
 /** Returns the prompt for a conversation, as a separate array. */
 export function toPrompt(
 	messages: readonly Message[],
-	system: string | undefined,
+	system: System | undefined,
 	dialect: Dialect,
 ): PromptMessage[] {
 	const conversation = convert(messages, dialect);
 	const prompt = conversation.prompt.slice();
 	if (conversation.hasBreakpoint) withOwnBreakpoints.add(prompt);
 	conversation.order.end(prompt);
-	if (system !== undefined && system.trim() !== "")
+	if (typeof system === "object") prependParts(prompt, system);
+	else if (system !== undefined && system.trim() !== "")
 		prompt.unshift({ role: "system", content: wellFormed(system) });
 	return prompt;
+}
+
+function prependParts(prompt: PromptMessage[], system: readonly SystemPart[]): void {
+	const parts = system.filter(({ text }) => text.trim() !== "");
+	const messages = parts.map((part): PromptMessage => {
+		const { text, providerOptions } = part;
+		const message: PromptMessage = { role: "system", content: wellFormed(text) };
+		if (providerOptions !== undefined) message.providerOptions = wellFormed(providerOptions);
+		if (part.cache === true) withCachedPart.add(message);
+		return message;
+	});
+	prompt.unshift(...messages);
+	if (parts.some(hasOwnPartBreakpoint)) withOwnBreakpoints.add(prompt);
 }
 
 const withOwnBreakpoints = new WeakSet<readonly PromptMessage[]>();

@@ -5,9 +5,13 @@ import type { JSONSchema, Message, ModelTool } from "../messages/index.ts";
 import {
 	type BoundLLMModel,
 	checkedModel,
+	hasCachedPart,
 	type LLMRequest,
 	type ProviderConfig,
 	type RetryInfo,
+	readSystem,
+	type System,
+	setSystem,
 } from "../model/index.ts";
 import { resolveModel } from "../providers/index.ts";
 import { retryingModel, watchable, watchedModel } from "../retry/index.ts";
@@ -24,7 +28,7 @@ export interface RequestExtra {
 	/** How to treat an answer that is not JSON although a structure requires it. Default: the call fails. */
 	unparsed?: "keep";
 	/** Default: the system prompt of the options. */
-	system?: string;
+	system?: System;
 	onRetry?: (info: RetryInfo) => void;
 }
 
@@ -41,7 +45,8 @@ const optionNames: ReadonlySet<string> = new Set(["model", "toolStrategy"]);
 
 /**
  * Resolves the model of the options and prepares what all its requests share.
- * @throws HoldfastError `invalid_model`, `provider_not_called`; `no_language_model` if the provider has none.
+ * @throws HoldfastError `invalid_model`, `provider_not_called`; `no_language_model` if the provider has none;
+ * `invalid_option` for an invalid system prompt; `cache_unsupported` if a part of it has `cache` without effect.
  */
 export function bindModel(options: LLMOptions): ModelBinding {
 	const reference = resolveModel(options.model);
@@ -64,7 +69,11 @@ export function bindModel(options: LLMOptions): ModelBinding {
 	let ownSignal: AbortSignal | undefined;
 	for (const [name, value] of Object.entries(options)) {
 		if (name === "signal") ownSignal = value;
-		else if (!optionNames.has(name) && value !== undefined) shared[name] = value;
+		else if (name === "system" && value !== undefined) {
+			const system = readSystem(value, "system");
+			checkCachedParts(system, bound);
+			setSystem(shared as unknown as LLMRequest, system);
+		} else if (!optionNames.has(name) && value !== undefined) shared[name] = value;
 	}
 	return {
 		model,
@@ -77,6 +86,19 @@ export function bindModel(options: LLMOptions): ModelBinding {
 			return request;
 		},
 	};
+}
+
+/**
+ * Checks that the provider of a model supports the breakpoints of a system prompt.
+ * @throws HoldfastError `cache_unsupported`.
+ */
+export function checkCachedParts(system: System, { modelId, capabilities }: BoundLLMModel): void {
+	if (!hasCachedPart(system) || capabilities.promptCache === "breakpoints") return;
+	throw new HoldfastError(
+		"cache_unsupported",
+		`A part of the system prompt has \`cache\`, which has no effect: the provider of "${modelId}" has no breakpoints. Leave \`cache\` out.`,
+		{ data: { modelId } },
+	);
 }
 
 /** @throws HoldfastError `invalid_option`. */
@@ -103,7 +125,7 @@ function applyExtra(request: LLMRequest, extra: RequestExtra): void {
 	if (extra.tools !== undefined) request.tools = extra.tools;
 	if (extra.structure !== undefined) request.structure = extra.structure;
 	if (extra.unparsed !== undefined) request.unparsed = extra.unparsed;
-	if (extra.system !== undefined) request.system = extra.system;
+	if (extra.system !== undefined) setSystem(request, extra.system);
 	if (extra.onRetry !== undefined) request.onRetry = extra.onRetry;
 }
 

@@ -8,6 +8,7 @@ import type {
 	ModelReference,
 	ProviderConfig,
 	RetryInfo,
+	System,
 } from "../model/index.ts";
 import type { StreamEvent } from "../stream/index.ts";
 import type { Thread } from "../thread/index.ts";
@@ -19,7 +20,8 @@ export interface LLMOptions {
 	model: ModelReference | LanguageModel;
 	config?: ProviderConfig;
 	params?: Record<string, unknown>;
-	system?: string;
+	/** The system prompt: text, or parts with settings of their own. */
+	system?: System;
 	tools?: readonly Tool[];
 	toolStrategy?: ToolUseStrategy;
 	/** The schema that the answer must match; the parsed answer is `turn.data`. */
@@ -39,6 +41,7 @@ export interface LLMInstance {
 	generate(historyOrInput: LLMHistory | LLMInput, ...inputs: LLMInput[]): Promise<Turn>;
 	stream(historyOrInput: LLMHistory | LLMInput, ...inputs: LLMInput[]): StreamResult;
 	readonly model: BoundLLMModel;
+	/** The system prompt as one text. */
 	readonly system: string | undefined;
 	readonly params: Record<string, unknown> | undefined;
 	readonly capabilities: LLMCapabilities;

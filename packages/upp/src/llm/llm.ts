@@ -3,7 +3,7 @@
 
 import { checkOptionNames, HoldfastTypeError, optionNames, UPPError } from "../errors/index.ts";
 import { type Message, type ToolExecution, type ToolResult, ToolResultMessage } from "../messages/index.ts";
-import { checkStreamEvent, type LLMRequest, type LLMResponse } from "../model/index.ts";
+import { checkStreamEvent, type LLMRequest, type LLMResponse, textOfSystem } from "../model/index.ts";
 import { resolveModel } from "../providers/index.ts";
 import { cancelled } from "../retry/index.ts";
 import { EventStream, type StreamEvent } from "../stream/index.ts";
@@ -44,7 +44,7 @@ export function llm(options: LLMOptions): LLMInstance {
 		generate: async (historyOrInput, ...inputs) => generate(loop, readInputs(historyOrInput, inputs)),
 		stream: (historyOrInput, ...inputs) => stream(loop, readInputs(historyOrInput, inputs)),
 		model,
-		system: options.system,
+		system: options.system === undefined ? undefined : textOfSystem(options.system),
 		params: options.params,
 		capabilities: model.capabilities,
 	};

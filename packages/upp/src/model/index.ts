@@ -20,3 +20,12 @@ export type {
 export { isRetrying, markRetrying } from "./own-retries.ts";
 export type { CacheBreakpoint, CacheLifetime, PromptCache, PromptCacheControl } from "./prompt-cache.ts";
 export type { ModelReference, Provider, ProviderModalities } from "./provider.ts";
+export {
+	hasCachedPart,
+	hasOwnBreakpoint,
+	readSystem,
+	type System,
+	type SystemPart,
+	setSystem,
+	textOfSystem,
+} from "./system.ts";

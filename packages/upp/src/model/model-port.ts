@@ -5,6 +5,7 @@ import type { AssistantMessage, JSONSchema, Message, ModelTool } from "../messag
 import type { StreamEvent } from "../stream/index.ts";
 import type { StopReason, TokenUsage } from "../turn/index.ts";
 import type { PromptCache, PromptCacheControl } from "./prompt-cache.ts";
+import type { SystemPart } from "./system.ts";
 
 /** Returns the key for each request, for example to rotate among several. */
 export interface KeyStrategy {
@@ -74,7 +75,10 @@ export interface RetryInfo {
 /** One call of a model. */
 export interface LLMRequest {
 	readonly messages: readonly Message[];
+	/** The system prompt as one text. */
 	system?: string;
+	/** The system prompt as parts, if a part has settings of its own. `system` is the text of all of them. */
+	systemParts?: readonly SystemPart[];
 	/** Model parameters such as `temperature`; each model's port defines those it supports. */
 	params?: Record<string, unknown>;
 	tools?: readonly ModelTool[];

@@ -21,6 +21,7 @@ export function askModel(agent: ModelOwner): AskModel {
 		const { model, request } = agent.model();
 		const asked = request([new UserMessage(prompt)], { signal, tools: [] });
 		delete asked.structure;
+		delete asked.systemParts;
 		if (instructions === undefined) delete asked.system;
 		else asked.system = instructions;
 		const { message } = await model.complete(asked);
