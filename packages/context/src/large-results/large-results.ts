@@ -3,7 +3,7 @@
 import { checkOptionNames, HoldfastTypeError, isToolResultMessage, optionNames } from "@holdfast/upp";
 import { definePlugin, type Plugin } from "holdfast/plugins";
 import { readResult } from "./read-result.ts";
-import { shownResult, textOfResult } from "./shown-result.ts";
+import { shownResult, textOfResult, withText } from "./shown-result.ts";
 import { storeResult } from "./stored-result.ts";
 
 /** Options of `largeResults`. */
@@ -62,7 +62,7 @@ export function largeResults(options: LargeResultsOptions = {}): Plugin {
 				const text = textOfResult(output);
 				if (text === undefined || text.length <= limit) return;
 				await storeResult(host.files(sessionKey), toolCallId, text);
-				return { output: shownResult(toolCallId, text, { head, tail }) };
+				return { output: withText(output, shownResult(toolCallId, text, { head, tail })) };
 			});
 			host.on("session.fork", async ({ sessionKey, forkKey, history }) => {
 				const [from, to] = [host.files(sessionKey), host.files(forkKey)];

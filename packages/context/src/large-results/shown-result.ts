@@ -1,5 +1,5 @@
 // What the model sees of a stored result: its size, its id, its beginning and its end.
-import { isContentBlock } from "@holdfast/upp";
+import { type ContentBlock, isContentBlock } from "@holdfast/upp";
 import { lineEnds, wholeCharacter } from "./stored-result.ts";
 
 /** How much of a result is shown, in characters. */
@@ -8,18 +8,23 @@ export interface ShownLengths {
 	readonly tail: number;
 }
 
-/**
- * Returns a result as text: a text itself, data as JSON in lines. Undefined for results that the model must receive as
- * they are, because they contain files or binary data.
- */
+/** Returns a result as text: a text itself, the texts between files, data as JSON in lines. Undefined if it has no text. */
 export function textOfResult(output: unknown): string | undefined {
 	if (typeof output === "string") return output;
 	if (typeof output !== "object" || output === null) return undefined;
-	if (Array.isArray(output) && output.length > 0 && output.every(isContentBlock)) {
-		const texts = output.map((block) => (block.type === "text" ? block.text : undefined));
-		return texts.includes(undefined) ? undefined : texts.join("\n\n");
-	}
-	return JSON.stringify(output, undefined, 1);
+	if (!isContent(output)) return JSON.stringify(output, undefined, 1);
+	const texts = output.flatMap((block) => (block.type === "text" ? [block.text] : []));
+	return texts.length === 0 ? undefined : texts.join("\n\n");
+}
+
+/** Returns a result with another text. Its files remain, because the model must receive them as they are. */
+export function withText(output: unknown, text: string): unknown {
+	const files = isContent(output) ? output.filter(({ type }) => type !== "text") : [];
+	return files.length === 0 ? text : [{ type: "text", text }, ...files];
+}
+
+function isContent(output: unknown): output is readonly ContentBlock[] {
+	return Array.isArray(output) && output.length > 0 && output.every(isContentBlock);
 }
 
 /** Returns what the model sees of a result that is stored under an id. */
