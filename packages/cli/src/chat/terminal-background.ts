@@ -19,7 +19,7 @@ export interface AskedTerminal {
 /** Returns the theme for the terminal's background; undefined if it does not answer. Keys typed meanwhile are not lost. */
 export async function askForTheme(
 	{ input, output }: AskedTerminal,
-	answerMs = ANSWER_MS,
+	answerMs: number = ANSWER_MS,
 ): Promise<"dark" | "light" | undefined> {
 	const wasRaw = input.isRaw === true;
 	input.setRawMode(true);

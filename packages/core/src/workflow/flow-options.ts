@@ -52,7 +52,7 @@ const stepNames = optionNames<StepOptions>({
 	reconcile: true,
 	undo: true,
 });
-export const eventNames = optionNames<EventOptions>({ timeout: true });
+export const eventNames: ReadonlySet<string> = optionNames<EventOptions>({ timeout: true });
 
 /** Options of a model call. */
 export interface ModelOptions<Schema extends OutputSchema = OutputSchema>
@@ -63,7 +63,7 @@ export interface ModelOptions<Schema extends OutputSchema = OutputSchema>
 	readonly name?: string;
 }
 
-export const modelNames = optionNames<ModelOptions>({
+export const modelNames: ReadonlySet<string> = optionNames<ModelOptions>({
 	output: true,
 	name: true,
 	instructions: true,
