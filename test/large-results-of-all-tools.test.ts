@@ -7,11 +7,12 @@ import { codeMode } from "@holdfast/sandbox/code-mode";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { type PostgresServer, startPostgresServer } from "@holdfast/testing/postgres-server";
 import { isToolResultMessage, type Message } from "@holdfast/upp";
+import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { Agent, type AgentOptions, createSubAgentTool, type Host, tool } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startServer, type TestServer } from "../packages/mcp/src/http-server.fixture.ts";
 import { usePostgres as openPostgres, places } from "./matrix/places.fixture.ts";
+import { listen } from "./shared/listen.fixture.ts";
 import { temporaryFolder } from "./shared/temporary-folder.fixture.ts";
 
 const log = Array.from({ length: 2_000 }, (_, at) => `line ${at + 1} of the log`).join("\n");
@@ -22,21 +23,27 @@ const about = { name: "look", description: "Looks.", parameters };
 
 type Tools = readonly NonNullable<Extract<AgentOptions["tools"], readonly unknown[]>>[number][];
 
-let mcp: TestServer;
+let mcp: Awaited<ReturnType<typeof listen>>;
 beforeAll(async () => {
 	const content = [{ type: "text", text: log }];
-	const image = { type: "image", data: picture, mimeType: "image/png" };
-	const run = (result: object) => ({ description: "Looks.", run: () => result });
-	mcp = await startServer({
-		text: run({ content }),
-		data: run({ content: [], structuredContent: { lines: log.split("\n") } }),
-		picture: run({ content: [...content, image] }),
-		failure: run({ content, isError: true }),
+	const answers = {
+		text: { content },
+		data: { content: [], structuredContent: { lines: log.split("\n") } },
+		picture: { content: [...content, { type: "image", data: picture, mimeType: "image/png" }] },
+		failure: { content, isError: true },
+	};
+	const handler = createMcpHandler(() => {
+		const docs = new McpServer({ name: "docs", version: "1.0.0" });
+		const inputSchema = fromJsonSchema({ type: "object" });
+		for (const [name, answer] of Object.entries(answers))
+			docs.registerTool(name, { description: "Looks.", inputSchema }, (() => answer) as never);
+		return docs;
 	});
+	mcp = await listen(async (request) => handler.fetch(request));
 });
 let server: Promise<PostgresServer> | undefined;
 afterAll(async () => {
-	await mcp[Symbol.asyncDispose]();
+	await mcp.close();
 	await (await server)?.stop();
 });
 
@@ -62,7 +69,7 @@ function results(messages: readonly Message[]): readonly unknown[] {
 }
 
 const ofMcp = (name: string) => async (): Promise<Tools> => {
-	const servers = await connectMcp({ docs: { url: mcp.url } });
+	const servers = await connectMcp({ docs: { url: `http://127.0.0.1:${mcp.port}/mcp` } });
 	onTestFinished(() => servers.close());
 	return [{ ...servers.tools().find((each) => each.name.endsWith(name)), name: "look" }] as unknown as Tools;
 };
