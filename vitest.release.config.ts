@@ -11,6 +11,8 @@ export default defineConfig({
 	test: {
 		...settings,
 		name: "published",
+		// Without a release there is nothing to create projects from.
+		bail: 1,
 		include: ["test/{templates,bundlers}/**/*.published.test.ts"],
 		testTimeout: builtTimeout,
 		hookTimeout: builtTimeout,

@@ -1,6 +1,7 @@
 // `npm create holdfast@latest`, as a user types it: from a registry on this machine, with the packages as they would be published.
 // The tests before a release try the release itself, every template and other package managers.
 import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { packPackages } from "../../tools/pack.ts";
@@ -21,7 +22,7 @@ function neededPackages() {
 }
 
 beforeAll(async () => {
-	folder = mkdtempSync(join(process.env.HOLDFAST_DISK ?? "", "holdfast-create-latest-"));
+	folder = mkdtempSync(join(process.env.HOLDFAST_DISK ?? tmpdir(), "holdfast-create-latest-"));
 	const packing = packPackages(root, neededPackages(), join(folder, "archives"));
 	const [started, archives] = await Promise.all([startRegistry(folder), packing]);
 	registry = started;
