@@ -392,7 +392,7 @@ describe("reports where the rest is for everything it cuts", () => {
 
 test("takes time in proportion to the text it reads", async () => {
 	const paragraph = "# A lamp\n\nThe lamp burns oil and the horn sounds in fog.\n\n- a lamp\n- a horn\n\n";
-	await expectProportion(16_000, (repeats) => {
+	await expectProportion(6_000, (repeats) => {
 		put("lamps.md", paragraph.repeat(repeats));
 		return async () =>
 			expect((await ask("What does the lamp of lamps.md burn?")).text).toContain("burns oil");

@@ -83,7 +83,7 @@ test("for any order of streams, a tenant has as many as the limit allows, and on
 
 test("a reader that has stopped reading keeps its slot until it is disconnected, and no run starts in the meantime", async () => {
 	const service = fakeService({ holds: true, say: () => deltas(1) });
-	const server = createServer({ service, maxStreams: 2, heartbeatMs: 2_000 });
+	const server = createServer({ service, maxStreams: 2, heartbeatMs: 600 });
 	const { port, url } = await server.listen({ port: 0 });
 	const begin = (sessionId: string): Promise<Response> =>
 		fetch(`${url}/api/agent/execute`, {
