@@ -4,6 +4,7 @@ export type { Flow } from "./workflow/flow.ts";
 export type { StepContext } from "./workflow/flow-call.ts";
 export type { FlowChild } from "./workflow/flow-children.ts";
 export type { EventOptions, ModelOptions, StepOptions } from "./workflow/flow-options.ts";
+export { warnOfUnrecorded } from "./workflow/unrecorded.ts";
 export { type Workflow, type WorkflowOptions, workflow } from "./workflow/workflow.ts";
 export type {
 	WorkflowResult,

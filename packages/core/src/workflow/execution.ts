@@ -30,6 +30,8 @@ interface Finished extends StepAttempt {
 export interface KeptInProcess {
 	readonly suspended: SuspendedCodes;
 	readonly works: ModelWorks;
+	/** Lines of the code that were reported to use unrecorded values. */
+	readonly seen: Set<string>;
 }
 
 /** How the code ended: with its result, or to begin again. */

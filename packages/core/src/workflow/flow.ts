@@ -21,6 +21,7 @@ import {
 	stepCall,
 } from "./flow-options.ts";
 import { modelWork } from "./model-work.ts";
+import { outsideCode } from "./unrecorded.ts";
 
 /** About the run that a workflow's code works in. */
 export interface FlowAbout {
@@ -195,7 +196,7 @@ export class Flow {
 			throw new HoldfastTypeError("invalid_argument", "flow.model(model, prompt) takes a non-empty prompt.");
 		const { name = "model" } = options;
 		checkName(name, "model");
-		const { work, modelId } = modelWork(model, options, this.#about.prices);
+		const { work, modelId } = outsideCode(() => modelWork(model, options, this.#about.prices));
 		const call: FlowCall = {
 			kind: "tool",
 			toolName: modelTool,
@@ -295,7 +296,7 @@ export class Flow {
 	 */
 	async continueAsNew(input?: unknown): Promise<never> {
 		const stored = storableOf(input, "The input of flow.continueAsNew()", "invalid_input");
-		await this.#about.checkInput(stored ?? null);
+		await outsideCode(() => this.#about.checkInput(stored ?? null));
 		return this.#branch.call("continue", "continue", {
 			kind: "continue",
 			input: inputText(stored),

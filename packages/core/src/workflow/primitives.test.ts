@@ -2,9 +2,9 @@
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { DyingStore } from "../../../../test/shared/dying-host.fixture.ts";
 import { type Host, memoryHost } from "../host/index.ts";
 import { budget } from "../policy/middleware/budget.ts";
-import { DyingStore } from "../../../../test/shared/dying-host.fixture.ts";
 import type { Flow } from "./flow.ts";
 import { type Workflow, type WorkflowOptions, workflow } from "./workflow.ts";
 

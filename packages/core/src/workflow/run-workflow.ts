@@ -13,6 +13,7 @@ import { Flow } from "./flow.ts";
 import type { FlowCall } from "./flow-call.ts";
 import type { ModelWorks } from "./model-work.ts";
 import { SuspendedCodes } from "./suspended-code.ts";
+import { asCode } from "./unrecorded.ts";
 import { evolveWorkflow, newState, stateOf, type WorkflowState } from "./workflow-notes.ts";
 
 /** Validates a value; undefined if any value is valid. */
@@ -30,7 +31,7 @@ export interface WorkflowCode {
 
 /** Returns the strategy of an agent whose runs are runs of the workflow. */
 export function workflowStrategy(workflow: WorkflowCode, works: ModelWorks): Partial<DecidingStrategy> {
-	const kept = { suspended: new SuspendedCodes(), works };
+	const kept = { suspended: new SuspendedCodes(), works, seen: new Set<string>() };
 	return {
 		name: workflow.name,
 		decide: () => ({ kind: "finish" }),
@@ -67,13 +68,14 @@ async function runCode(run: Run, workflow: WorkflowCode, kept: KeptInProcess): P
 			if (!found.ok) throw invalidInput(name, found.message);
 		},
 	};
+	const running = { name, warn: run.agent.warn, seen: kept.seen };
 	let carried: CarriedOut;
 	do {
 		const input = await inputOf(run, workflow);
 		const code = async (main: Branch<FlowCall>): Promise<unknown> => {
 			const flow = new Flow(main, about);
 			try {
-				return await workflow.run(flow, input);
+				return await asCode(running, async () => workflow.run(flow, input));
 			} catch (error) {
 				const failed = await flow.undo();
 				throw failed.length === 0 ? error : undoFailed(error, failed);

@@ -1,78 +1,82 @@
-// Workers over one store in memory, of which one dies at an append: it stops there for good, and the others take over.
+// Workers over one store in memory. A worker dies at an append: it stops before or after it for good, and the others consider
+// it dead.
 import type { Host } from "holdfast";
-import { type Journal, journalHost, type MemoryJournal, memoryJournal } from "holdfast/host";
+import {
+	type Append,
+	type Journal,
+	journalHost,
+	type Lease,
+	type MemoryJournal,
+	memoryJournal,
+} from "holdfast/host";
 import type { WorkflowCrash } from "./run-workflow.ts";
 
-/** A store in memory for several workers. */
-export interface DyingStore {
-	/** Adds a worker. `died` resolves when it dies. */
-	worker(crash: WorkflowCrash | undefined): { readonly host: Host; readonly died: Promise<"died"> };
-	/** How many appends all workers have made. */
-	appends(): number;
-	/** Position of the last entry of a session; undefined if there is no such session. */
-	lastSeq(key: string): number | undefined;
+/** A worker that may die. */
+export interface DyingWorker {
+	/** The store as this worker sees it. */
+	readonly host: Host;
+	/** Resolves when it dies. */
+	readonly died: Promise<"died">;
+	/** From now on, the others take it for dead. */
+	die(): void;
 }
 
-type Lease = Extract<Awaited<ReturnType<Journal["acquire"]>>, { readonly ok: true }>["lease"];
+/** A store, and its workers so far. */
+export class DyingStore {
+	readonly #first: MemoryJournal;
+	#workers = 0;
+	/** How many appends all workers have made. */
+	appends = 0;
 
-const never: Promise<never> = new Promise(() => {});
+	constructor(clock?: { now(): number }) {
+		this.#first = memoryJournal({ workerId: "reader", ...(clock === undefined ? {} : { clock }) });
+	}
 
-export function dyingStore(clock: { now(): number }): DyingStore {
-	const first = memoryJournal({ workerId: "reader", clock });
-	let workers = 0;
-	let appends = 0;
-	return {
-		appends: () => appends,
-		lastSeq: (key) => first.head(key)?.seq,
-		worker(crash) {
-			const own = first.worker(`worker ${++workers}`);
-			const { promise: died, resolve } = Promise.withResolvers<"died">();
-			const append = dying(crash, () => {
+	get journal(): MemoryJournal {
+		return this.#first;
+	}
+
+	/** Adds a worker. */
+	worker(death?: WorkflowCrash): DyingWorker {
+		const own = this.#first.worker(`worker ${++this.#workers}`);
+		let dies = (): void => {};
+		const died = new Promise<"died">((resolve) => {
+			dies = () => {
 				own.die();
 				resolve("died");
-			});
-			const counted = (lease: Lease): Lease =>
-				withAppend(lease, (batch) =>
-					append(() => {
-						appends++;
-						return lease.append(batch);
-					}),
-				);
-			const journal: Journal = {
-				...own,
-				acquire(key, options) {
-					const acquired = own.acquire(key, options) as Awaited<ReturnType<MemoryJournal["acquire"]>>;
-					return acquired.ok ? { ...acquired, lease: counted(acquired.lease) } : acquired;
-				},
 			};
-			return { host: journalHost(journal), died };
-		},
-	};
+		});
+		let count = 0;
+		const wrapped = (lease: Lease): Lease =>
+			new Proxy(lease, {
+				get: (target, name) => {
+					const value = Reflect.get(target, name, target);
+					if (name !== "append") return typeof value === "function" ? value.bind(target) : value;
+					return (batch: Append) => {
+						count++;
+						const isLast = count === death?.at;
+						if (death !== undefined && count > death.at) return never;
+						if (isLast && death.when === "before") {
+							dies();
+							return never;
+						}
+						this.appends++;
+						const result = target.append(batch);
+						if (!isLast) return result;
+						dies();
+						return never;
+					};
+				},
+			});
+		const journal: Journal = {
+			...own,
+			acquire: (key, options) => {
+				const acquired = own.acquire(key, options) as Awaited<ReturnType<Journal["acquire"]>>;
+				return acquired.ok ? { ...acquired, lease: wrapped(acquired.lease) } : acquired;
+			},
+		};
+		return { host: journalHost(journal), died, die: () => own.die() };
+	}
 }
 
-/** Returns a function that makes appends, until the worker dies. */
-function dying(
-	crash: WorkflowCrash | undefined,
-	die: () => void,
-): (append: () => ReturnType<Lease["append"]>) => ReturnType<Lease["append"]> {
-	let count = 0;
-	return (append) => {
-		count++;
-		if (crash === undefined || count < crash.at) return append();
-		if (count === crash.at) {
-			if (crash.when === "after") append();
-			die();
-		}
-		return never;
-	};
-}
-
-function withAppend(lease: Lease, append: Lease["append"]): Lease {
-	return new Proxy(lease, {
-		get(target, name) {
-			if (name === "append") return append;
-			const value: unknown = Reflect.get(target, name, target);
-			return typeof value === "function" ? value.bind(target) : value;
-		},
-	});
-}
+const never: Promise<never> = new Promise(() => {});

@@ -5,7 +5,7 @@ import type { PendingToolCall } from "holdfast";
 import type { ErrorData } from "holdfast/host";
 import type { Workflow } from "holdfast/workflow";
 import { type ManualTime, manualTime } from "../time/index.ts";
-import { dyingStore } from "./dying-store.ts";
+import { DyingStore } from "./dying-store.ts";
 
 /** The append at which the first worker dies. */
 export interface WorkflowCrash {
@@ -71,7 +71,7 @@ export async function runWorkflow<Input, Output>(
 ): Promise<WorkflowTestResult<Output>> {
 	checkOptionNames(options, names, { of: "runWorkflow()" });
 	const time = manualTime();
-	const store = dyingStore(time.ports.clock);
+	const store = new DyingStore(time.ports.clock);
 	const events = [...(options.events ?? [])];
 	const start = time.ports.clock.now();
 	let isSent = false;
@@ -86,9 +86,9 @@ export async function runWorkflow<Input, Output>(
 				own,
 				time,
 				{ ...options, events, signal: life.signal },
-				() => store.lastSeq("test"),
+				() => store.journal.head("test")?.seq,
 				async () => {
-					if (isSent && store.lastSeq("test") !== undefined)
+					if (isSent && store.journal.head("test")?.seq !== undefined)
 						await session.session.resume().then((run) => run?.detach());
 					else await session.send(input, { dedupeKey: "once" });
 					isSent = true;
@@ -100,7 +100,7 @@ export async function runWorkflow<Input, Output>(
 		if (ended === "died") continue;
 		await own.close();
 		const elapsedMs = time.ports.clock.now() - start;
-		return { ...(ended as Ended<Output>), elapsedMs, appends: store.appends() };
+		return { ...(ended as Ended<Output>), elapsedMs, appends: store.appends };
 	}
 	throw new Error("the second worker does not die");
 }
