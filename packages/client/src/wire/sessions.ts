@@ -87,6 +87,8 @@ export interface SessionInfo {
 	readonly lastEventId?: string;
 	/** The last run: the events after `after` are its own, including those after its waits. Absent before the first. */
 	readonly lastRun?: { readonly runId: string; readonly after: string };
+	/** The value that the code of a workflow published last with `flow.state()`. Absent without any. */
+	readonly workflowState?: unknown;
 }
 
 /** A session in a list. */

@@ -140,13 +140,17 @@ export class ExecuteSession {
 	async enqueue(
 		input: SendInput,
 		settings: Pick<ExecuteSettings, "options" | "runId" | "messageId" | "caller" | "dedupeKey"> = {},
-	): Promise<{ readonly runId: string; readonly after: string }> {
+	): Promise<{ readonly runId: string; readonly after: string; readonly enters?: string }> {
 		const { runId = this.#parts.newId(), messageId, caller, dedupeKey } = settings;
 		const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
 		await this.#keep(settings.options ?? {}, caller);
 		const keyed = this.#parts.keyed();
 		try {
-			const run = await keyed.session(this.key).send(input, { runId, messageId, caller, dedupeKey });
+			const session = keyed.session(this.key);
+			// An event enters the open run under the id of its message.
+			const enters = session.takesAsEvent(input) ? (messageId ?? runId) : undefined;
+			const run = await session.send(input, { runId, messageId: enters ?? messageId, caller, dedupeKey });
+			if (enters !== undefined) return { runId: run.runId, after: afterEntry(seq), enters };
 			void run.events().return?.(); // its handle is unused
 			void run.result();
 		} finally {

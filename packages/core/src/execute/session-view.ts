@@ -10,6 +10,8 @@ import {
 	JournalReader,
 	pendingCalls,
 	type SessionState,
+	workflowState,
+	workflowStateKey,
 } from "../facts/index.ts";
 import type { Journal } from "../host/index.ts";
 import type { PendingSessionCall, SessionStatus, SessionWait } from "./execute-event.ts";
@@ -37,6 +39,8 @@ export class SessionView {
 	waiting: SessionWait | undefined;
 	/** The last run. The events after `after` are its own, across all its suspensions. */
 	lastRun: { readonly runId: string; readonly after: string } | undefined;
+	/** What the code of a workflow published last. */
+	workflowState: unknown;
 
 	/**
 	 * `given`: the history that the session was created with, stored in its first entry. `shown`: converts a run's error,
@@ -116,6 +120,7 @@ export class SessionView {
 		this.pendingToolCalls = undefined;
 		this.waiting = undefined;
 		this.lastRun = undefined;
+		this.workflowState = undefined;
 	}
 
 	/** `given`: the history that the session was created with, if this is its first entry. */
@@ -127,8 +132,11 @@ export class SessionView {
 			// A history that differs from the given one was folded since.
 			const messages = given as readonly SessionMessage[] | undefined;
 			this.#messages = [...(messages ?? sessionMessages(state.agent.messages))];
+			this.workflowState = state.agent.metadata[workflowStateKey];
 			return;
 		}
+		if (fact.kind === "note" && fact.topic === workflowState)
+			this.workflowState = (fact.value as { readonly state: unknown }).state;
 		if (fact.kind === "assistant") {
 			this.totalCost += fact.cost ?? 0;
 			this.model = fact.modelId;

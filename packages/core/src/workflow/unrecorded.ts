@@ -102,7 +102,7 @@ function replaceDate(): () => void {
 	};
 	const handler: ProxyHandler<DateConstructor> = {
 		construct(target, given, as) {
-			if (given.length === 0) check("new Date", "`flow.now()`", handler.construct as () => void);
+			if (given.length === 0) check("new Date", "`flow.now()`", handler.construct as unknown as () => void);
 			return Reflect.construct(target, given, as) as object;
 		},
 		get: (target, name) => (name === "now" ? now : Reflect.get(target, name)),

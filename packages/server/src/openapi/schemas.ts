@@ -222,6 +222,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 		model: text,
 		lastEventId: text,
 		lastRun: shape(["runId", "after"], { runId: text, after: text }),
+		workflowState: {},
 	}),
 	SessionPage: shape(["sessions"], {
 		sessions: list(

@@ -24,6 +24,8 @@ export const executeErrors = [
 	"unsupported_media_type",
 	"session_busy",
 	"inbox_full",
+	"workflow_not_running",
+	"workflow_events_full",
 	"pending_tool_calls",
 	"no_pending_tool_calls",
 	"unknown_tool_call_id",

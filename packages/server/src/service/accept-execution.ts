@@ -74,8 +74,8 @@ async function accept(
 		if (!waits || !mayWait) throw error;
 		// An input never enters a run that waits for answers to its calls.
 		if (isPending || whileRunning === "queue") {
-			const { runId, after } = await session.enqueue(input.input, settings);
-			return { runId, after, attached: false, waitsFor: runId };
+			const { runId, after, enters = runId } = await session.enqueue(input.input, settings);
+			return { runId, after, attached: false, waitsFor: enters };
 		}
 		// A repeated request is recognised by the id of its message.
 		const messageId = settings.runId ?? settings.messageId ?? crypto.randomUUID();

@@ -209,6 +209,8 @@ export interface SessionInfo {
 	readonly lastEventId?: string;
 	/** The last run; events after `after` are its own, across all its suspensions. Absent before the first. */
 	readonly lastRun?: { readonly runId: string; readonly after: string };
+	/** The value that the code of a workflow published last with `flow.state()`. Absent without any. */
+	readonly workflowState?: unknown;
 }
 
 /** A session in a list. */

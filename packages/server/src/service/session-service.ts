@@ -215,7 +215,7 @@ class Service implements SessionService {
 		if (setup === undefined) return undefined;
 		const view = this.#views.of(session);
 		await view.refresh();
-		const { status, messages, totalCost, pendingToolCalls, waiting, lastRun } = view;
+		const { status, messages, totalCost, pendingToolCalls, waiting, lastRun, workflowState } = view;
 		const lastEventId = await view.lastEventId();
 		return {
 			sessionId,
@@ -228,6 +228,7 @@ class Service implements SessionService {
 			...(waiting === undefined ? {} : { waiting }),
 			...(lastEventId === undefined ? {} : { lastEventId }),
 			...(lastRun === undefined ? {} : { lastRun }),
+			...(workflowState === undefined ? {} : { workflowState }),
 		};
 	}
 
