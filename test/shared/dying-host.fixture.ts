@@ -1,3 +1,2 @@
-// Workers that die at an append, as `runWorkflow` has them.
-export { DyingStore, type DyingWorker } from "../../packages/testing/src/workflow/dying-store.ts";
-export type { WorkflowCrash as Death } from "../../packages/testing/src/workflow/run-workflow.ts";
+// Workers that die at an append.
+export { DyingStore, type DyingWorker, type WorkflowCrash as Death } from "@holdfast/testing";

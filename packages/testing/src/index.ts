@@ -38,6 +38,8 @@ export {
 } from "./simulation/index.ts";
 export { type ManualTime, manualTime } from "./time/index.ts";
 export {
+	DyingStore,
+	type DyingWorker,
 	type RunWorkflowOptions,
 	runWorkflow,
 	type WorkflowCrash,

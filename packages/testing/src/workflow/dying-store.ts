@@ -21,22 +21,42 @@ export interface DyingWorker {
 	die(): void;
 }
 
-/** A store, and its workers so far. */
+/**
+ * A store in memory for several workers, of which one dies at an append that you choose. Test with it that the others
+ * continue its work.
+ *
+ * @example
+ * ```ts
+ * import { DyingStore, scriptedModel } from "@holdfast/testing";
+ * import { Agent } from "holdfast";
+ *
+ * const store = new DyingStore();
+ * const first = store.worker({ at: 2, when: "before" });
+ * const clerk = (host: typeof first.host) => new Agent({ model: scriptedModel(() => "Hello."), host }).session("one");
+ * const run = await clerk(first.host).send("Hi");
+ * void run.result();
+ * await first.died;
+ * const resumed = await clerk(store.worker().host).resume();
+ * console.log((await resumed?.result())?.text); // Hello.
+ * ```
+ */
 export class DyingStore {
 	readonly #first: MemoryJournal;
 	#workers = 0;
 	/** How many appends all workers have made. */
 	appends = 0;
 
+	/** `clock` is that of the store. Default: the system's. */
 	constructor(clock?: { now(): number }) {
 		this.#first = memoryJournal({ workerId: "reader", ...(clock === undefined ? {} : { clock }) });
 	}
 
+	/** The journal, to read what is stored. */
 	get journal(): MemoryJournal {
 		return this.#first;
 	}
 
-	/** Adds a worker. */
+	/** Adds a worker. It dies at the append `death`. Default: it does not die by itself. */
 	worker(death?: WorkflowCrash): DyingWorker {
 		const own = this.#first.worker(`worker ${++this.#workers}`);
 		let dies = (): void => {};

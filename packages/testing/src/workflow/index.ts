@@ -1,4 +1,6 @@
 // Entry point of the tests of workflows.
+
+export { DyingStore, type DyingWorker } from "./dying-store.ts";
 export {
 	type RunWorkflowOptions,
 	runWorkflow,
