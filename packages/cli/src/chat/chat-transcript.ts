@@ -24,6 +24,8 @@ export interface RunningCall {
 	readonly text: string;
 	/** The last activity of its sub-agent. */
 	readonly inner?: string;
+	/** The end of its output so far. */
+	readonly output?: string;
 }
 
 /** A text of which the entries show only one line. */
@@ -35,6 +37,9 @@ export interface Openable {
 /** The most texts that can be opened, and the most characters of each. */
 const MOST_OPENABLES = 200;
 const LONGEST_OPENABLE = 50_000;
+
+/** The most characters kept of the output of a running call. */
+const LONGEST_OUTPUT = 2_000;
 
 /** A question to the user. */
 export interface Question {
@@ -139,6 +144,14 @@ export class Transcript {
 	set(live: Partial<Live>): void {
 		this.#live = { ...this.#live, ...live };
 		this.#changed();
+	}
+
+	/** Adds to the output of a running call. */
+	output(id: string, text: string): void {
+		const calls = this.#live.calls.map((call) =>
+			call.id === id ? { ...call, output: `${call.output ?? ""}${text}`.slice(-LONGEST_OUTPUT) } : call,
+		);
+		this.set({ calls });
 	}
 
 	note(text: string, tone: "plain" | "warning" | "quiet" = "plain"): void {

@@ -227,7 +227,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 			shell("1", "echo the-lamp-is-green; exit 3"),
 			{ text: "It failed." },
 			{ text: "I see." },
-			shell("2", "sleep 600"),
+			shell("2", "echo begun; sleep 600"),
 			{ text: "Here again." },
 		);
 		const terminal = new Terminal(["chat", "--model", model.model, "--allow-shell"], { folder });
@@ -250,17 +250,18 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(textOf(model.requests[2]?.messages)).toMatch(
 			/The user ran a command:\\n\$ echo mine\\nexit code 0[^"]*mine/,
 		);
-		await terminal.say("!sleep 600");
-		await terminal.shows("always for the command sleep 600");
+		await terminal.say("!echo begun; sleep 600");
+		await terminal.shows("always for the command echo begun; sleep 600");
 		terminal.type("a");
 		terminal.press("Enter");
-		await terminal.shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] \$ sleep 600/);
+		await terminal.shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] \$ echo begun; sleep 600/);
+		await terminal.shows(/\$ echo begun; sleep 600\n +begun\n/);
 		terminal.press("Escape");
-		await terminal.shows(/✗ \$ sleep 600 · cancelled after/);
+		await terminal.shows(/✗ \$ echo begun; sleep 600 · cancelled after/);
 		await terminal.say("Now you.");
 		// The rule covers the same command of the model.
-		await terminal.shows("Approved by your rule: the command sleep 600.");
-		await terminal.shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] shell command=/);
+		await terminal.shows("Approved by your rule: the command echo begun; sleep 600.");
+		await terminal.shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] shell command=[^\n]*\n +begun\n/);
 		terminal.press("Escape");
 		await terminal.shows("Interrupted.");
 		await terminal.say("Are you there?");

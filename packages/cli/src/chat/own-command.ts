@@ -26,7 +26,8 @@ export async function runOwnCommand(given: string, parts: OwnCommandParts): Prom
 	if (command === undefined) return undefined;
 	const title = `$ ${oneLine(command, 120)}`;
 	transcript.set({ status: "working", calls: [{ id: "!", text: title }] });
-	const options = { dir: setup.dir, timeoutMs: LONGEST_MS, signal, environment: process.env };
+	const onOutput = (text: string): void => transcript.output("!", text);
+	const options = { dir: setup.dir, timeoutMs: LONGEST_MS, signal, environment: process.env, onOutput };
 	const result = await runCommand(command, options);
 	transcript.set({ calls: [] });
 	const report = commandReport(result);

@@ -90,6 +90,9 @@ export class RunView {
 				this.#ended.ended({ event, input, attempt });
 				return;
 			}
+			case "tool_delta":
+				this.#transcript.output(event.toolCallId, printable(event.delta));
+				return;
 			case "nested":
 				for (const text of nestedLines(event.event)) {
 					this.#transcript.note(text, "quiet");
@@ -116,7 +119,6 @@ export class RunView {
 			case "history_cut":
 			case "turn_start":
 			case "step_start":
-			case "tool_delta":
 			case "step_end":
 			case "note":
 			case "run_suspended":

@@ -36,6 +36,9 @@ import { rowsOf, type Viewer, viewLines } from "./viewer.ts";
 /** Milliseconds between two redraws of streamed text. */
 const FRAME_MS = 33;
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/** The most running calls shown, and lines of the output of each. */
+const MOST_CALLS = 5;
+const OUTPUT_ROWS = 3;
 /** The most lines of the draft shown. */
 const WRITTEN_LINES = 8;
 /** The most steps of a plan shown at once. */
@@ -139,9 +142,12 @@ function Activity({
 }): ReactNode {
 	const { frame } = useAnimation({ interval: 80 });
 	const spinner = FRAMES[frame % FRAMES.length] as string;
-	const calls = live.calls
-		.slice(0, 5)
-		.map(({ text, inner }) => fitted(inner === undefined ? text : `${text} › ${inner.trim()}`, columns - 3));
+	const calls = live.calls.slice(0, MOST_CALLS).map(({ text, inner, output = "" }) => {
+		const title = fitted(inner === undefined ? text : `${text} › ${inner.trim()}`, columns - 3);
+		const last = output.trimEnd().split("\n").slice(-OUTPUT_ROWS);
+		const shown = output.trim() === "" ? [] : last.map((line) => `  ${fitted(line, columns - 5)}`);
+		return [title, ...shown.map((line) => paint("quiet", line))].join("\n");
+	});
 	if (live.calls.length > calls.length) calls.push(`and ${live.calls.length - calls.length} more`);
 	if (calls.length === 0 && live.thought !== "")
 		calls.push(

@@ -8,6 +8,11 @@
 export interface AssistantToolContext {
 	/** Aborted when the run is stopped. */
 	readonly signal?: AbortSignal;
+	/**
+	 * Shows a piece of the output while the call runs.
+	 * @throws HoldfastError if the call or the session has shown too much.
+	 */
+	emit?(delta: string): unknown;
 	/** The same for every attempt at the call. */
 	readonly idempotencyKey?: string;
 	/** Set if the call was approved. */

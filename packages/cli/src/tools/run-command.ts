@@ -11,6 +11,9 @@ import { stripVTControlCharacters } from "node:util";
 /** The most characters kept of the beginning and of the end of the output. */
 const LONGEST_HEAD = 8_000;
 const LONGEST_TAIL = 24_000;
+/** Milliseconds between two reports of new output, and the most characters of each. */
+const LIVE_MS = 100;
+const LONGEST_LIVE = 1_000;
 /** Milliseconds between the request to end and the end by force. */
 const GRACE_MS = 2_000;
 /** Milliseconds to wait for output after the command has exited: its own background processes may keep it open. */
@@ -38,6 +41,8 @@ export interface CommandOptions {
 	/** Aborted to end it. */
 	readonly signal: AbortSignal | undefined;
 	readonly environment: Readonly<Record<string, string | undefined>>;
+	/** Receives the end of the new output while the command runs, at most ten times a second. */
+	readonly onOutput?: ((text: string) => void) | undefined;
 }
 
 /** Runs a command to its end. Never rejects. */
@@ -45,6 +50,7 @@ export async function runCommand(command: string, options: CommandOptions): Prom
 	const { dir, timeoutMs, signal } = options;
 	const started = performance.now();
 	const output = new KeptOutput();
+	const live = options.onOutput === undefined ? undefined : new LiveOutput(options.onOutput);
 	const done = (ended: CommandResult["ended"], exitCode?: number): CommandResult => ({
 		output: output.text,
 		exitCode,
@@ -73,7 +79,11 @@ export async function runCommand(command: string, options: CommandOptions): Prom
 			child.on("error", reject);
 			child.on("exit", (code) => resolve(code ?? undefined));
 		});
-		for (const stream of [child.stdout, child.stderr]) output.take(stream);
+		for (const stream of [child.stdout, child.stderr])
+			takeText(stream, (text) => {
+				output.add(text);
+				live?.add(text);
+			});
 		const code = await exitCode;
 		await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, LAST_OUTPUT_MS).unref())]);
 		return done(why, why === "exited" ? code : undefined);
@@ -83,6 +93,7 @@ export async function runCommand(command: string, options: CommandOptions): Prom
 	} finally {
 		clearTimeout(limit);
 		clearTimeout(force);
+		live?.end();
 		signal?.removeEventListener("abort", cancel);
 		process.off("exit", leave);
 		// What the command left running in the background ends with it.
@@ -144,18 +155,43 @@ function environmentOf(given: CommandOptions["environment"]): NodeJS.ProcessEnv 
 	return { ...kept, TERM: "dumb", NO_COLOR: "1", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0" };
 }
 
+function takeText(stream: NodeJS.ReadableStream, take: (text: string) => void): void {
+	const decoder = new StringDecoder("utf8");
+	stream.on("data", (chunk: Buffer) => take(decoder.write(chunk)));
+	stream.on("end", () => take(decoder.end()));
+	stream.on("error", () => {});
+}
+
+/** Reports output as it arrives: of much output, the end. */
+class LiveOutput {
+	readonly #report: (text: string) => void;
+	#text = "";
+	#timer: NodeJS.Timeout | undefined;
+
+	constructor(report: (text: string) => void) {
+		this.#report = report;
+	}
+
+	add(text: string): void {
+		this.#text = (this.#text + text.slice(-LONGEST_LIVE)).slice(-LONGEST_LIVE);
+		this.#timer ??= setTimeout(() => {
+			this.#timer = undefined;
+			const shown = plain(this.#text);
+			this.#text = "";
+			if (shown !== "") this.#report(shown);
+		}, LIVE_MS);
+	}
+
+	end(): void {
+		clearTimeout(this.#timer);
+	}
+}
+
 /** The beginning and the end of an output. */
 class KeptOutput {
 	#head = "";
 	#tail = "";
 	#dropped = 0;
-
-	take(stream: NodeJS.ReadableStream): void {
-		const decoder = new StringDecoder("utf8");
-		stream.on("data", (chunk: Buffer) => this.add(decoder.write(chunk)));
-		stream.on("end", () => this.add(decoder.end()));
-		stream.on("error", () => {});
-	}
 
 	add(text: string): void {
 		const room = LONGEST_HEAD - this.#head.length;

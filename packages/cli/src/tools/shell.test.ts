@@ -60,6 +60,26 @@ describe.skipIf(process.platform === "win32")("a command", () => {
 		expect(output).toMatch(/\n… \d+ characters left out …\n/);
 	});
 
+	test("reports its output while it runs, and of much output only the end", async () => {
+		const dir = temporaryFolder();
+		const file = join(dir, "go");
+		const heard: string[] = [];
+		const running = runCommand(
+			`yes lamp | head -c 2000000; echo one; while [ ! -e ${file} ]; do sleep 0.1; done`,
+			{
+				dir,
+				timeoutMs: 60_000,
+				signal: undefined,
+				environment: process.env,
+				onOutput: (text) => heard.push(text),
+			},
+		);
+		await expect.poll(() => heard.at(-1)).toMatch(/lamp\none\n$/);
+		expect(heard.every((text) => text.length <= 1_000)).toBe(true);
+		writeFileSync(file, "");
+		expect(await running).toMatchObject({ ended: "exited", exitCode: 0 });
+	});
+
 	test("cannot control the terminal, and overwritten progress is omitted", async () => {
 		const { output } = await run(String.raw`printf '\033[2J\033]0;t\007a\r\nb 1%%\rb 2%%\rb 3%%\n'`);
 		expect(output).toBe("a\nb 3%\n");

@@ -56,10 +56,25 @@ export function createShell(
 			const limits = { default: DEFAULT_SECONDS, minimum: 1, maximum: LONGEST_SECONDS };
 			const timeoutMs = 1_000 * numberArgument(params, "timeout_seconds", limits);
 			return commandReport(
-				await runCommand(command, { dir: root, timeoutMs, signal: context?.signal, environment }),
+				await runCommand(command, {
+					dir: root,
+					timeoutMs,
+					signal: context?.signal,
+					environment,
+					onOutput: (text) => show(context, text),
+				}),
 			);
 		},
 	};
+}
+
+/** Shows output. That there was too much of it is not a failure of the command. */
+function show(context: AssistantToolContext | undefined, text: string): void {
+	try {
+		void Promise.resolve(context?.emit?.(text)).catch(() => {});
+	} catch {
+		// The result has the beginning and the end.
+	}
 }
 
 /** Formats a result: how the command ended, then its output. */
