@@ -268,6 +268,25 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows("Here again.");
 	});
 
+	test("sends the image whose path is pasted", async () => {
+		const folder = temporaryFolder();
+		const png =
+			"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+		const image = join(folder, "a lamp.png");
+		writeFileSync(image, Buffer.from(png, "base64"));
+		const model = await server({ text: "A lamp." });
+		const terminal = new Terminal(["chat", "--model", model.model], { folder });
+		await terminal.shows("nothing used yet");
+		terminal.type("What is ");
+		await terminal.shows("> What is");
+		terminal.paste(image);
+		await terminal.shows("a lamp.png");
+		terminal.press("Enter");
+		await terminal.shows("A lamp.");
+		expect(terminal.text.replaceAll("\n", "")).toContain(`Attached ${image}`);
+		expect(textOf(model.requests[0]?.messages)).toContain(`data:image/png;base64,${png}`);
+	});
+
 	test("shows the plan while it works, and opens the results of calls with a key", async () => {
 		const folder = temporaryFolder();
 		writeFileSync(

@@ -13,10 +13,12 @@ interface Offered {
 	readonly files?: readonly string[];
 	readonly commands?: readonly Choice[];
 	readonly models?: readonly string[];
+	/** The mention of the clipboard's image. */
+	readonly image?: string;
 }
 
 function compose(
-	{ isBusy = false, files = [], commands = [], models = [] }: Offered = {},
+	{ isBusy = false, files = [], commands = [], models = [], image }: Offered = {},
 	transcript = new Transcript(),
 ) {
 	const db = join(temporaryFolder(), "db");
@@ -31,6 +33,7 @@ function compose(
 			return isBusy;
 		},
 		leave: () => void happened.push("leave"),
+		pasteImage: async () => image,
 		choices({ kind }) {
 			if (kind === "command") return { form: "closed", choices: commands };
 			if (kind === "argument") return { form: "open", choices: models.map((model) => choice(model)) };
@@ -275,4 +278,17 @@ test("a question can start with a text to edit", () => {
 	write(" -- a");
 	press("send");
 	expect(happened).toEqual(["send npm test -- a"]);
+});
+
+test("Ctrl-V inserts the image of the clipboard at the cursor, if there is one", async () => {
+	const { composer, write, text } = compose({ image: "@/tmp/clipboard.png " });
+	write("See now");
+	composer.act({ type: "word-left" });
+	composer.act({ type: "paste-image" });
+	await expect.poll(text).toBe("See @/tmp/clipboard.png now");
+	const without = compose();
+	without.write("See");
+	without.composer.act({ type: "paste-image" });
+	await Promise.resolve();
+	expect(without.text()).toBe("See");
 });

@@ -40,6 +40,8 @@ export interface ComposerParts {
 	/** Interrupts the run; returns whether there was one to interrupt. */
 	interrupt(): boolean;
 	leave(): void;
+	/** Returns the mention of the clipboard's image; undefined if there is none. */
+	pasteImage(): Promise<string | undefined>;
 	/** Returns the menu of a word. */
 	choices(trigger: Trigger): Choices;
 	/** The store of the pending question. */
@@ -84,6 +86,7 @@ export class Composer {
 		if (action.type === "send") this.#send(draft);
 		else if (action.type === "complete") void this.#complete();
 		else if (action.type === "search") this.#search(draft);
+		else if (action.type === "paste-image") void this.#pasteImage();
 		else if (action.type === "leave") this.#leave(draft, wasLeaving);
 		else if (action.type === "interrupt") {
 			if (!this.#parts.interrupt()) this.#clear(draft);
@@ -148,6 +151,11 @@ export class Composer {
 		}
 		this.#set({ draft: taken, hint: "" });
 		this.#openMenu();
+	}
+
+	async #pasteImage(): Promise<void> {
+		const text = await this.#parts.pasteImage();
+		if (text !== undefined) this.#edit({ type: "insert", text });
 	}
 
 	/** Interrupts and clears the first time; leaves the second time in a row. */

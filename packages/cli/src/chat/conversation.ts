@@ -8,6 +8,7 @@
  * Any of them ── leave ──▶ left: runs in flight are suspended, waiting calls keep waiting.
  */
 
+import type { UserMessage } from "@holdfast/upp";
 import type { Agent, AgentRun, Host, RunEvent, RunResult, Session } from "holdfast";
 import { afterEntry } from "holdfast/execute";
 import { oneLine } from "../terminal/index.ts";
@@ -21,10 +22,9 @@ import {
 	type Setup,
 } from "../work/index.ts";
 import { Asking } from "./asking.ts";
+import { attach } from "./attach.ts";
 import type { Transcript } from "./chat-transcript.ts";
-import { withFiles } from "./mentions.ts";
 import { runOwnCommand } from "./own-command.ts";
-import { withSessions } from "./pickers.ts";
 import { endPlan, noteEnd, RunView } from "./run-view.ts";
 import { Spending, spendingOf } from "./spending.ts";
 
@@ -133,7 +133,7 @@ export class Conversation {
 		this.#working = this.#try(async () => {
 			keepSettings(this.#parts.db, this.#setup);
 			this.#asking.beginTurn();
-			await this.#follow(await this.#session.send(await this.#withFiles(text)));
+			await this.#follow(await this.#session.send(await this.#attached(text)));
 		}).finally(() => this.#rest());
 	}
 
@@ -241,7 +241,7 @@ export class Conversation {
 
 	async #steer(text: string): Promise<void> {
 		this.transcript.set({ queued: [...this.transcript.live.queued, text] });
-		const run = await this.#session.steer(await this.#withFiles(text));
+		const run = await this.#session.steer(await this.#attached(text));
 		if (run.runId === this.#run?.runId) return;
 		if (run.runId === this.#waiting) {
 			this.transcript.set({ queued: [] });
@@ -359,20 +359,10 @@ export class Conversation {
 		this.transcript.set({ status: "idle" });
 	}
 
-	/** Attaches files, other sessions and the output of the user's own commands. */
-	async #withFiles(message: string): Promise<string> {
-		const said = [message, ...this.#asides].join("\n\n");
+	#attached(message: string): Promise<string | UserMessage> {
+		const asides = this.#asides;
 		this.#asides = [];
-		if (this.#setup.agent !== undefined) return said;
-		const { text: whole, files, problems } = await withFiles(message, this.#setup.dir);
-		if (files.length > 0)
-			this.transcript.note(`Read ${files.map((path) => oneLine(path, 80)).join(", ")}`, "quiet");
-		for (const problem of problems) this.transcript.note(oneLine(problem, 300), "warning");
-		const attached = said + whole.slice(message.length);
-		const { text, keys } = await withSessions(message, this);
-		if (keys.length > 0)
-			this.transcript.note(`Read the sessions ${keys.map((key) => oneLine(key, 80)).join(", ")}`, "quiet");
-		return attached + text.slice(message.length);
+		return attach(message, asides, this);
 	}
 
 	#makeAsking(): Asking {

@@ -18,6 +18,7 @@ import { argumentChoices, type CommandParts, commandChoices, isCommand, runChatC
 import type { Choices } from "./composer.ts";
 import { Conversation } from "./conversation.ts";
 import { loadHighlighter } from "./highlight.ts";
+import { clipboardImage, mentionOf, pastedText } from "./images.ts";
 import { fileChoices } from "./mentions.ts";
 import type { Trigger } from "./menu.ts";
 import type { ColourDepth } from "./paint.ts";
@@ -138,6 +139,13 @@ async function onScreen(
 			return isBusy;
 		},
 		leave: () => left.resolve(),
+		pasted: (text) => pastedText(text, conversation.setup.dir),
+		async pasteImage() {
+			const found = await clipboardImage();
+			if ("path" in found) return mentionOf(found.path);
+			transcript.note(found.problem, "warning");
+			return undefined;
+		},
 		choices: (trigger) => choicesOf(trigger, parts),
 	});
 	await left.promise;

@@ -13,6 +13,8 @@ export type KeyAction =
 	/** Opens the last long text. */
 	| { readonly type: "open" }
 	| { readonly type: "page-up" | "page-down" }
+	/** Inserts the image of the clipboard. */
+	| { readonly type: "paste-image" }
 	/** Searches the history. */
 	| { readonly type: "search" };
 
@@ -87,6 +89,7 @@ const controls: Readonly<Record<string, KeyAction>> = {
 	p: { type: "up" },
 	r: { type: "search" },
 	u: { type: "delete-to-start" },
+	v: { type: "paste-image" },
 	w: { type: "delete-word" },
 };
 

@@ -1,8 +1,11 @@
 /**
- * Files that a message mentions as `@path`. They are attached with the same tool that the model would use to read them.
+ * Files that a message mentions as `@path`. They are attached with the same tool that the model would use to read them;
+ * images are attached as they are.
  */
+import type { ImageBlock } from "@holdfast/upp";
 import { formatBytes } from "../terminal/index.ts";
 import { createAssistantTools, ToolRefusal, walkFiles } from "../tools/index.ts";
+import { isImagePath, mentionOf, readImage } from "./images.ts";
 import type { Choice } from "./menu.ts";
 
 const mention = /(?<=^|[\s("'`])@(?:"(?<quoted>[^"\n]+)"|(?<plain>[^\s"'`]+))/g;
@@ -15,6 +18,7 @@ export interface WithFiles {
 	readonly text: string;
 	/** The files that were read. */
 	readonly files: readonly string[];
+	readonly images: readonly { readonly path: string; readonly image: ImageBlock }[];
 	/** Files that were not attached, with the reason. */
 	readonly problems: readonly string[];
 }
@@ -27,16 +31,31 @@ function mentionsIn(text: string): readonly string[] {
 	return [...new Set(found)].filter((path) => path !== "");
 }
 
-/** Reads the files that a message mentions, inside the folder only. */
-export async function withFiles(text: string, dir: string): Promise<WithFiles> {
+/**
+ * Reads the files that a message mentions, inside the folder only, and images anywhere. With `images only`, mentions of other
+ * files are ordinary text.
+ */
+export async function withFiles(
+	text: string,
+	dir: string,
+	what: "all files" | "images only" = "all files",
+	model: "images" | "no images" = "images",
+): Promise<WithFiles> {
 	const read = createAssistantTools({ root: dir }).find(({ name }) => name === "read_file");
 	const files: string[] = [];
 	const problems: string[] = [];
 	const parts: string[] = [];
 	let left = MOST_CHARACTERS;
-	const paths = mentionsIn(text);
+	const images: { path: string; image: ImageBlock }[] = [];
+	const paths = mentionsIn(text).filter((path) => what === "all files" || isImagePath(path));
 	for (const path of paths.slice(0, MOST_FILES)) {
 		try {
+			if (isImagePath(path)) {
+				if (model === "no images")
+					throw new ToolRefusal("tool_input_invalid", `"${path}" was not sent: the model takes no images.`);
+				images.push({ path, image: await readImage(path, dir) });
+				continue;
+			}
 			const content = (await read?.run({ path })) ?? "";
 			if (content.length > left)
 				throw new ToolRefusal("file_too_large", `"${path}" is more than fits in one message.`);
@@ -49,14 +68,14 @@ export async function withFiles(text: string, dir: string): Promise<WithFiles> {
 		}
 	}
 	if (paths.length > MOST_FILES) problems.push(`Only the first ${MOST_FILES} files were read.`);
-	return { text: [text, ...parts].join("\n\n"), files, problems };
+	return { text: [text, ...parts].join("\n\n"), files, images, problems };
 }
 
 /** Returns the files of a folder for a menu. */
 export async function fileChoices(dir: string): Promise<readonly Choice[]> {
 	const { files } = await walkFiles(dir, "");
 	return files.map(({ path, size }) => ({
-		text: `@${/\s/.test(path) ? `"${path}"` : path} `,
+		text: mentionOf(path),
 		label: path,
 		detail: formatBytes(size),
 	}));

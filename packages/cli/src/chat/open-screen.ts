@@ -15,6 +15,8 @@ export interface OpenScreenParts extends Omit<ComposerParts, "history"> {
 	/** Absolute path of the database, next to which the input history is stored. */
 	readonly db: string;
 	readonly depth: ColourDepth;
+	/** Returns what a pasted text becomes. */
+	pasted(text: string): string;
 }
 
 /** Draws until the returned function is called; its promise settles when the terminal is restored. */
@@ -26,6 +28,7 @@ export function openScreen(parts: OpenScreenParts): () => Promise<void> {
 			composer,
 			viewer: new Viewer(parts.transcript),
 			depth: parts.depth,
+			pasted: parts.pasted,
 		}),
 		{ exitOnCtrlC: false, patchConsole: true, interactive: true },
 	);

@@ -54,10 +54,12 @@ export interface ScreenParts {
 	readonly composer: Composer;
 	readonly viewer: Viewer;
 	readonly depth: ColourDepth;
+	/** Returns what a pasted text becomes. */
+	pasted(text: string): string;
 }
 
 /** The whole screen. */
-export function Screen({ transcript, composer, viewer, depth }: ScreenParts): ReactNode {
+export function Screen({ transcript, composer, viewer, depth, pasted }: ScreenParts): ReactNode {
 	const snapshot = useThrottled(transcript);
 	const { live } = snapshot;
 	const paint = useMemo(() => makePaint(live.theme, depth), [live.theme, depth]);
@@ -70,7 +72,7 @@ export function Screen({ transcript, composer, viewer, depth }: ScreenParts): Re
 		for (const action of actionsOf(input, key)) if (!viewer.act(action)) composer.act(action);
 	});
 	usePaste((text) => {
-		const action = { type: "insert", text } as const;
+		const action = { type: "insert", text: pasted(text) } as const;
 		if (!viewer.act(action)) composer.act(action);
 	});
 	// Ink draws these once, in order.

@@ -1,0 +1,144 @@
+/** Images in messages: from files that a message mentions, from paths that are pasted or dropped, and from the clipboard. */
+import { execFile } from "node:child_process";
+import { constants, statSync } from "node:fs";
+import { mkdtemp, open, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ImageBlock } from "@holdfast/upp";
+import { formatBytes } from "../terminal/index.ts";
+import { ToolRefusal } from "../tools/index.ts";
+
+/** The most bytes of an image; providers accept about as much. */
+const LONGEST_IMAGE = 5_000_000;
+/** Milliseconds that the clipboard's tool may take. */
+const CLIPBOARD_MS = 5_000;
+
+const ending = /\.(?:png|jpe?g|gif|webp)$/i;
+
+/** Whether a path is that of an image, by its ending. */
+export function isImagePath(path: string): boolean {
+	return ending.test(path);
+}
+
+/** Returns the type of an image by its first bytes; undefined for other files. */
+export function imageType(bytes: Uint8Array): string | undefined {
+	const start = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
+	if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+	if (start.startsWith("\xff\xd8\xff")) return "image/jpeg";
+	if (/^GIF8[79]a/.test(start)) return "image/gif";
+	return /^RIFF[\s\S]{4}WEBP$/.test(start) ? "image/webp" : undefined;
+}
+
+/**
+ * Reads an image that the user named, in the folder or by its absolute path.
+ * @throws ToolRefusal if it is missing, too large, or no image.
+ */
+export async function readImage(path: string, dir: string): Promise<ImageBlock> {
+	const whole = resolve(dir, path.replace(/^~(?=\/)/, homedir()));
+	// Never blocks on a pipe.
+	const handle = await open(whole, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(() => undefined);
+	if (handle === undefined) throw new ToolRefusal("file_not_found", `"${path}" cannot be read.`);
+	try {
+		const info = await handle.stat();
+		if (!info.isFile()) throw new ToolRefusal("file_not_found", `"${path}" is not a file.`);
+		if (info.size > LONGEST_IMAGE)
+			throw new ToolRefusal(
+				"file_too_large",
+				`"${path}" is larger than ${formatBytes(LONGEST_IMAGE)}, the limit for images. Make it smaller.`,
+			);
+		const bytes = await handle.readFile();
+		const mimeType = imageType(bytes);
+		if (mimeType === undefined)
+			throw new ToolRefusal("file_not_text", `"${path}" is no PNG, JPEG, GIF or WebP image.`);
+		return { type: "image", mimeType, source: { type: "base64", data: bytes.toString("base64") } };
+	} finally {
+		await handle.close();
+	}
+}
+
+/** Whether a model takes images, as far as that is known. */
+export function takesImages(model: unknown): boolean {
+	const { capabilities, provider, modelId, options } = (model ?? {}) as {
+		readonly capabilities?: { readonly imageInput?: boolean };
+		readonly provider?: {
+			readonly modalities?: { readonly llm?: { bind(id: string, options?: unknown): unknown } };
+		};
+		readonly modelId?: string;
+		readonly options?: unknown;
+	};
+	if (capabilities !== undefined) return capabilities.imageInput !== false;
+	const bound = provider?.modalities?.llm?.bind(modelId ?? "", options);
+	return bound === undefined || takesImages({ capabilities: {}, ...(bound as object) });
+}
+
+/** Returns how a message mentions a path. */
+export function mentionOf(path: string): string {
+	return `@${/\s/.test(path) ? `"${path}"` : path} `;
+}
+
+/**
+ * Returns what a pasted text becomes: the path of an existing image, as terminals insert one that is dropped on them,
+ * becomes its mention. Other text stays as it is.
+ */
+export function pastedText(text: string, dir: string): string {
+	const path = droppedPath(text.trim());
+	if (path === undefined || !isImagePath(path)) return text;
+	try {
+		return statSync(resolve(dir, path)).isFile() && !path.includes('"') ? mentionOf(path) : text;
+	} catch {
+		return text;
+	}
+}
+
+/** Undefined for a text that is no single path. */
+function droppedPath(text: string): string | undefined {
+	if (text === "" || text.length > 4_000 || /[\n\r]/.test(text)) return undefined;
+	if (text.startsWith("file://"))
+		try {
+			return fileURLToPath(text);
+		} catch {
+			return undefined;
+		}
+	const [, single, double] = /^(?:'([^']+)'|"([^"]+)")$/.exec(text) ?? [];
+	const path = single ?? double ?? text.replace(/\\(.)/g, "$1");
+	return isAbsolute(path) || path.startsWith("./") ? path : undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Returns the program, and its arguments, that writes the clipboard's image as PNG; undefined if there is none. */
+function clipboardTool({ WAYLAND_DISPLAY = "", DISPLAY = "" }: Environment): readonly string[] | undefined {
+	if (process.platform === "darwin") return ["osascript", "-e", "the clipboard as «class PNGf»"];
+	if (WAYLAND_DISPLAY !== "") return ["wl-paste", "--no-newline", "--type", "image/png"];
+	return DISPLAY === "" ? undefined : ["xclip", "-selection", "clipboard", "-target", "image/png", "-out"];
+}
+
+/** Writes the clipboard's image to a file; returns its path, or why there is none. */
+export async function clipboardImage(
+	environment: Environment = process.env,
+): Promise<{ readonly path: string } | { readonly problem: string }> {
+	const [program, ...argv] = clipboardTool(environment) ?? [];
+	if (program === undefined)
+		return { problem: "The clipboard cannot be read here. Save the image, and mention its file with @PATH." };
+	const output = await new Promise<Buffer | { readonly code?: unknown }>((settle) => {
+		const limits = {
+			timeout: CLIPBOARD_MS,
+			maxBuffer: 4 * LONGEST_IMAGE,
+			encoding: "buffer",
+			env: environment,
+		} as const;
+		execFile(program, argv, limits, (error, stdout) => settle(error ?? stdout));
+	});
+	if (!Buffer.isBuffer(output))
+		return output.code === "ENOENT"
+			? { problem: `Install ${program} to paste images, or mention an image file with @PATH.` }
+			: { problem: "The clipboard has no image." };
+	// AppleScript writes the bytes as hexadecimal digits.
+	const [, digits] = /^«data PNGf([0-9A-F]+)»/.exec(output.toString("utf8", 0, 4 * LONGEST_IMAGE)) ?? [];
+	const bytes = digits === undefined ? output : Buffer.from(digits, "hex");
+	if (imageType(bytes) === undefined) return { problem: "The clipboard has no image." };
+	const path = join(await mkdtemp(join(tmpdir(), "holdfast-clipboard-")), "clipboard.png");
+	await writeFile(path, bytes, { mode: 0o600 });
+	return { path };
+}
