@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { firstWrong } from "./runner-world.fixture.ts";
 import { firstSeed, inLongerRun, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
+import { runWorkflowsWorld } from "./workflows-world.fixture.ts";
 
 test.each([
 	["memory", 1_200],
@@ -22,6 +23,17 @@ test(
 	async () => {
 		const count = inLongerRun(1_000);
 		expect(await firstWrong(firstSeed("runner", count), count)).toBeUndefined();
+	},
+	schedulesTimeout,
+);
+
+test(
+	"programs of workflows have their results in further schedules",
+	async () => {
+		const count = inLongerRun(800);
+		const from = firstSeed("workflows", count);
+		for (let seed = from; seed < from + count; seed++)
+			expect([seed, await runWorkflowsWorld(seed)]).toEqual([seed, undefined]);
 	},
 	schedulesTimeout,
 );

@@ -2,6 +2,7 @@
 
 import { type Workflow, workflow } from "holdfast/workflow";
 import { expect, onTestFinished, test } from "vitest";
+import { everyOutcome, outcomeOnTwoHosts } from "../../../test/shared/workflow-operations.fixture.ts";
 import { type PostgresHost, postgresHost } from "./index.ts";
 import { testServer } from "./test-server.fixture.ts";
 
@@ -41,4 +42,10 @@ test("a workflow that one process started is continued by the process that sends
 		output: { user: "user of ada@example.com", reply: "Thanks!" },
 	});
 	expect(done).toEqual({ one: ["create"], two: ["greet"] });
+});
+
+test("a workflow uses every operation, and another process continues it", async () => {
+	const schema = (await testServer()).schema();
+	const outcome = await outcomeOnTwoHosts(await newHost(schema), await newHost(schema));
+	expect(outcome).toEqual(everyOutcome);
 });
