@@ -176,7 +176,7 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 	["Settings of the model in `modelSettings`", made({ modelSettings: {} }), "belong in `params`."],
 	["A breakpoint before tools", made({ interruptBefore: ["tools"] }), "Set `needsApproval` on the tools"],
 	["Servers of MCP among the options", made({ mcpServers: [] }), "`connectMcp(servers)` of @holdfast/mcp"],
-	["Instructions that are no text", made({ instructions: ["Be brief."] }), "must be a string."],
+	["Instructions that are no text", made({ instructions: ["Be brief."] }), "must be an object {text,"],
 	["A single tool as `tools`", made({ tools: weather }), "`tools: [tool]`"],
 	[
 		"A function as the first argument of `tool()`",
