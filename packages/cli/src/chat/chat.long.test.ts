@@ -451,6 +451,9 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		expect(textOf(model.requests[1]?.messages)).toContain("user: Count.");
 		await terminal.say("/compact");
 		await terminal.shows("The conversation has not changed since the last summary.");
+		await terminal.say("/context");
+		await terminal.shows(/your messages +about \d+/);
+		await terminal.shows(/Now: context 2 of unknown\./);
 		await terminal.say("Go on.");
 		await terminal.shows("Two.");
 		const asked = textOf(model.requests[2]?.messages);

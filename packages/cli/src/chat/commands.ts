@@ -1,6 +1,9 @@
 /** The slash commands of a chat. */
 
+import type { AnyMessage } from "@holdfast/upp";
 import type { AgentOptions } from "holdfast";
+import { cacheReportOf } from "holdfast/host";
+import { contextLines, contextOf } from "../render/index.ts";
 import { type CommandIo, formatTime, oneLine, sessionKeyFor } from "../terminal/index.ts";
 import {
 	chatSummaryOf,
@@ -79,6 +82,19 @@ const commands: readonly ChatCommand[] = [
 		when: "always",
 		run: ({ conversation: { transcript, spending, setup } }) =>
 			transcript.note(`This session: ${spending.text}. Now: ${spending.context(setup.model.contextWindow)}.`),
+	},
+	{
+		name: "context",
+		argument: "",
+		help: "show what fills the model's context, and how much of it is cached",
+		when: "always",
+		async run({ conversation: { transcript, spending, setup, host, session } }) {
+			const { messages } = await session.state();
+			const cache = cacheReportOf(await host.journal.read(setup.key));
+			const shown = summarised(messages, await chatSummaryOf(host, setup.key));
+			const lines = contextLines(contextOf(messages as AnyMessage[], cache, shown as AnyMessage[]));
+			transcript.note([...lines, `Now: ${spending.context(setup.model.contextWindow)}.`].join("\n"));
+		},
 	},
 	{
 		name: "fork",
@@ -268,7 +284,12 @@ const commands: readonly ChatCommand[] = [
 			const { text, usage } = await summarise(options, summarised(messages, before));
 			if (text === "") return transcript.note("The model returned no summary. Nothing changed.", "warning");
 			await keepChatSummary(host, setup.key, { text, until: last.id });
-			conversation.spending.add(usage, undefined);
+			const { price } = setup.model;
+			const { inputTokens, outputTokens } = usage;
+			const dollars = price && (inputTokens * price.input + outputTokens * price.output) / 1_000_000;
+			conversation.spending.add(usage, setup.agent === undefined ? dollars : undefined);
+			conversation.spending.summarised(outputTokens);
+			conversation.showFooter();
 			transcript.add({ kind: "answer", text });
 			transcript.note(
 				"From now on the model sees this summary instead of the earlier conversation, which the session keeps in full.",

@@ -200,7 +200,7 @@ export class Conversation {
 	/** Shows the history, and continues open work. */
 	async #begin(to: "same conversation" | "another conversation"): Promise<void> {
 		this.#spending = await spendingOf(this.host, this.#setup.key).catch(() => new Spending());
-		this.#showFooter();
+		this.showFooter();
 		const guides = this.#setup.agent === undefined ? followedIn(this.#setup.dir) : [];
 		if (to === "same conversation" && guides.length > 0)
 			this.transcript.note(`Following ${guides.join(", ")}.`, "quiet");
@@ -317,7 +317,7 @@ export class Conversation {
 		})) {
 			view.event(event);
 			this.#spending.event(event);
-			if (event.type === "message") this.#showFooter();
+			if (event.type === "message") this.showFooter();
 			end = event;
 		}
 		view.end();
@@ -335,7 +335,7 @@ export class Conversation {
 		for await (const event of run.watch()) {
 			view.event(event);
 			this.#spending.event(event);
-			if (event.type === "message") this.#showFooter();
+			if (event.type === "message") this.showFooter();
 			if (event.type === "waiting") this.#waitedAt = event.seq;
 		}
 		const result = await run.result();
@@ -370,7 +370,8 @@ export class Conversation {
 		return new Asking({ transcript, dir: assistantsFolder(this.#setup), yes });
 	}
 
-	#showFooter(): void {
+	/** Shows the session, the model and the usage in the bottom line. */
+	showFooter(): void {
 		const { key } = this.#setup;
 		const used = [this.#spending.text, this.#spending.context(this.#setup.model.contextWindow)];
 		this.transcript.set({

@@ -32,6 +32,11 @@ export class Spending {
 		else this.#cost += cost;
 	}
 
+	/** A summary of this many tokens took the place of the conversation; the next answer reports how large the request is. */
+	summarised(tokens: number): void {
+		this.#context = tokens;
+	}
+
 	/** How full the context is, in a few words; `window` is in tokens, undefined if it is unknown. */
 	context(window: number | undefined): string {
 		if (this.#context === 0) return "context unknown";

@@ -7,6 +7,7 @@ import { terminalRenderer } from "./terminal.ts";
 
 export { callLines } from "./call-lines.ts";
 export type { ChangeLine } from "./change-lines.ts";
+export { contextLines, contextOf } from "./context-report.ts";
 export { effectLines, outcomeMarks, replacementNote, stopNote, toolLine } from "./lines.ts";
 export { nestedLines } from "./nested-lines.ts";
 export { type Proposal, propose } from "./proposal.ts";

@@ -1,7 +1,7 @@
 import { type AnyMessage, AssistantMessage, ToolResultMessage, UserMessage } from "@holdfast/upp";
 import type { CachedCall, CacheReport } from "holdfast/host";
 import { expect, test } from "vitest";
-import { contextOf } from "./show-context.ts";
+import { contextOf } from "./context-report.ts";
 
 const long = "word ".repeat(4_000);
 
@@ -51,4 +51,16 @@ test("advice names the largest part and each reason for a break", () => {
 test("a session without an answer has only the sections of its history", () => {
 	const { sections, advice } = contextOf([new UserMessage("Hello.")], report([]));
 	expect([sections.map(({ name }) => name), advice]).toEqual([["your messages"], []]);
+});
+
+test("a summary takes the place of what it replaces, before and after the next answer", () => {
+	const summary = new UserMessage("Summary: words.");
+	const before = contextOf(history, report([{ inputTokens: 6_000 }]), [summary]);
+	expect(before.sections.map(({ name }) => name)).toEqual(["instructions and tools", "your messages"]);
+	expect(before.tokens).toBeLessThan(1_000);
+	const more = [new UserMessage("And?"), new AssistantMessage("More words.")];
+	const calls = report([{ inputTokens: 6_000 }, { inputTokens: 1_020 }]);
+	const after = contextOf([...history, ...more], calls, [summary, ...more]);
+	expect(after.tokens).toBeGreaterThan(1_000);
+	expect(after.tokens).toBeLessThan(1_100);
 });
