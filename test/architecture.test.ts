@@ -60,7 +60,7 @@ const testedWith: ReadonlyMap<string, readonly string[]> = new Map([
 	["cloudflare", ["@holdfast/testing"]],
 	["postgres", ["@holdfast/testing"]],
 	["cli", ["@holdfast/testing"]],
-	["inspector", ["@holdfast/testing", "@holdfast/runner"]],
+	["inspector", ["@holdfast/testing", "@holdfast/runner", "@holdfast/context", "@holdfast/sandbox"]],
 	["runner", ["@holdfast/testing"]],
 	["otel", ["@holdfast/testing"]],
 	["mcp", ["@holdfast/testing"]],

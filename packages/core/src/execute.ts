@@ -39,6 +39,7 @@ export {
 	type SessionStoreOptions,
 	type StoredSessionOptions,
 } from "./execute/session-store.ts";
+export type { SessionTrial, TrialAnswer, TrialRequest, TrialResult } from "./execute/session-trial.ts";
 export type { SessionView } from "./execute/session-view.ts";
 export { entriesAfter } from "./facts/entry-pages.ts";
 export { afterEntry, atEntry, type EventPlace, eventId, invalidEventId, isAfter } from "./facts/event-id.ts";

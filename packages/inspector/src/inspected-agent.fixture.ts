@@ -2,12 +2,16 @@
 // the message: "story" streams twelve words and waits in the middle for a word of its parent, "erase" asks for approval, "where"
 // is answered from outside, "pay" asks for approval of arguments that may be changed, "page" answers with Markdown and
 // markup that must stay text, "add" calls a tool, "broken" calls one that fails, "fail" ends with an error, "helper" has a
-// sub-agent work, "secret" says what nobody must see, "park" kills the process in a tool that must not run twice.
+// sub-agent work, "secret" says what nobody must see, "park" kills the process in a tool that must not run twice, "skill" loads a
+// skill, "script" runs code that calls a tool. Another agent is a workflow.
 import { type ChildProcess, fork } from "node:child_process";
+import { skills } from "@holdfast/context";
+import { codeMode } from "@holdfast/sandbox/code-mode";
 import { listen } from "@holdfast/server";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
-import { Agent, tool } from "holdfast";
+import { Agent, type AgentOptions, tool } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
+import { workflow } from "holdfast/workflow";
 import { inspector } from "./inspector.ts";
 
 export const story = "one two three four five six seven eight nine ten eleven twelve";
@@ -35,6 +39,8 @@ export interface InspectedOptions {
 	readonly parks?: boolean;
 	/** Whether the tool that kills the process does not any more. */
 	readonly unparks?: boolean;
+	/** The agent: `desk` does what the message says, `flow` is a workflow. Default `desk`. */
+	readonly agent?: "desk" | "flow";
 	/** Default: any. */
 	readonly port?: number;
 }
@@ -87,6 +93,8 @@ function replyTo(said: string, last: string, wait: () => Promise<void>, waits: b
 	for (const name of ["where", "erase", "add", "broken", "park"])
 		if (said.includes(name))
 			return { reasoning: "A tool will know.", toolCalls: [{ name, arguments: { of: "this page" } }] };
+	if (said.includes("skill")) return { toolCalls: [{ name: "load_skill", arguments: { name: "tidy-up" } }] };
+	if (said.includes("script")) return { toolCalls: [{ name: "run_code", arguments: { code: script } }] };
 	if (said.includes("pay"))
 		return { toolCalls: [{ name: "pay", arguments: { order: "A-7", amount: 49, reason: "late" } }] };
 	if (said.includes("page")) return { text: page };
@@ -99,6 +107,48 @@ function replyTo(said: string, last: string, wait: () => Promise<void>, waits: b
 	return { text: "Very well." };
 }
 
+const price = tool({
+	name: "price",
+	description: "Returns the price of an item.",
+	parameters: { type: "object", properties: { item: { type: "string" } } },
+	retryPolicy: "pure",
+	run: ({ item }: { item: string }) => ({ item, euros: 7 }),
+});
+
+const script = `const found = await Promise.all(["lamp", "desk"].map((item) => tools.price({ item })));
+console.log("found", found.length);
+return found.reduce((sum, { euros }) => sum + euros, 0);`;
+
+const tidyUp = `---
+name: tidy-up
+description: Tidies a folder.
+allowed-tools: add
+---
+Move files by kind.
+`;
+
+/** Ships an order: with branches, a retry, a wait for an event, an approval and, for "broken", undo. */
+const shipping = workflow({ name: "shipping" }, async (flow, given: unknown) => {
+	const item = String(given);
+	await flow.step("reserve", () => ({ reserved: item }), { undo: () => "released" });
+	let tries = 0;
+	const [paper, line] = [flow.branch("paper"), flow.branch("line")];
+	await Promise.all([
+		paper.step("label", () => "L-1"),
+		line.step(
+			"courier",
+			() => {
+				if (tries++ === 0) throw new Error("The line is busy.");
+				return "ordered";
+			},
+			{ retryPolicy: "pure", retries: 2, retryDelay: 10 },
+		),
+	]);
+	if (item === "broken") await flow.step("pack", () => Promise.reject(new Error("The box is broken.")));
+	const reply = await flow.event("reply", { timeout: "7 days" });
+	return (await flow.approve("send it")) ? { sent: item, reply } : undefined;
+});
+
 async function main(given: string): Promise<void> {
 	const {
 		db,
@@ -107,6 +157,7 @@ async function main(given: string): Promise<void> {
 		parks = false,
 		unparks = false,
 		port = 0,
+		agent = "desk",
 	}: InspectedOptions = JSON.parse(given);
 	let go = (): void => {};
 	process.on("message", () => go());
@@ -130,55 +181,58 @@ async function main(given: string): Promise<void> {
 		description: "Looks things up.",
 		model: scriptedModel(() => "It is on page 7."),
 	});
+	const desk: AgentOptions = {
+		model: model("clever-1"),
+		system: "You are the agent of a test.",
+		subagents: [helper],
+		prices: { "clever-1": { input: 1, output: 4 } },
+		...(parks ? { maxRestarts: 0 } : {}),
+		plugins: [skills({ sources: [{ text: tidyUp }] })],
+		tools: [
+			codeMode({ tools: [price] }),
+			{ name: "where", description: "Says where the user is.", parameters },
+			tool({
+				name: "erase",
+				description: "Erases all.",
+				parameters,
+				needsApproval: true,
+				run: () => ({ erased: true }),
+			}),
+			tool({
+				name: "pay",
+				description: "Pays money back.",
+				parameters: payment,
+				needsApproval: true,
+				editableApproval: true,
+				run: ({ amount }: { amount: number }) => ({ paid: amount }),
+			}),
+			tool({ name: "add", description: "Adds.", parameters, run: () => ({ sum: 3 }) }),
+			tool({
+				name: "broken",
+				description: "Fails.",
+				parameters,
+				run: () => {
+					throw new Error("It is broken.");
+				},
+			}),
+			tool({
+				name: "park",
+				description: "Kills the process.",
+				parameters,
+				retryPolicy: "pure",
+				run: () => (unparks ? "parked no more" : process.kill(process.pid, "SIGKILL")),
+			}),
+		],
+	};
 	const server = await listen({
-		agent: {
-			model: model("clever-1"),
-			system: "You are the agent of a test.",
-			subagents: [helper],
-			prices: { "clever-1": { input: 1, output: 4 } },
-			...(parks ? { maxRestarts: 0 } : {}),
-			tools: [
-				{ name: "where", description: "Says where the user is.", parameters },
-				tool({
-					name: "erase",
-					description: "Erases all.",
-					parameters,
-					needsApproval: true,
-					run: () => ({ erased: true }),
-				}),
-				tool({
-					name: "pay",
-					description: "Pays money back.",
-					parameters: payment,
-					needsApproval: true,
-					editableApproval: true,
-					run: ({ amount }: { amount: number }) => ({ paid: amount }),
-				}),
-				tool({ name: "add", description: "Adds.", parameters, run: () => ({ sum: 3 }) }),
-				tool({
-					name: "broken",
-					description: "Fails.",
-					parameters,
-					run: () => {
-						throw new Error("It is broken.");
-					},
-				}),
-				tool({
-					name: "park",
-					description: "Kills the process.",
-					parameters,
-					retryPolicy: "pure",
-					run: () => (unparks ? "parked no more" : process.kill(process.pid, "SIGKILL")),
-				}),
-			],
-		},
+		agent: agent === "flow" ? shipping.agent : desk,
 		models: (name: string) => (name === "wise-2" ? model("wise-2") : undefined),
 		host,
 		port,
 		deltaFlushMs: 5,
 		recoverEveryMs: 50,
 		...(apiKeys === undefined ? {} : { apiKeys }),
-		...inspector(),
+		...inspector({ playground: "models-and-tools" }),
 	});
 	process.once("disconnect", () => process.exit());
 	process.send?.(server.port);

@@ -3,7 +3,7 @@
 
 import { createRedactor } from "@holdfast/redaction";
 import type { Route, SessionInspection } from "@holdfast/server";
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { SessionLooks } from "./looks/index.ts";
 import {
 	actRoutes,
@@ -13,14 +13,19 @@ import {
 	pageRoutes,
 	promptRoutes,
 	type RouteParts,
+	trialRoutes,
 } from "./routes/index.ts";
+import type { Playground } from "./wire/index.ts";
 
 const inspectorNames = optionNames<InspectorOptions>({
 	secrets: true,
 	mayInspect: true,
 	inspection: true,
 	prompts: true,
+	playground: true,
 });
+
+const playgrounds: ReadonlySet<string> = new Set<Playground>(["off", "models", "models-and-tools"]);
 
 /** Options of `inspector`. */
 export interface InspectorOptions {
@@ -41,6 +46,12 @@ export interface InspectorOptions {
 	 * callers who may inspect may edit. Default: none.
 	 */
 	readonly prompts?: InspectedPrompts | undefined;
+	/**
+	 * What the playground can try outside of runs. `models`: requests to the models of the service, like forks. `off`:
+	 * nothing. `models-and-tools`: also the functions of tools, with any input and their real effects, without approval and
+	 * without the hooks of plugins and middleware. Refused for threads. Default `models`.
+	 */
+	readonly playground?: Playground | undefined;
 }
 
 /** The parts that a server mounts. */
@@ -68,12 +79,35 @@ export interface Inspector {
  */
 export function inspector(options: InspectorOptions = {}): Inspector {
 	checkOptionNames(options, inspectorNames, { of: "inspector()" });
-	const { secrets = [], mayInspect = () => true, inspection, prompts } = options;
+	const { secrets = [], mayInspect = () => true, inspection, prompts, playground = "models" } = options;
+	if (!playgrounds.has(playground))
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`The option \`playground\` of inspector() must be ${[...playgrounds].join(", ")}, not ${String(playground)}.`,
+		);
+	if (options.playground !== undefined && options.playground !== "off" && inspection?.kind === "threads")
+		throw new HoldfastTypeError(
+			"invalid_option",
+			"The option `playground` of inspector() has no effect on threads. Remove it.",
+		);
 	const redactor = createRedactor({ secrets });
 	const mask = <Value>(value: Value): Value => redactor.redact(value, { keep: "pii" });
-	const parts: RouteParts = { mask, mayInspect, looks: new SessionLooks(mask), inspection, prompts };
+	const parts: RouteParts = {
+		mask,
+		mayInspect,
+		looks: new SessionLooks(mask),
+		inspection,
+		prompts,
+		playground,
+	};
 	return {
-		routes: [...pageRoutes(), ...lookRoutes(parts), ...actRoutes(parts), ...promptRoutes(parts)],
+		routes: [
+			...pageRoutes(),
+			...lookRoutes(parts),
+			...actRoutes(parts),
+			...promptRoutes(parts),
+			...trialRoutes(parts),
+		],
 		publicPaths: pagePaths,
 	};
 }

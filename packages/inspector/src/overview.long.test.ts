@@ -48,4 +48,33 @@ describe.skipIf(whyNot !== undefined)(`the overview of the inspector${whyNot ?? 
 		await page.getByText('"clever-1": { input: 0, output: 0 },').waitFor();
 		expect(await violationsOf(page)).toEqual([]);
 	});
+
+	test("shows new figures while sessions change all the time, and the last ones in the end", async () => {
+		await page.unrouteAll({ behavior: "ignoreErrors" });
+		await page.route("**/api/inspect/usage?**", async (route) => {
+			const response = await route.fetch();
+			// Slower than the changes.
+			await new Promise((resolve) => setTimeout(resolve, 400));
+			await route.fulfill({ response }).catch(() => {});
+		});
+		await page.goto("about:blank");
+		await page.goto(`${stage.url}/#/usage`);
+		const answers = () =>
+			page
+				.locator(".figure", { hasText: "answers" })
+				.locator("dd")
+				.textContent()
+				.then((text) => Number((text ?? "").replace(/\D/g, "")));
+		await expect.poll(answers).toBeGreaterThan(0);
+		const first = await answers();
+		let said = 0;
+		let isOver = false;
+		const talking = (async () => {
+			for (; !isOver; said++) await stage.say("busy", "Hello");
+		})();
+		await expect.poll(answers).toBeGreaterThan(first);
+		isOver = true;
+		await talking;
+		await expect.poll(answers).toBe(first + said);
+	});
 });

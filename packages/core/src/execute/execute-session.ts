@@ -1,7 +1,6 @@
 // A `createSession` session on top of a keyed session. An execution is a turn that starts at once, or answers to the
 // calls of a waiting run. The initial context and the options are stored with the journal and read from there before each
 // turn.
-import { modelIdOf } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";
 import { afterEntry, type SendInput, sessionExists, type ToolAnswer } from "../facts/index.ts";
 import type { SessionValues } from "../host/index.ts";
@@ -13,8 +12,9 @@ import type { ExecuteSettings, Execution, SessionContext } from "./execute-setti
 import { backgroundCall } from "./pending-call.ts";
 import type { ChosenOptions, ExecuteInput } from "./read-input.ts";
 import { seed, seeded } from "./seed-history.ts";
-import { agentInfo, type ForkSettings, type SessionAgentInfo, type SessionOrigin } from "./session-fork.ts";
+import type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./session-fork.ts";
 import { deleteSetup, firstSetup, readSetup, type SessionSetup, setupValues } from "./session-setup.ts";
+import { type SessionTrial, sessionTrial } from "./session-trial.ts";
 import { SessionView } from "./session-view.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
@@ -226,13 +226,18 @@ export class ExecuteSession {
 
 	/** Returns the agent of the next turn. Rejects with `session_not_found`, `unknown_model`. */
 	async agent(caller?: Caller): Promise<SessionAgentInfo> {
+		return (await this.trial(caller)).info;
+	}
+
+	/** Returns the agent of the next turn, to be tried without a run. Rejects as `agent` does. */
+	async trial(caller?: Caller): Promise<SessionTrial> {
+		const { agents, setups, newId } = this.#parts;
 		const own = await this.#parts.agentOf(this.key, caller);
-		const made = await this.#parts.agents.of(await this.#mustBe(), {
-			model: this.#parts.setups.modelOf(this.key),
-			own,
-		});
+		const model = setups.modelOf(this.key);
+		const setup = await this.#mustBe();
+		const options = await agents.of(setup, { model, own });
 		const engine = await this.#parts.keyed().agentOfTurn(this.key, caller);
-		return { model: modelIdOf(made.model), ...agentInfo(engine), params: { ...made.params } };
+		return sessionTrial({ agents, setup, model, own, options, engine, caller, newId });
 	}
 
 	/** Resumes the run, even a parked one; null if there is nothing to resume. Rejects with `session_held`. */

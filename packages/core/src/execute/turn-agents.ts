@@ -1,6 +1,8 @@
 // The agents of turns: built from what all sessions share and what each session stores. Sessions with equal setups share
 // one agent.
-import { type AgentOptions, checkModel, modelIdOf, type TurnOptions } from "../agent/index.ts";
+import type { System } from "@holdfast/upp";
+import { type AgentOptions, checkModel, modelIdOf, resolveAgent, type TurnOptions } from "../agent/index.ts";
+import type { EngineModel } from "../engine/index.ts";
 import { type EngineTool, normaliseTools } from "../tools/index.ts";
 import { modelMissing, toolNameConflict, unknownModel } from "./execute-errors.ts";
 import { Recent } from "./recent.ts";
@@ -71,6 +73,20 @@ export class TurnAgents {
 		const options = await this.#make(stored, model, own);
 		made.set(key, { model, options });
 		return options;
+	}
+
+	/** Returns the model of an agent with other instructions, for requests outside of runs. */
+	bound({ model, params, config, prices }: TurnOptions, system: System | undefined): EngineModel {
+		const { agent } = this.#parts;
+		const all = {
+			config: config ?? agent.config,
+			prices: prices ?? agent.prices,
+			params: params ?? agent.params,
+			model,
+			system,
+		};
+		const given = Object.entries(all).filter(([, value]) => value !== undefined);
+		return resolveAgent("trial", Object.fromEntries(given)).model();
 	}
 
 	/** Returns the model of that name. Rejects with `unknown_model`. */

@@ -11,6 +11,11 @@ export function areThreads(): boolean {
 	return about.value?.kind === "threads";
 }
 
+/** Whether requests can be tried. */
+export function hasPlayground(): boolean {
+	return (about.value?.playground ?? "off") !== "off";
+}
+
 /** Retries until the answer arrives or the signal fires. */
 export async function learnAbout(signal: AbortSignal): Promise<void> {
 	while (!signal.aborted) {

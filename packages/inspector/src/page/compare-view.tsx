@@ -2,7 +2,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { SessionCounts } from "../wire/index.ts";
-import { changedWords } from "./changed-lines.ts";
 import { ConversationList } from "./conversation.tsx";
 import { formatCost, formatCount, formatDuration, formatPrice } from "./format.ts";
 import { linkTo } from "./route.ts";
@@ -10,6 +9,7 @@ import { Scrolls } from "./scrolls.tsx";
 import type { SessionStore } from "./session-store.ts";
 import { useSession } from "./session-view.tsx";
 import { TimelineList } from "./timeline.tsx";
+import { WordDiff } from "./word-diff.tsx";
 
 export function CompareView({ left, right }: { readonly left: string; readonly right: string }): JSX.Element {
 	const one = useSession(left);
@@ -51,30 +51,14 @@ function Answers({ one, other }: { readonly one: SessionStore; readonly other: S
 			store.conversation.said.findLast(({ who, text }) => who === "assistant" && text !== "")?.text ?? ""
 		);
 	});
-	const parts = changedWords(left ?? "", right ?? "");
-	const changed = parts.filter(({ kind }) => kind !== "same").length;
 	return (
 		<Scrolls class="scrolls answers" label="Last answers">
 			<p class="quiet">
-				{changed === 0
+				{left === right
 					? "Both answers are the same."
 					: `Struck out: only in ${one.sessionId}. Underlined: only in ${other.sessionId}.`}
 			</p>
-			<p class="plain">
-				{parts.map(({ kind, line }, index) =>
-					kind === "same" ? (
-						line
-					) : kind === "added" ? (
-						<ins key={index} class="line-added">
-							{line}
-						</ins>
-					) : (
-						<del key={index} class="line-removed">
-							{line}
-						</del>
-					),
-				)}
-			</p>
+			<WordDiff before={left ?? ""} after={right ?? ""} />
 		</Scrolls>
 	);
 }

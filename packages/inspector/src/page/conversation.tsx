@@ -8,7 +8,7 @@ import type { Call, Conversation, Said } from "./conversation-model.ts";
 import { toFork } from "./fork-dialog.tsx";
 import { formatCost, formatCount, formatDuration, formatTime, summary } from "./format.ts";
 import { Markdown } from "./markdown.tsx";
-import { Act, Value } from "./parts.tsx";
+import { Act, CallInput, Value } from "./parts.tsx";
 import { SaidFileView } from "./said-file.tsx";
 import type { Live, MessageSession, SessionStore } from "./session-store.ts";
 import { VirtualList } from "./virtual-list.tsx";
@@ -216,7 +216,7 @@ function CallDetails({ of, store }: { readonly of: Call; readonly store: Message
 				</span>
 			</summary>
 			<h3>Input</h3>
-			<Value of={input} label={`Input of ${name}`} />
+			<CallInput of={input} name={name} />
 			{outcome === undefined ? null : (
 				<>
 					<h3>Result</h3>

@@ -2,11 +2,13 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ShownEntry, ShownStep } from "../wire/index.ts";
+import { hasPlayground } from "./about.ts";
 import { ask, inspectPath, isOver } from "./api.ts";
 import { formatCount, formatDuration, formatShare, formatTime } from "./format.ts";
 import { Figure, Value } from "./parts.tsx";
 import { Price } from "./price.tsx";
 import { ContextBar, RequestVerdict, RequestView } from "./request-details.tsx";
+import { linkTo } from "./route.ts";
 
 /**
  * Returns a route's response, or the reason for a failure. A different `look` requests it again; the previous response
@@ -148,7 +150,17 @@ export function AnswerDetails({
 			<div class="pair">
 				<div>
 					<h3>Request</h3>
-					<RequestView of={step.value} />
+					<RequestView
+						of={step.value}
+						tryAt={
+							of.child === undefined && hasPlayground()
+								? linkTo({
+										...{ view: "session", sessionId: of.sessionId, tab: "playground" },
+										entry: entry.seq,
+									})
+								: undefined
+						}
+					/>
 				</div>
 				<div>
 					<h3>Reply</h3>

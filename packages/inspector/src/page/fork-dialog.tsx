@@ -104,7 +104,7 @@ function nextOf(turns: readonly Turn[], at: number): Turn | undefined {
 }
 
 /** Offers the models that the server knows by name; if it cannot list them, accepts any name. */
-function ModelField(props: {
+export function ModelField(props: {
 	readonly value: string;
 	readonly usual: string | undefined;
 	readonly choose: (name: string) => void;

@@ -7,5 +7,6 @@ import "./menus.css";
 import "./markdown.css";
 import "./trace.css";
 import "./usage.css";
+import "./work.css";
 
 render(<App />, document.querySelector("#root") as HTMLElement);

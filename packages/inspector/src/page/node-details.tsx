@@ -6,7 +6,7 @@ import { Copy } from "./copy.tsx";
 import { AnswerDetails, type EntrySource, WholeEntry, wholeEntries } from "./entry-details.tsx";
 import { formatDuration, formatTime } from "./format.ts";
 import { curlOf, nodeOf, type TraceNode, testCaseOf } from "./node-model.ts";
-import { Figure, Value } from "./parts.tsx";
+import { CallInput, Figure, Value } from "./parts.tsx";
 import type { TraceRow } from "./trace-rows.ts";
 
 export function NodeDetails(props: {
@@ -95,7 +95,7 @@ function CallNode(props: {
 			<div class="pair">
 				<div>
 					<h3>Input</h3>
-					<Value of={input ?? {}} label={`Input of ${name}`} />
+					<CallInput of={input ?? {}} name={name} />
 				</div>
 				<div>
 					<h3>Output</h3>

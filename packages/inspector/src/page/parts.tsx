@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ShownStatus } from "../wire/index.ts";
 import { isOver } from "./api.ts";
-import { Highlighted } from "./code.tsx";
+import { Code, Highlighted } from "./code.tsx";
 import { Copy } from "./copy.tsx";
 import { formatValue } from "./format.ts";
 import { Scrolls } from "./scrolls.tsx";
@@ -38,6 +38,19 @@ export function Value({ of, label }: { readonly of: unknown; readonly label: str
 			</Scrolls>
 			<Copy text={text} name={`Copy: ${label}`} />
 		</div>
+	);
+}
+
+/** Shows the input of a call. A script is shown as code, with whatever else the input contains below it. */
+export function CallInput({ of, name }: { readonly of: unknown; readonly name: string }): JSX.Element {
+	const { code, ...others } = (typeof of === "object" && of !== null ? of : {}) as Record<string, unknown>;
+	const label = `Input of ${name}`;
+	if (typeof code !== "string") return <Value of={of} label={label} />;
+	return (
+		<>
+			<Code code={code} language="typescript" label={label} />
+			{Object.keys(others).length === 0 ? null : <Value of={others} label={`Other input of ${name}`} />}
+		</>
 	);
 }
 

@@ -48,7 +48,7 @@ export function ContextBar(props: {
 						<span class="quiet">
 							{name === "instructions" ? "" : `${formatCount(count)} · `}
 							{formatShare(characters, total)}
-							{tokens === 0 || total === 0
+							{tokens * characters < total
 								? ""
 								: ` · about ${formatCount(Math.round((tokens * characters) / total))} tokens`}
 						</span>
@@ -59,13 +59,19 @@ export function ContextBar(props: {
 	);
 }
 
-export function RequestView({ of }: { readonly of: ShownStep | undefined }): JSX.Element {
+export function RequestView(props: {
+	readonly of: ShownStep | undefined;
+	/** Where the request can be tried. */
+	readonly tryAt: string | undefined;
+}): JSX.Element {
+	const { of, tryAt } = props;
 	if (of === undefined) return <p class="quiet">Reading…</p>;
 	return (
 		<>
 			<Value of={of.request} label="Request" />
 			<p class="acts">
-				<Copy text={() => requestCurlOf(of.request)} label="Copy as curl" name="Copy the request as curl" />
+				{tryAt === undefined ? null : <a href={tryAt}>Try it in the playground</a>}
+				<Copy text={() => requestCurlOf(of.request)} label="Copy the request as curl" />
 			</p>
 		</>
 	);

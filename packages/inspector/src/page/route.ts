@@ -1,6 +1,6 @@
 // The page's location: the part of the address after `#`, so that links, history and reloading work without the server.
 import { computed, signal } from "@preact/signals";
-import { areThreads } from "./about.ts";
+import { areThreads, hasPlayground } from "./about.ts";
 
 const hash = signal(location.hash);
 addEventListener("hashchange", () => {
@@ -30,6 +30,8 @@ const allTabs = [
 	"conversation",
 	"timeline",
 	"steps",
+	"context",
+	"workflow",
 	"tree",
 	"plan",
 	"files",
@@ -37,14 +39,23 @@ const allTabs = [
 	"effects",
 	"charts",
 	"replay",
+	"playground",
 ] as const;
 export type Tab = (typeof allTabs)[number];
 /** Threads have files, values and effects; sessions have plans. */
 const ofThreads: ReadonlySet<Tab> = new Set(["files", "values", "effects"]);
 
+/** Whether the session that is shown is of a workflow. */
+export const isWorkflow = signal(false);
+
 /** Returns the tabs for the kind of session shown. */
 export function tabsNow(): readonly Tab[] {
-	return allTabs.filter((tab) => (areThreads() ? tab !== "plan" : !ofThreads.has(tab)));
+	return allTabs.filter(
+		(tab) =>
+			(areThreads() ? tab !== "plan" : !ofThreads.has(tab)) &&
+			(tab !== "workflow" || isWorkflow.value) &&
+			(tab !== "playground" || hasPlayground()),
+	);
 }
 
 export type Place =
@@ -93,7 +104,7 @@ function read(text: string): Place {
 	if (view === "prompts") return { view, ...(first === "" ? {} : { promptId: first }) };
 	if (view === "compare" && first !== "") return { view, left: first, right: second };
 	if (view === "session" && first !== "") {
-		const tab = tabsNow().find((each) => each === second) ?? "conversation";
+		const tab = [...tabsNow(), "workflow" as const].find((each) => each === second) ?? "conversation";
 		const entry = Number(new URLSearchParams(query).get("entry") ?? 0);
 		return {
 			view,

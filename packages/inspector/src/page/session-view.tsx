@@ -6,6 +6,7 @@ import { interrupt as interruptRun, removeSession } from "./acts.ts";
 import { inspectPath, post } from "./api.ts";
 import { SessionCharts } from "./charts.tsx";
 import { Composer } from "./composer.tsx";
+import { ContextTab } from "./context-tab.tsx";
 import { EffectsTab } from "./effects.tsx";
 import { FilesTab } from "./files.tsx";
 import { ForkDialog, toFork } from "./fork-dialog.tsx";
@@ -14,8 +15,9 @@ import { useKeys } from "./keyboard.ts";
 import { Act, attempt, Figure, Status } from "./parts.tsx";
 import { PendingCalls } from "./pending-calls.tsx";
 import { PlanTab } from "./plan.tsx";
+import { PlaygroundTab } from "./playground.tsx";
 import { ReplayTab } from "./replay.tsx";
-import { go, linkTo, type Place, type Tab, tabsNow } from "./route.ts";
+import { go, isWorkflow, linkTo, type Place, type Tab, tabsNow } from "./route.ts";
 import { SessionPanes, TracePage } from "./session-panes.tsx";
 import { SessionStore } from "./session-store.ts";
 import { onChanges } from "./sessions-store.ts";
@@ -23,6 +25,8 @@ import { toCompare } from "./sessions-view.tsx";
 import { StepsTab } from "./steps.tsx";
 import { TreeTab } from "./tree.tsx";
 import { ValuesTab } from "./values.tsx";
+import { hasWorkflow } from "./workflow-model.ts";
+import { WorkflowTab } from "./workflow-tab.tsx";
 
 type SessionPlace = Extract<Place, { view: "session" }>;
 
@@ -42,6 +46,23 @@ export function useSession(sessionId: string, child?: string): SessionStore {
 	return store;
 }
 
+/** Shows the tab of workflows for sessions that have one. Looks at new entries only. */
+function useWorkflow(store: SessionStore): void {
+	const seen = useRef(0);
+	const version = store.version.value;
+	useEffect(() => {
+		if (seen.current > store.entries.length) seen.current = 0;
+		if (hasWorkflow(store.entries.slice(seen.current))) isWorkflow.value = true;
+		seen.current = store.entries.length;
+	}, [store, version]);
+	useEffect(
+		() => () => {
+			isWorkflow.value = false;
+		},
+		[],
+	);
+}
+
 const tabNames: Readonly<Record<Tab, string>> = {
 	files: "Files",
 	values: "Values",
@@ -49,10 +70,13 @@ const tabNames: Readonly<Record<Tab, string>> = {
 	conversation: "Conversation",
 	timeline: "Trace",
 	steps: "Requests",
+	context: "Context",
+	workflow: "Workflow",
 	tree: "Tree",
 	plan: "Plan & audit",
 	charts: "Charts",
 	replay: "Replay",
+	playground: "Playground",
 };
 
 /** Statuses of a run that can be interrupted. */
@@ -62,6 +86,7 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 	const { sessionId, child, tab } = of;
 	const store = useSession(sessionId, child);
 	const info = store.info.value;
+	useWorkflow(store);
 	const interrupt = (): Promise<void> => interruptRun(sessionId);
 	useKeys({
 		i: () => {
@@ -199,6 +224,10 @@ function Panel(props: {
 			return <TracePage store={store} entry={entry} />;
 		case "steps":
 			return <StepsTab store={store} />;
+		case "context":
+			return <ContextTab store={store} />;
+		case "workflow":
+			return <WorkflowTab store={store} />;
 		case "tree":
 			return <TreeTab store={store} />;
 		case "plan":
@@ -213,6 +242,8 @@ function Panel(props: {
 			return <SessionCharts store={store} />;
 		case "replay":
 			return <ReplayTab store={store} />;
+		case "playground":
+			return <PlaygroundTab store={store} entry={entry} />;
 	}
 }
 

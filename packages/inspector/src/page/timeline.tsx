@@ -36,10 +36,10 @@ export function TraceTab(props: {
 	const [children, read] = useChildren(store);
 	const all = useMemo(
 		() =>
-			traceRows(timeline, (callId) => {
+			traceRows(timeline, (callId, name) => {
 				const known = children.get(callId);
 				if (known !== undefined) return known;
-				return hasChild(timeline, callId, store) ? "unread" : undefined;
+				return childrenFor(name, store).length > 0 ? "unread" : undefined;
 			}),
 		[timeline, version, children, info?.children.length],
 	);
@@ -139,12 +139,6 @@ export function TraceTab(props: {
 export function TimelineList({ of, label }: { readonly of: Timeline; readonly label: string }): JSX.Element {
 	const rows = traceRows(of);
 	return <TraceList of={rows} last={of.last} version={`${rows.length} ${of.last}`} label={label} />;
-}
-
-function hasChild(timeline: Timeline, callId: string, store: SessionStore): boolean {
-	if ((store.info.value?.children.length ?? 0) === 0) return false;
-	const span = timeline.spans.find((each) => each.callId === callId);
-	return span !== undefined && childrenFor(span.label, store).length > 0;
 }
 
 function childOf(children: ReadonlyMap<string, ReadChild>, child: string): ReadChild | undefined {

@@ -33,10 +33,10 @@ export interface ChildTrace {
 	readonly timeline: Timeline;
 }
 
-/** Returns all rows. `childOf` returns what was read of a call's sub-agent, or `unread` if there is one. */
+/** Returns all rows. `childOf` returns what was read of the sub-agent of a call by its id and tool, or `unread` if there is one. */
 export function traceRows(
 	timeline: Timeline,
-	childOf: (callId: string) => ChildTrace | "unread" | undefined = () => undefined,
+	childOf: (callId: string, name: string) => ChildTrace | "unread" | undefined = () => undefined,
 ): readonly TraceRow[] {
 	const rows: TraceRow[] = [];
 	addRows(rows, timeline.spans, { childOf, child: undefined, within: [], base: undefined });
@@ -44,7 +44,7 @@ export function traceRows(
 }
 
 interface Place {
-	readonly childOf: (callId: string) => ChildTrace | "unread" | undefined;
+	readonly childOf: (callId: string, name: string) => ChildTrace | "unread" | undefined;
 	readonly child: string | undefined;
 	readonly within: readonly string[];
 	/** The run that the bars of a sub-agent are placed on: that of its parent. */
@@ -76,7 +76,7 @@ function addRows(rows: TraceRow[], spans: readonly Span[], place: Place): void {
 		}
 		// What has no step of its own, such as the end of a wait, belongs to the step under way.
 		const parents = isOwnRun ? within : inStep;
-		const found = span.callId === undefined ? undefined : childOf(span.callId);
+		const found = span.callId === undefined ? undefined : childOf(span.callId, span.label);
 		rows.push({
 			...span,
 			key,

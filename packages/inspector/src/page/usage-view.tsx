@@ -2,13 +2,14 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { UsageBucket, UsageGroup, UsageLatency } from "../wire/index.ts";
+import { ask, isOver } from "./api.ts";
 import { UsageCharts } from "./charts.tsx";
 import { Command } from "./copy.tsx";
-import { useAnswer } from "./entry-details.tsx";
 import { formatCount, formatPrice, formatShare } from "./format.ts";
 import { ModelsTable } from "./models-table.tsx";
 import { Figure } from "./parts.tsx";
 import { allSessions, choices, onChanges } from "./sessions-store.ts";
+import { throttled } from "./throttle.ts";
 import { UsageGroups } from "./usage-groups.tsx";
 
 const ranges: readonly (readonly [minutes: number, name: string])[] = [
@@ -26,17 +27,33 @@ interface Usage {
 	readonly sessions: number;
 }
 
+/** Milliseconds between two requests while sessions change all the time. */
+const apartMs = 1_000;
+
 const waitingStatuses: ReadonlySet<string> = new Set(["waiting", "parked", "interrupted"]);
 
 export function UsageView(): JSX.Element {
 	const [minutes, setMinutes] = useState(1_440);
-	const [look, setLook] = useState(0);
 	const [last, setLast] = useState<Usage | undefined>(undefined);
-	useEffect(() => onChanges(() => setLook((count) => count + 1)), []);
-	const { value, problem } = useAnswer<Usage>(`/api/inspect/usage?minutes=${minutes}&look=${look}`);
+	const [problem, setProblem] = useState<string | undefined>(undefined);
 	useEffect(() => {
-		if (value !== undefined) setLast(value);
-	}, [value]);
+		const ending = new AbortController();
+		const { request, stop } = throttled(async () => {
+			try {
+				setLast(await ask<Usage>(`/api/inspect/usage?minutes=${minutes}`, ending.signal));
+				setProblem(undefined);
+			} catch (error) {
+				if (!isOver(error)) setProblem((error as Error).message);
+			}
+		}, apartMs);
+		request();
+		const unsubscribe = onChanges(request);
+		return () => {
+			unsubscribe();
+			stop();
+			ending.abort();
+		};
+	}, [minutes]);
 	const sum = (of: keyof UsageBucket): number =>
 		(last?.buckets ?? []).reduce((total, bucket) => total + bucket[of], 0);
 	// The list of sessions changes this.

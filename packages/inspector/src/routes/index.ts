@@ -4,3 +4,4 @@ export { lookRoutes } from "./look-routes.ts";
 export { pagePaths, pageRoutes } from "./page-routes.ts";
 export { promptRoutes } from "./prompt-routes.ts";
 export type { InspectedPrompts, RouteParts } from "./route-parts.ts";
+export { trialRoutes } from "./trial-routes.ts";

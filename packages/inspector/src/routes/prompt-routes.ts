@@ -26,14 +26,15 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 		path: "/api/inspect/about",
 		name: "inspectAbout",
 		summary: "The views and actions of this inspector.",
-		answers: jsonAnswer("`{ kind, models?, hasPrompts }`."),
+		answers: jsonAnswer("`{ kind, models?, hasPrompts, playground }`."),
 		errors: ["inspector_closed"],
 		handle(exchange) {
-			const { kind = "sessions", models } = inspectionOf(exchange, parts);
+			const { kind = "sessions", models, trial } = inspectionOf(exchange, parts);
 			const answer: InspectorAbout = {
 				kind,
 				...(models === undefined ? {} : { models }),
 				hasPrompts: parts.prompts !== undefined,
+				playground: trial === undefined ? "off" : parts.playground,
 			};
 			return answerJson(answer);
 		},

@@ -21,7 +21,11 @@ describe("prompts", () => {
 
 	test("are listed with their latest version, and shown in all versions", async () => {
 		await prompts.put({ id: "hello/you", text: "Hi {{name}}.", name: "Hello" });
-		expect((await served.get("about")).body).toEqual({ kind: "sessions", models: [], hasPrompts: true });
+		expect((await served.get("about")).body).toMatchObject({
+			kind: "sessions",
+			models: [],
+			hasPrompts: true,
+		});
 		const { body } = await served.get("prompts");
 		expect(body.prompts).toMatchObject([{ id: "hello/you", version: "2", name: "Hello" }]);
 		const one = await served.get(path);
@@ -106,7 +110,11 @@ describe("models by name", () => {
 
 	test("are not listed if a function resolves them", async () => {
 		const served = inspect([], { models: (name) => (name === "wise" ? other() : undefined) });
-		expect((await served.get("about")).body).toEqual({ kind: "sessions", hasPrompts: false });
+		expect((await served.get("about")).body).toEqual({
+			kind: "sessions",
+			hasPrompts: false,
+			playground: "models",
+		});
 		await served.close();
 	});
 

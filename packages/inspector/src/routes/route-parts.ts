@@ -8,7 +8,7 @@ import {
 } from "@holdfast/server";
 import { HoldfastError, isHoldfastError } from "holdfast";
 import type { SessionLooks } from "../looks/index.ts";
-import type { ShownPrompt } from "../wire/index.ts";
+import type { Playground, ShownPrompt } from "../wire/index.ts";
 
 /** The parts of the routes. */
 export interface RouteParts {
@@ -20,6 +20,7 @@ export interface RouteParts {
 	readonly inspection: SessionInspection | undefined;
 	/** Versions of prompts; undefined without a prompt store. */
 	readonly prompts: InspectedPrompts | undefined;
+	readonly playground: Playground;
 }
 
 /** Versions of prompts: a prompt store of `@holdfast/runner/prompts`, or the prompts of threads. */

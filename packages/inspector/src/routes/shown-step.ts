@@ -3,9 +3,26 @@
 import type { Exchange, SessionInspection } from "@holdfast/server";
 import { messageToJSON } from "@holdfast/upp";
 import { sentRequest } from "holdfast/execute";
-import { type Entry, emptySession, foldEntries } from "holdfast/host";
+import { type Entry, emptySession, foldEntries, type SessionState } from "holdfast/host";
 import { type ShownStep, shownEntry } from "../wire/index.ts";
 import { invalid, sessionIdOf } from "./route-parts.ts";
+
+/** Returns the state of a session, or of what precedes an entry. Rejects with `session_not_found`. */
+export async function stateBefore(
+	{ caller }: Exchange,
+	inspection: SessionInspection,
+	sessionId: string,
+	{ before = Number.POSITIVE_INFINITY }: { readonly before?: number | undefined },
+): Promise<SessionState> {
+	let state = emptySession();
+	for (let after = 0; ; ) {
+		const page = await inspection.entries(caller, sessionId, { after });
+		const own = page.filter(({ seq }) => seq < before);
+		state = foldEntries(own, state);
+		after = page.at(-1)?.seq ?? after;
+		if (page.length === 0 || own.length < page.length) return state;
+	}
+}
 
 /** Rejects with `session_not_found`, or `invalid_input` if the seq is not an answer's. */
 export async function shownStep(

@@ -1,4 +1,5 @@
 // The responses of the inspector's routes. All data is masked.
+import type { TokenUsage } from "@holdfast/upp";
 
 /** A journal entry as it is shown. */
 export interface ShownEntry {
@@ -50,6 +51,9 @@ export interface InspectedSession {
 	readonly failure?: { readonly code: string; readonly message: string };
 }
 
+/** What can be tried outside of runs. */
+export type Playground = "off" | "models" | "models-and-tools";
+
 /** The actions that a server allows its inspector. */
 export interface InspectorAbout {
 	/** The listed kind, which determines the public routes for actions. */
@@ -58,6 +62,8 @@ export interface InspectorAbout {
 	readonly models?: readonly string[];
 	/** Whether there are versions of prompts to view and edit. */
 	readonly hasPrompts: boolean;
+	/** What can be tried outside of runs. */
+	readonly playground: Playground;
 }
 
 /** A version of a prompt. */
@@ -224,3 +230,24 @@ export interface ShownStep {
 
 /** Whether a part of a request is what was sent. `unknown`: nothing about it is on record. */
 export type ShownPart = "same" | "differs" | "unknown";
+
+/** The answer of a model that was tried. */
+export interface ShownTrialAnswer {
+	readonly modelId: string;
+	readonly message: unknown;
+	readonly usage: TokenUsage;
+	readonly stopReason: string;
+	/** Milliseconds. */
+	readonly duration: number;
+	/** US dollars; absent if the model's prices are unknown. */
+	readonly cost?: number;
+}
+
+/** The result of a tool that was tried. */
+export interface ShownTrialResult {
+	readonly result: unknown;
+	readonly isError: boolean;
+	readonly streamed: string;
+	/** Milliseconds. */
+	readonly duration: number;
+}

@@ -83,6 +83,9 @@ export function inspectSessions(service: InspectedService): SessionInspection {
 		async agent(caller, sessionId) {
 			return (await service.found(caller, sessionId)).agent(service.callerOf(caller));
 		},
+		async trial(caller, sessionId) {
+			return (await service.found(caller, sessionId)).trial(service.callerOf(caller));
+		},
 		async fork(caller, sessionId, { to, ...how }) {
 			const session = await service.found(caller, sessionId);
 			const target = service.session(caller, to);

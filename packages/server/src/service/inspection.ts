@@ -1,7 +1,7 @@
 // The operations of operators on a service, in addition to those of its clients: entries of journals, the agent of a
 // session's turns, forks, and parked runs. As elsewhere, an owner sees only its own sessions (keeps I9).
 
-import type { ChosenOptions, PendingSessionCall, SessionAgentInfo } from "holdfast/execute";
+import type { ChosenOptions, PendingSessionCall, SessionAgentInfo, SessionTrial } from "holdfast/execute";
 import type { Entry } from "holdfast/host";
 import type { ServedCaller, SessionOwner } from "./served-key.ts";
 
@@ -114,6 +114,11 @@ export interface SessionInspection {
 	maskOf?(owner: string | SessionOwner, sessionId: string): Promise<<Value>(value: Value) => Value>;
 	/** Returns the agent of its next turn. Rejects with `session_not_found`, `unknown_model`. */
 	agent(caller: string | ServedCaller, sessionId: string): Promise<SessionAgentInfo>;
+	/**
+	 * Returns the agent of its next turn, to try its models and tools without a run. Absent if this is not supported.
+	 * Rejects as `agent` does.
+	 */
+	trial?(caller: string | ServedCaller, sessionId: string): Promise<SessionTrial>;
 	/**
 	 * Creates a session that starts with the settled history of another. Rejects with `session_not_found`,
 	 * `session_exists`, `fork_unsettled`, `run_not_found`, `unknown_model`.
