@@ -20,6 +20,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["deltas", []],
 	["runner", []],
 	["code-mode", []],
+	["code-mode-task", []],
 	["sessions", ["--expose-gc"]],
 	["durable-step", []],
 	["journal-size", []],

@@ -1,2 +1,6 @@
 // Entry `@holdfast/sandbox/code-mode`: a tool with which a model calls many tools from one script.
 export { type CodeModeOptions, codeMode } from "./code-mode/code-mode.ts";
+export {
+	type CodeModeWithSnippetsOptions,
+	codeModeWithSnippets,
+} from "./code-mode/code-mode-with-snippets.ts";

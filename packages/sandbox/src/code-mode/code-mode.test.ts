@@ -259,7 +259,19 @@ describe("a hostile or broken script", () => {
 			"const all = []; for (let i = 0; i < 50; i++) all.push(tools.double({ value: i })); await Promise.all(all);",
 			"at most 20 times",
 		],
+		[
+			"10,000 calls at once",
+			"return Promise.all(Array.from({ length: 10_000 }, (_, value) => tools.double({ value })))",
+			"at most 20 times",
+		],
 		["a value that is no data", "return { f: () => 1 }", "cannot leave the sandbox"],
+		[
+			"a proxy whose members throw",
+			"return new Proxy({ a: 1 }, { get: () => { throw new Error('trap'); } })",
+			"trap (line 1, column 5",
+		],
+		["a proxy as arguments", "await tools.double(new Proxy({}, {}))", 'missing required property "value"'],
+		["a value that refers to itself", "const a = {}; a.a = a; return a", "cannot be written as JSON"],
 		["a promise that never settles", "await new Promise(() => {})", "nothing can settle"],
 		["arguments that are no object", "await tools.double(5)", "takes one object"],
 		[
@@ -273,6 +285,21 @@ describe("a hostile or broken script", () => {
 		expect(isError).toBe(true);
 		expect(String(result)).toContain(expected);
 		await limited.close();
+	});
+
+	test("that starts more calls than it may runs none of them", async () => {
+		let ran = 0;
+		const counted = { ...double, run: () => ++ran } as AnyTool;
+		const code = "await Promise.all(Array.from({ length: 10_000 }, (_, value) => tools.double({ value })))";
+		const { result } = await inCall(code, [counted]);
+		expect(result).toContain("RangeError: A script may call tools at most 1000 times (line 1");
+		expect(result).toContain("did not run");
+		expect(ran).toBe(0);
+	});
+
+	test("that returns a proxy returns a copy of its data", async () => {
+		const { result } = await inCall("return new Proxy({ a: 1 }, { get: (_, name) => name + '!' })");
+		expect(result).toBe('{"a":"a!"}');
 	});
 
 	test("that floods the console or returns a long text is shortened", async () => {

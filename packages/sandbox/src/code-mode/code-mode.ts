@@ -14,7 +14,7 @@ import type { SubAgentTool, ToolOptions } from "holdfast/types";
 import { isOwnSandbox, ownSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../types.ts";
 import { declarationOf, declarationsOf } from "./declarations.ts";
-import { scriptFile } from "./script-result.ts";
+import { before, scriptFile } from "./script-result.ts";
 import { scriptDecider } from "./script-strategy.ts";
 
 /** Options of `codeMode()`. The options of tools apply to the script as a whole, such as `needsApproval`. */
@@ -71,6 +71,13 @@ const parameters = {
 	additionalProperties: false,
 } satisfies JSONSchema;
 
+/** The argument with which the model keeps a script. */
+const save = {
+	type: "string",
+	description:
+		"Keeps the script under this name if it succeeds. Later scripts call it as `await snippets.<name>(input)`.",
+} satisfies JSONSchema;
+
 /** The number of declarations that one search returns. */
 const found = 10;
 
@@ -104,6 +111,14 @@ const found = 10;
  * ```
  */
 export function codeMode(options: CodeModeOptions): SubAgentTool<{ readonly code: string }> {
+	return codeModeTool(options, "forgotten");
+}
+
+/** Creates the tool. `scripts`: whether the model can keep scripts, which the caller then implements. */
+export function codeModeTool(
+	options: CodeModeOptions,
+	scripts: "kept" | "forgotten",
+): SubAgentTool<{ readonly code: string }> & { readonly name: string } {
 	checkOptionNames(options, codeModeNames, { of: "codeMode()" });
 	const {
 		tools,
@@ -170,20 +185,22 @@ export function codeMode(options: CodeModeOptions): SubAgentTool<{ readonly code
 				},
 		}),
 	);
-	return createSubAgentTool<{ readonly code: string }>({
+	const tool = createSubAgentTool<{ readonly code: string }>({
 		...toolOptions,
 		agent: agent({ name: "script", tools, execution }),
 		name,
-		description: describe(callable, isDeclared ? declared : undefined),
-		parameters,
+		description: describe(callable, isDeclared ? declared : undefined, scripts),
+		parameters:
+			scripts === "kept" ? { ...parameters, properties: { ...parameters.properties, save } } : parameters,
 		buildPrompt: ({ code }) => code,
 		policy: "caller",
 	});
+	return { ...tool, name };
 }
 
 /** The code is the body of a function, on the same lines as the model wrote it. */
 function asModule(code: string): string {
-	return `export default async () => {${code}\n}`;
+	return `${before}${code}\n}`;
 }
 
 function count(option: string, value: number | undefined, otherwise: number): number {
@@ -196,11 +213,20 @@ function count(option: string, value: number | undefined, otherwise: number): nu
 	return value;
 }
 
-function describe(tools: readonly ModelTool[], declared: string | undefined): string {
+function describe(
+	tools: readonly ModelTool[],
+	declared: string | undefined,
+	scripts: "kept" | "forgotten",
+): string {
+	const kept =
+		scripts === "kept"
+			? " To reuse a script, pass `save` with it: its code reads `input`. `snippets.list()` returns the names of kept scripts."
+			: "";
 	const how =
 		"Runs a script that calls tools. Prefer one script over many single calls: combine results in code, and return only what " +
 		"you need. `code` is the body of an async function in TypeScript. Await every call. Use `Promise.all` for independent " +
-		"calls. A failed call throws an error. There are no imports, no network and no timers; `console.log` is returned to you.";
+		"calls. A failed call throws an error. There are no imports, no network and no timers; `console.log` is returned to you." +
+		kept;
 	if (declared !== undefined) return `${how}\n\n${declared}`;
 	const names = tools.map((tool) => tool.name).join(", ");
 	return (

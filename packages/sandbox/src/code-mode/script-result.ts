@@ -13,14 +13,18 @@ export interface ResultLimits {
 	readonly tools: readonly ModelTool[];
 	/** Characters of the returned value, and of the console's output. */
 	readonly maxOutput: number;
+	/** Characters before the script's own code on its first line. */
+	readonly indent: number;
 }
 
 /** The file name of scripts in stacks. */
 export const scriptFile = "script.ts";
+/** The text before the code, on its first line. */
+export const before = "export default async () => {";
 
 export function endOf(
 	progress: Exclude<ScriptProgress, { readonly kind: "calls" }>,
-	{ tools, maxOutput }: ResultLimits,
+	{ tools, maxOutput, indent }: ResultLimits,
 ): ScriptEnd {
 	if (progress.kind === "diverged") {
 		const message =
@@ -31,7 +35,7 @@ export function endOf(
 	const { result, dropped, cut } = progress;
 	const notes = [droppedNote(dropped), cutNote(cut), logsOf(result.logs, maxOutput)];
 	if (result.error !== undefined)
-		return { text: joined([describe(result.error, tools), ...notes]), failure: "failed" };
+		return { text: joined([describe(result.error, tools, indent), ...notes]), failure: "failed" };
 	const value = textOfValue(result);
 	if (value === undefined)
 		return { text: "The returned value cannot be written as JSON. Return plain data.", failure: "failed" };
@@ -57,13 +61,18 @@ function textOfValue({ result }: CodeExecutionResult): string | undefined {
 	}
 }
 
-function describe({ name, message, line, column }: CodeExecutionError, tools: readonly ModelTool[]): string {
-	const place =
-		line === undefined ? "" : ` (line ${line}${column === undefined ? "" : `, column ${column}`})`;
+function describe(
+	{ name, message, line, column }: CodeExecutionError,
+	tools: readonly ModelTool[],
+	indent: number,
+): string {
+	const own = line === 1 && column !== undefined && column > indent ? column - indent : column;
+	const place = line === undefined ? "" : ` (line ${line}${own === undefined ? "" : `, column ${own}`})`;
+	const end = place === "" && /[.!?]$/.test(message) ? "" : ".";
 	const hint = /not a function/.test(message)
 		? ` The tools are: ${shortened(tools.map((tool) => tool.name).join(", "), 1_000)}.`
 		: "";
-	return `${name}: ${message}${place}.${hint}`;
+	return `${name}: ${message}${place}${end}${hint}`;
 }
 
 function droppedNote(dropped: readonly string[]): string {

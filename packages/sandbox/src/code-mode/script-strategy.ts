@@ -5,7 +5,8 @@ import type { ConcurrentAction, ConcurrentDecider } from "holdfast/execution";
 import { RunningScripts } from "./running-scripts.ts";
 import { Script, type ScriptProgress, type StartScript } from "./script.ts";
 import { emptyLog, recordsAfter, type ScriptLog, type ScriptStart } from "./script-log.ts";
-import { endOf, type ScriptEnd } from "./script-result.ts";
+import { before, endOf, type ScriptEnd } from "./script-result.ts";
+import { lengthOfHead } from "./snippets.ts";
 
 const topic = "script";
 
@@ -86,7 +87,7 @@ async function advance(
 	}
 	if (progress.kind !== "calls") {
 		script.stop();
-		return finish(endOf(progress, runner));
+		return finish(endOf(progress, { ...runner, indent: before.length + lengthOfHead(code) }));
 	}
 	running.keep(runId, { script, last: log.last });
 	const { calls } = progress;
