@@ -64,7 +64,8 @@ export async function projectSkills(dir: string): Promise<ProjectSkills> {
 /** Returns the plugin for the skills of a folder; none if it has no folder with skills. */
 export function skillPlugins(dir: string): readonly Plugin[] {
 	if (skillFolders(dir).length === 0) return [];
-	return [skills({ sources: [async () => (await projectSkills(dir)).skills], toolNames })];
+	const sources = [async () => (await projectSkills(dir)).skills];
+	return [skills({ sources, toolNames, reload: "each-run" })];
 }
 
 /** Returns what the assistant follows in a folder: files with instructions and folders with skills, for people. */

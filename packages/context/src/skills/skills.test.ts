@@ -161,6 +161,109 @@ describe("skills", () => {
 		await two.agent.close();
 	});
 
+	test("with reload, a run keeps what it has loaded, and the next one uses new and changed skills", async () => {
+		const folder = folderOf("Old.");
+		const change = tool({
+			name: "change",
+			description: "Changes the skills.",
+			run() {
+				folder.write("SKILL.md", textOf("New."));
+				mkdirSync(join(folder.folders[0] as string, "sweep"));
+				folder.write("../sweep/SKILL.md", textOf("Sweep.").replace("tidy", "sweep"));
+				return "changed";
+			},
+		});
+		const script = [
+			load("c1"),
+			ask("c2", "change"),
+			load("c3"),
+			"done",
+			load("c4"),
+			load("c5", "sweep"),
+			"done",
+		];
+		const options = { folders: folder.folders, reload: "each-run" } as const;
+		const { agent, model } = agentOf(script, options, { tools: [change], instructions: "Be kind." });
+		const [first, , again] = (await turn(agent)) as string[];
+		expect(first).toContain("Old.");
+		expect(again).toBe(first);
+		const [changed, added] = (await turn(agent)).slice(3);
+		expect(changed).toContain("It has changed since this session loaded it.]\n\nNew.");
+		expect(added).toContain("Sweep.");
+		const catalogs = model.requests.map(({ system }) =>
+			String(system)
+				.match(/^- \w+/gm)
+				?.join(),
+		);
+		expect(catalogs).toEqual([...Array(4).fill("- tidy"), ...Array(3).fill("- sweep,- tidy")]);
+		expect(String(model.requests[0]?.system)).toMatch(/^Be kind\.\n\nSkills\n/);
+	});
+
+	test("with reload, an agent begins without skills, and a table can be their source", async () => {
+		const table: { text: string }[] = [];
+		const { agent, model } = agentOf(["hi", load("c1"), "done"], {
+			sources: [() => table],
+			reload: "each-run",
+		});
+		await turn(agent);
+		table.push({ text: textOf("Move files by kind.") });
+		expect((await turn(agent))[0]).toContain("Move files by kind.");
+		expect(model.requests.map(({ system }) => String(system ?? "").includes("- tidy: "))).toEqual([
+			false,
+			true,
+			true,
+		]);
+	});
+
+	test("with reload, a run that is resumed in a new process keeps its catalog", async () => {
+		const path = join(temporaryFolder(), "sessions.db");
+		const folder = folderOf("Old.");
+		const confirm = tool({ name: "confirm", description: "Asks the user." });
+		const options = { folders: folder.folders, reload: "each-run" } as const;
+		const one = agentOf([ask("c1", "confirm")], options, { tools: [confirm], host: sqliteHost(path) });
+		await (await one.agent.session("ann").send("go")).result();
+		await one.agent.close();
+		folder.write("SKILL.md", textOf("New.").replace("Tidies", "Sweeps"));
+		const two = agentOf([load("c2"), "done", "done"], options, { tools: [confirm], host: sqliteHost(path) });
+		await two.agent.session("ann").answer([{ toolCallId: "c1", output: "yes" }]);
+		await expect.poll(() => two.model.requests.length).toBe(2);
+		expect(String(two.model.requests[0]?.system)).toContain("Tidies");
+		await (await two.agent.session("ann").send("again")).result();
+		expect(String(two.model.requests[2]?.system)).toContain("Sweeps");
+		await two.agent.close();
+	});
+
+	test("with reload, a skill that has become invalid fails the next run, or is left out with onInvalid", async () => {
+		const folder = folderOf("Old.");
+		const options = { folders: folder.folders, reload: "each-run" } as const;
+		const strict = agentOf(["hi", "hi"], options);
+		const problems: string[] = [];
+		const lenient = agentOf(["hi", "hi"], {
+			...options,
+			onInvalid: ({ message }) => void problems.push(message),
+		});
+		await turn(strict.agent);
+		await turn(lenient.agent);
+		folder.write("SKILL.md", "no front matter");
+		const run = await strict.agent.session("ann").send("go");
+		expect(await run.result()).toMatchObject({ outcome: "error", error: { code: "skill_invalid" } });
+		await turn(lenient.agent);
+		expect(problems).toEqual([expect.stringContaining("has no front matter")]);
+		expect(strict.model.requests).toHaveLength(1);
+	});
+
+	test("lists the skills for user interfaces", async () => {
+		const plugin = skills(inline);
+		expect(await plugin.skills?.()).toEqual([
+			{
+				name: "tidy",
+				description: expect.stringContaining("Tidies"),
+				hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+				files: ["references/kinds.md"],
+			},
+		]);
+	});
+
 	test("a fork keeps the skills that its history has loaded", async () => {
 		const { agent } = agentOf([
 			"hi",
@@ -237,6 +340,7 @@ describe("skills", () => {
 		[{ sources: [], toolNames: {} }],
 		[{ ...inline, allowedTools: "ignore", toolNames: {} }],
 		[{ ...inline, folder: "x" }],
+		[{ ...inline, reload: "always" }],
 	])("rejects the options %o", async (options) => {
 		const setUp = async () => Agent.create({ model: scriptedModel([]), plugins: [skills(options as never)] });
 		const code = await setUp().then(

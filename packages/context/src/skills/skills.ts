@@ -2,7 +2,7 @@
 // calls. What a session has loaded is stored with it, by hash.
 import { checkOptionNames, HoldfastTypeError, isToolResultMessage, optionNames } from "@holdfast/upp";
 import { tool } from "holdfast";
-import { definePlugin, type Plugin, type PluginHost } from "holdfast/plugins";
+import { definePlugin, type Plugin, type PluginHost, type SkillInfo } from "holdfast/plugins";
 import { isAllowed, type ToolNames } from "./allowed-tools.ts";
 import { type LoadSkillsOptions, loadSkillsMembers, readSkills } from "./load-skills.ts";
 import { copyPins, loadPinned, pinOf, readPinned } from "./pinned-skill.ts";
@@ -18,6 +18,12 @@ export interface SkillsOptions extends LoadSkillsOptions {
 	readonly allowedTools?: "enforce" | "ignore";
 	/** Your tools by the names that skills use for them, such as `{ Bash: "run_command" }`. Default: the same names. */
 	readonly toolNames?: ToolNames;
+	/**
+	 * `never`: skills are read when the agent is set up. `each-run`: they are read again before each run, and when the model
+	 * loads one, so that new and changed skills are used from the next run on. A running run keeps what it has loaded.
+	 * Default `never`.
+	 */
+	readonly reload?: "never" | "each-run";
 	/** Tools that the model may always call, whatever `allowed-tools` says. Default: `read_result` and `search_tools`. */
 	readonly alwaysAllowed?: readonly string[];
 }
@@ -25,6 +31,7 @@ export interface SkillsOptions extends LoadSkillsOptions {
 const skillsNames = optionNames<SkillsOptions>({
 	...loadSkillsMembers,
 	allowedTools: true,
+	reload: true,
 	toolNames: true,
 	alwaysAllowed: true,
 });
@@ -49,35 +56,51 @@ const active = "active";
  */
 export function skills(options: SkillsOptions): Plugin {
 	checkOptionNames(options, skillsNames, { of: "skills()" });
-	const { allowedTools = "enforce", toolNames, alwaysAllowed, ...loading } = options;
+	const { allowedTools = "enforce", reload = "never", toolNames, alwaysAllowed, ...loading } = options;
 	if (allowedTools !== "enforce" && allowedTools !== "ignore")
 		throw new HoldfastTypeError("invalid_option", 'The option `allowedTools` must be "enforce" or "ignore".');
+	if (reload !== "never" && reload !== "each-run")
+		throw new HoldfastTypeError("invalid_option", 'The option `reload` must be "never" or "each-run".');
 	if (allowedTools === "ignore" && (toolNames ?? alwaysAllowed) !== undefined)
 		throw new HoldfastTypeError(
 			"invalid_option",
 			'`toolNames` and `alwaysAllowed` have no effect with `allowedTools: "ignore"`. Remove them.',
 		);
+	let last: readonly Skill[] | undefined;
+	const readNow: ReadAll = async () => {
+		last = await readSkills(loading);
+		return last;
+	};
 	return definePlugin({
 		name: "skills",
 		async setup(host) {
-			const loaded = await readSkills(loading);
-			if (loaded.length === 0) return;
-			const byName = new Map(loaded.map((skill) => [skill.name, skill]));
-			host.instructions(catalog(loaded));
-			addTools(host, byName);
+			const loaded = await readNow();
+			const current: ReadAll = reload === "never" ? async () => loaded : readNow;
+			if (loaded.length === 0 && reload === "never") return;
+			host.instructions(reload === "never" ? catalog(loaded) : async () => catalog(await current()));
+			addTools(host, current);
 			host.on("session.fork", async ({ sessionKey, forkKey, history }) => {
 				const results = history.filter(isToolResultMessage).flatMap((message) => message.results);
 				const calls = new Set(results.map(({ toolCallId }) => toolCallId));
 				await copyPins(host.values(sessionKey), host.values(forkKey), calls);
 			});
-			const limits = loaded.some((skill) => skill.allowedTools !== undefined);
+			const limits = reload !== "never" || loaded.some((skill) => skill.allowedTools !== undefined);
 			if (limits && allowedTools === "enforce")
 				enforce(host, toolNames, [...ownTools, ...(alwaysAllowed ?? ["read_result", "search_tools"])]);
 		},
+		skills: async () => (reload === "never" && last !== undefined ? last : await readNow()).map(infoOf),
 	});
 }
 
+/** Returns the skills: as they were at the setup or, with `reload`, as they are now. */
+type ReadAll = () => Promise<readonly Skill[]>;
+
+function infoOf({ name, description, hash, allowedTools, files }: Skill): SkillInfo {
+	return { name, description, hash, ...(allowedTools && { allowedTools }), files };
+}
+
 function catalog(loaded: readonly Skill[]): string {
+	if (loaded.length === 0) return "";
 	const lines = loaded.map(({ name, description }) => `- ${name}: ${description.replaceAll(/\s+/g, " ")}`);
 	return [
 		"Skills",
@@ -86,10 +109,14 @@ function catalog(loaded: readonly Skill[]): string {
 	].join("\n");
 }
 
-function addTools(host: PluginHost, byName: ReadonlyMap<string, Skill>): void {
-	const find = (name: string): Skill => {
-		const skill = byName.get(name);
-		if (skill === undefined) throw skillNotFound(name, [...byName.keys()]);
+function addTools(host: PluginHost, current: ReadAll): void {
+	const find = async (name: string): Promise<Skill> => {
+		const loaded = await current();
+		const skill = loaded.find((each) => each.name === name);
+		if (skill === undefined) {
+			const names = loaded.map((each) => each.name);
+			throw skillNotFound(name, names);
+		}
 		return skill;
 	};
 	const load = tool<{ name: string }>({
@@ -105,7 +132,7 @@ function addTools(host: PluginHost, byName: ReadonlyMap<string, Skill>): void {
 		sequential: true,
 		async run({ name }, context) {
 			const values = host.values(context);
-			const pin = await loadPinned(values, find(name), context);
+			const pin = await loadPinned(values, await find(name), context);
 			if (pin.allowedTools !== undefined) {
 				const before = ((await values.get(active)) ?? []) as readonly string[];
 				await values.set(active, [...new Set([...before, name])]);
@@ -127,7 +154,7 @@ function addTools(host: PluginHost, byName: ReadonlyMap<string, Skill>): void {
 		},
 		retryPolicy: "pure",
 		async run({ skill, path }, context) {
-			const found = find(skill);
+			const found = await find(skill);
 			const pin = await pinOf(host.values(context), skill);
 			if (pin === undefined) return `Load the skill "${skill}" with load_skill first.`;
 			return readPinned(pin, found, path);

@@ -51,15 +51,39 @@ export function instructing(
 		});
 }
 
+/** A section after the system prompt: a text, or a function that is called with the one of the option. */
+export type Section = string | ((run: SystemRequest) => MaybePromise<string>);
+
 /** Returns the option with sections after it. */
 export function withSections(
 	option: SystemOption | undefined,
-	sections: readonly string[],
+	sections: readonly Section[],
 ): SystemOption | undefined {
 	if (sections.length === 0) return option;
+	const texts = sections.filter((section) => typeof section === "string");
+	if (texts.length < sections.length) return (run) => joinedFor(run, option, sections);
 	if (typeof option === "function")
-		return (run) => after(option(run), (given) => joined(checked(given), sections));
-	return option === undefined ? sections.join("\n\n") : joined(option, sections);
+		return (run) => after(option(run), (given) => joined(checked(given), texts));
+	return option === undefined ? texts.join("\n\n") : joined(option, texts);
+}
+
+async function joinedFor(
+	run: SystemRequest,
+	option: SystemOption | undefined,
+	sections: readonly Section[],
+): Promise<System> {
+	const given = typeof option === "function" ? checked(await option(run)) : option;
+	const texts: string[] = [];
+	for (const section of sections) {
+		const text = typeof section === "string" ? section : await section(run);
+		if (typeof text !== "string")
+			throw new HoldfastError(
+				"invalid_system",
+				"A function that a plugin gave to `host.instructions` returned no text. Return a string.",
+			);
+		if (text !== "") texts.push(text);
+	}
+	return given === undefined ? texts.join("\n\n") : joined(given, texts);
 }
 
 function joined(system: System, sections: readonly string[]): System {

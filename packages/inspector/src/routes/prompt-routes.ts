@@ -39,6 +39,18 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 			return answerJson(answer);
 		},
 	};
+	const skills: Route = {
+		method: "GET",
+		path: "/api/inspect/skills",
+		name: "inspectSkills",
+		summary: "The skills of the agent: name, description, hash, allowed tools and files of each.",
+		answers: jsonAnswer("`{ skills }`: an empty list if the agent has none."),
+		errors: ["inspector_closed"],
+		async handle(exchange) {
+			const found = (await inspectionOf(exchange, parts).skills?.()) ?? [];
+			return answerJson({ skills: found.map((each) => parts.mask(each)) });
+		},
+	};
 	const list: Route = {
 		method: "GET",
 		path: "/api/inspect/prompts",
@@ -113,7 +125,7 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 			return answerJson({ version: parts.mask(shown(version)) });
 		},
 	};
-	return [about, list, one, put];
+	return [about, skills, list, one, put];
 }
 
 /** @throws HoldfastError `inspector_closed`, or `route_not_found` without a prompt store. */

@@ -123,3 +123,21 @@ describe("models by name", () => {
 			expect(() => inspect([], { models: models as never })).toThrow(/The option `models`/);
 	});
 });
+
+test("the skills of the agent's plugins are listed and masked", async () => {
+	const skill = {
+		name: "refunds",
+		description: `Rules for refunds, with ${secret}.`,
+		hash: "ab",
+		allowedTools: ["pay"],
+		files: ["rules.md"],
+	};
+	const plugins = [{ name: "one", skills: async () => [skill] }, { name: "two" }];
+	const served = inspect([], { agent: { plugins } });
+	const { body } = await served.get("skills");
+	expect(body.skills).toEqual([{ ...skill, description: expect.not.stringContaining(secret) }]);
+	await served.close();
+	const none = inspect([], {});
+	expect((await none.get("skills")).body).toEqual({ skills: [] });
+	await none.close();
+});

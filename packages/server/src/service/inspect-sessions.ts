@@ -3,6 +3,7 @@
 import type { Host } from "holdfast";
 import { type ExecuteSession, readInput } from "holdfast/execute";
 import { childPrefix, readChildStoreKey, type SessionHead, watchAll } from "holdfast/host";
+import type { Plugin } from "holdfast/plugins";
 import { invalidInput, sessionNotFound } from "./client-errors.ts";
 import type { InspectedChild, InspectedHead, SessionInspection } from "./inspection.ts";
 import type { ServedCaller } from "./served-key.ts";
@@ -13,6 +14,8 @@ export interface InspectedService {
 	readonly host: Host;
 	/** Names of the registered models; undefined if they cannot be listed. */
 	readonly models: readonly string[] | undefined;
+	/** The plugins of the agent. */
+	readonly plugins: readonly Plugin[];
 	/** Returns the owner under which the service keeps the sessions. */
 	ownerOf(owner: string | SessionOwner): SessionOwner;
 	callerOf(caller: string | ServedCaller): ServedCaller;
@@ -40,6 +43,10 @@ export function inspectSessions(service: InspectedService): SessionInspection {
 
 	return {
 		...(service.models === undefined ? {} : { models: service.models }),
+		async skills() {
+			const lists = await Promise.all(service.plugins.map((plugin) => plugin.skills?.() ?? []));
+			return lists.flat();
+		},
 		async heads(owner, { after, limit = mostHeads } = {}) {
 			const prefix = prefixOf(owner);
 			const heads = await journal.list({

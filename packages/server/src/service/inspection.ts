@@ -3,6 +3,7 @@
 
 import type { ChosenOptions, PendingSessionCall, SessionAgentInfo, SessionTrial } from "holdfast/execute";
 import type { Entry } from "holdfast/host";
+import type { SkillInfo } from "holdfast/plugins";
 import type { ServedCaller, SessionOwner } from "./served-key.ts";
 
 /** A summary of a session from its journal. */
@@ -80,6 +81,8 @@ export interface SessionInspection {
 	readonly kind?: "sessions" | "threads";
 	/** Names of the models for a fork in addition to the agent's own; absent if they cannot be listed. */
 	readonly models?: readonly string[];
+	/** The skills of the agent, as its plugins list them. Absent if they cannot be listed. */
+	skills?(): Promise<readonly SkillInfo[]>;
 	/** Sessions in the order of their ids, at most 1,000 at a time. */
 	heads(
 		owner: string | SessionOwner,

@@ -132,6 +132,7 @@ class Service implements SessionService {
 		this.inspection = inspectSessions({
 			host,
 			models: names,
+			plugins: agent.plugins ?? [],
 			ownerOf: (owner) => this.#ownerOf(owner),
 			callerOf: (caller) => readCaller(ownerOf(caller)) as ServedCaller,
 			session: (owner, sessionId) => this.#session(owner, sessionId),

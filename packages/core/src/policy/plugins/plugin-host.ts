@@ -6,7 +6,7 @@ import type { AnyTool } from "../../tools/index.ts";
 import { callKey } from "../policy-run.ts";
 import type { AskModel } from "./ask-model.ts";
 import { type HookTable, hookNames, isHookName, type Listener } from "./hook-table.ts";
-import type { Plugin, PluginHost, PluginToolOptions, ToolSession } from "./plugin.ts";
+import type { InstructionsFunction, Plugin, PluginHost, PluginToolOptions, ToolSession } from "./plugin.ts";
 
 const toolOptionNames = optionNames<PluginToolOptions>({ in: true });
 
@@ -16,7 +16,7 @@ export interface Registry {
 	readonly tools: AnyTool[];
 	/** Those of `tools` that are offered in calls too. */
 	readonly callTools: AnyTool[];
-	readonly instructions: string[];
+	readonly instructions: (string | InstructionsFunction)[];
 	readonly onlookers: Listener<NonNullable<Plugin["events"]>["on"]>[];
 	store?: { readonly plugin: string; readonly store: unknown };
 	/** Set after the last plugin is set up, because a plugin may determine where sessions are stored. */
@@ -61,7 +61,8 @@ export function pluginHost(registry: Registry, plugin: string): { host: PluginHo
 		},
 		instructions(text) {
 			whileOpen("instructions");
-			if (typeof text !== "string" || text === "") refuse("gives instructions that are no text.");
+			if (typeof text !== "function" && (typeof text !== "string" || text === ""))
+				refuse("gives instructions that are neither a text nor a function.");
 			instructions.push(text);
 		},
 		sessionStore(store) {

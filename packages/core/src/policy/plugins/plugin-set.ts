@@ -8,7 +8,7 @@ import type { NamedStages } from "../join-stages.ts";
 import type { PluginTurn } from "../policy-run.ts";
 import type { AskModel } from "./ask-model.ts";
 import { guarded, hookContext, type Listener, pluginFailed } from "./hook-table.ts";
-import type { Overlay, Plugin, PluginHooks, TurnResult } from "./plugin.ts";
+import type { InstructionsFunction, Overlay, Plugin, PluginHooks, TurnResult } from "./plugin.ts";
 import { pluginHost, type Registry } from "./plugin-host.ts";
 import { decideCall, recordStages, replaceResult } from "./tool-hooks.ts";
 
@@ -22,7 +22,7 @@ export interface PluginSet {
 	/** Those of `tools` that are offered in calls too. */
 	readonly callTools: readonly AnyTool[];
 	/** Sections to add to the agent's instructions, in the order of registration. */
-	readonly instructions: readonly string[];
+	readonly instructions: readonly (string | InstructionsFunction)[];
 	/** Where to store sessions; undefined if no plugin specified it. */
 	readonly sessionStore: unknown | undefined;
 	/**

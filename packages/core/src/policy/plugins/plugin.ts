@@ -178,6 +178,29 @@ export interface ToolSession {
 	readonly runId: string;
 }
 
+/** The run that a function of instructions is called for. */
+export interface InstructionsRequest {
+	/** Absent in calls without a session. In a sub-agent, the key of its own session. */
+	readonly sessionKey?: string | undefined;
+	/** The requester of the run, if known. */
+	readonly caller?: Caller | undefined;
+}
+
+/** Returns a section of the instructions for a run. If it throws, the run fails. */
+export type InstructionsFunction = (run: InstructionsRequest) => MaybePromise<string>;
+
+/** A skill of an agent, as interfaces list it. */
+export interface SkillInfo {
+	readonly name: string;
+	readonly description: string;
+	/** The SHA-256 of its instructions, in hexadecimal. */
+	readonly hash: string;
+	/** The calls that it allows. Absent if it does not limit them. */
+	readonly allowedTools?: readonly string[];
+	/** The paths of its files. */
+	readonly files: readonly string[];
+}
+
 /** The argument of `setup`. Usable while `setup` runs. */
 export interface PluginHost {
 	/**
@@ -187,8 +210,11 @@ export interface PluginHost {
 	on<Name extends HookName>(name: Name, handler: PluginHooks[Name]): void;
 	/** Adds a tool to every session of the agent, and with `in: "sessions-and-calls"` to every call. */
 	tool(tool: AnyTool, options?: PluginToolOptions): void;
-	/** Adds a section to the instructions of the agent, after its own, in sessions and calls. */
-	instructions(text: string): void;
+	/**
+	 * Adds a section to the instructions of the agent, after its own, in sessions and calls. A function is called once for
+	 * each run, before the run starts, like the option `system`; a resumed run keeps the text. An empty text adds nothing.
+	 */
+	instructions(text: string | InstructionsFunction): void;
 	/**
 	 * Sets where sessions are stored.
 	 * @throws HoldfastError `invalid_option` if an earlier plugin has already set it.
@@ -218,6 +244,8 @@ export interface Plugin {
 	/** Shown in errors. Default: its position in the list. */
 	readonly name?: string;
 	setup?(host: PluginHost): void | Promise<void>;
+	/** Lists the skills that the plugin gives its agent, for user interfaces such as the inspector. */
+	skills?(): MaybePromise<readonly SkillInfo[]>;
 	readonly events?: {
 		on(context: {
 			readonly event: AgentEvent;
@@ -264,7 +292,7 @@ function checkPlugin(plugin: Plugin, place: string): void {
 			`${place} is ${typeOf(plugin)}. Give an object, made by definePlugin({name, setup}).`,
 		);
 	}
-	const { name, setup, events } = plugin;
+	const { name, setup, events, skills } = plugin;
 	if (name !== undefined && (typeof name !== "string" || name === ""))
 		throw new HoldfastTypeError(
 			"invalid_option",
@@ -275,6 +303,11 @@ function checkPlugin(plugin: Plugin, place: string): void {
 		throw new HoldfastTypeError(
 			"invalid_option",
 			`${named} has a \`setup\` that is ${typeOf(setup)}. Give a function.`,
+		);
+	if (skills !== undefined && typeof skills !== "function")
+		throw new HoldfastTypeError(
+			"invalid_option",
+			`${named} has \`skills\` that is ${typeOf(skills)}. Give a function that returns a list.`,
 		);
 	if (events !== undefined && typeof events?.on !== "function")
 		throw new HoldfastTypeError(
