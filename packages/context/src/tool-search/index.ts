@@ -1,2 +1,8 @@
 // The entry point of tool-search.
-export { type SearchableOptions, type SearchableTools, type SearchTool, searchable } from "./searchable.ts";
+export {
+	type ProviderSearchTool,
+	type SearchableOptions,
+	type SearchableTools,
+	type SearchTool,
+	searchable,
+} from "./searchable.ts";

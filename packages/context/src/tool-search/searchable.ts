@@ -12,10 +12,24 @@ export interface SearchableOptions<Name extends string = string> {
 	/** The name of the tool that searches. Default: `search_tools`. */
 	readonly name?: string;
 	/**
+	 * A provider's own tool that searches, such as `anthropic.tools.toolSearchBm25_20251119()` of `@ai-sdk/anthropic` or
+	 * `openai.tools.toolSearch()` of `@ai-sdk/openai`. The provider is sent all tools and shows the model those that it
+	 * finds, without a further step. Use it with models of that provider that support it. Default: a search by Holdfast,
+	 * which works with every model.
+	 */
+	readonly provider?: ProviderSearchTool | undefined;
+	/**
 	 * How many tools a search loads at most, from 1 to 50. More of them find the right tool more often, but every loaded
 	 * tool stays in the prompt. Default: 5.
 	 */
 	readonly limit?: number;
+}
+
+/** A tool of a provider that searches tools. */
+export interface ProviderSearchTool {
+	readonly type: "provider" | "provider-defined";
+	/** The name of the provider and that of the tool, such as `openai.tool_search`. */
+	readonly id: string;
 }
 
 /** The tool that searches. */
@@ -35,11 +49,16 @@ type NameOf<Tools> = Tools extends readonly (infer Tool)[]
 	: keyof Tools & string;
 
 /** The same tools in the same form, and the one that searches. */
-export type SearchableTools<Tools extends ToolSet> = Tools extends readonly AnyTool[]
-	? readonly [...Tools, SearchTool]
-	: Tools & Readonly<Record<"search_tools", SearchTool>>;
+export type SearchableTools<Tools extends ToolSet, Search = SearchTool> = Tools extends readonly AnyTool[]
+	? readonly [...Tools, Search]
+	: Tools & Readonly<Record<"search_tools", Search>>;
 
-const searchableNames = optionNames<SearchableOptions>({ always: true, name: true, limit: true });
+const searchableNames = optionNames<SearchableOptions>({
+	always: true,
+	name: true,
+	provider: true,
+	limit: true,
+});
 
 const mostFound = 50;
 
@@ -66,19 +85,30 @@ const mostFound = 50;
  */
 export function searchable<const Tools extends ToolSet>(
 	tools: Tools,
+	options?: SearchableOptions<NameOf<Tools>> & { readonly provider?: undefined },
+): SearchableTools<Tools>;
+export function searchable<const Tools extends ToolSet, Search extends ProviderSearchTool>(
+	tools: Tools,
+	options: SearchableOptions<NameOf<Tools>> & { readonly provider: Search },
+): SearchableTools<Tools, Search>;
+export function searchable<const Tools extends ToolSet>(
+	tools: Tools,
 	options: SearchableOptions<NameOf<Tools>> = {},
 ): SearchableTools<Tools> {
 	checkOptionNames(options, searchableNames, { of: "searchable()" });
-	const { always = [], name = "search_tools", limit = 5 } = options;
+	const { always = [], name = "search_tools", limit = 5, provider } = options;
 	const named = namedTools(tools);
 	checkOptions({ always, name, limit }, named);
+	if (provider !== undefined) checkProvider(provider, options);
 	const kept = new Set<string>(always);
-	const marked = named.map(([key, tool]): [string, AnyTool] => [
-		key,
-		kept.has(key) || isDefinedByProvider(tool) ? tool : loadedBy(tool, name),
-	]);
-	const count = marked.filter(([, { loadedBy: by }]) => by === name).length;
-	const search = searchTool(name, count, limit);
+	let count = 0;
+	const marked = named.map(([key, tool]): [string, AnyTool] => {
+		if (kept.has(key) || isDefinedByProvider(tool)) return [key, tool];
+		const changed = provider === undefined ? loadedBy(tool, name) : deferred(tool, provider);
+		if (provider !== undefined || changed.loadedBy === name) count++;
+		return [key, changed];
+	});
+	const search = provider === undefined ? searchTool(name, count, limit) : { ...provider, name };
 	const all = count === 0 ? [] : [[name, search] as const];
 	return (
 		Array.isArray(tools)
@@ -122,9 +152,25 @@ function firstWords(description: string): string {
 	return line.length <= 120 ? line : `${line.slice(0, 119).replace(/\s+\S*$/, "")}…`;
 }
 
-/** Returns a copy, because the tool may also be used elsewhere. Its methods can be on its prototype. */
 function loadedBy(tool: AnyTool, name: string): AnyTool {
-	return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, { loadedBy: tool.loadedBy ?? name });
+	return changed(tool, { loadedBy: tool.loadedBy ?? name });
+}
+
+/** Returns the tool as one that the provider shows the model only once it has found it. */
+function deferred(tool: AnyTool, { id }: ProviderSearchTool): AnyTool {
+	const [provider = ""] = id.split(".", 1);
+	const { providerOptions, metadata } = tool as {
+		readonly [Name in "providerOptions" | "metadata"]?: object;
+	};
+	const given = { ...(providerOptions ?? metadata) } as Readonly<Record<string, object>>;
+	return changed(tool, {
+		providerOptions: { ...given, [provider]: { ...given[provider], deferLoading: true } },
+	});
+}
+
+/** Returns a copy, because the tool may also be used elsewhere. Its methods can be on its prototype. */
+function changed(tool: AnyTool, changes: object): AnyTool {
+	return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, changes);
 }
 
 function isDefinedByProvider(tool: AnyTool): boolean {
@@ -149,8 +195,19 @@ function namedTools(tools: ToolSet): readonly (readonly [string, AnyTool])[] {
 	});
 }
 
+function checkProvider(provider: ProviderSearchTool, { limit }: SearchableOptions): void {
+	const { type, id } = (provider ?? {}) as { readonly [Name in keyof ProviderSearchTool]?: unknown };
+	const isSearch = typeof id === "string" && /^\w+\.tool_search/.test(id);
+	if (!isSearch || (type !== "provider" && type !== "provider-defined"))
+		throw invalid(
+			"`provider` must be a provider's tool that searches tools, such as `openai.tools.toolSearch()`.",
+		);
+	if (limit !== undefined)
+		throw invalid("`limit` has no effect with `provider`, which decides how many tools it finds. Remove it.");
+}
+
 function checkOptions(
-	{ always, name, limit }: Required<SearchableOptions>,
+	{ always, name, limit }: Required<Omit<SearchableOptions, "provider">>,
 	named: readonly (readonly [string, AnyTool])[],
 ): void {
 	const names = new Set(named.map(([key]) => key));

@@ -78,9 +78,11 @@ function markAt(prompt: PromptMessage[], at: number, cacheControl: object): void
 	prompt[at] = marked(prompt[at] as PromptMessage, cacheControl);
 }
 
-/** Marks the last function tool: provider tools have no options. */
+/** Marks the last function tool: provider tools have no options, and deferred tools are not in the cached beginning. */
 function withToolBreakpoint(tools: readonly unknown[], cacheControl: object): unknown[] {
-	const at = tools.findLastIndex((tool) => (tool as { type?: string }).type === "function");
+	const at = (tools as readonly Partial<PromptMessage & { readonly type: string }>[]).findLastIndex(
+		({ type, providerOptions }) => type === "function" && providerOptions?.anthropic?.deferLoading !== true,
+	);
 	return at < 0 ? [...tools] : tools.with(at, marked(tools[at] as PromptMessage, cacheControl));
 }
 
