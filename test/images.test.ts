@@ -56,7 +56,7 @@ test("the recording of the chat has a title, dark colours and a last frame for r
 	const lastFrame = [...svg.matchAll(/^<g(?: style="--k:k\d+")?>.*$/gm)].join("\n").replaceAll("\u00a0", " ");
 	expect(lastFrame).toContain("$ holdfast chat --session 42");
 	expect(lastFrame).toContain("Your receipt is R-A-7.");
-	expect(lastFrame).not.toContain("nothing used yet");
+	expect(lastFrame).not.toContain("no usage yet");
 });
 
 test("a film shows each line while it is on the screen, in the style that the previous line left", () => {

@@ -38,7 +38,11 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 		made({ temperature: 0 }),
 		"belong in `params: { temperature }`.",
 	],
-	["A model that is only a name", made({ model: "gpt-5.2" }), 'Ask a provider for it: `openai("gpt-5.2")`'],
+	[
+		"A model that is only a name",
+		made({ model: "gpt-5.2" }),
+		'Create it with a provider: `openai("gpt-5.2")`',
+	],
 	["A provider that was not called", made({ model: openai }), "Call it with a model's id"],
 	["No model", () => agent({}).query("Hello"), "Give `model` in its options before it is used."],
 	[
@@ -135,7 +139,7 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 			clerk()
 				.session("s")
 				.send([{ role: "user", content: "Hello" }] as never),
-		"Send the text of the new message alone",
+		"Send only the text of the new message",
 	],
 	[
 		"A thread id as the second argument",
@@ -194,7 +198,7 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 		() => execute(clerk() as never, "Hello"),
 		"`createSession(id, context, options)` returns.",
 	],
-	["A port that is in use", occupied, "Choose another port; 0 takes a free one."],
+	["A port that is in use", occupied, "Choose another port; 0 selects a free one."],
 	[
 		"A server for everybody without keys",
 		() => listen({ agent: { model }, host: memoryHost(), hostname: "0.0.0.0", port: 0 }),
@@ -239,7 +243,7 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 	],
 	["A tool of `tool()` in a project", inProject("tools/t.ts", "{ parameters: {} }"), "write `args`"],
 	["A file of a project without a default export", inProject("agents/a.ts"), "Export an agent by default."],
-	["A folder that is no project", () => loadProject("/nowhere"), "where a project has its files."],
+	["A folder that is no project", () => loadProject("/nowhere"), "which contains a project's files"],
 	[
 		"A sub-agent without a name",
 		made({ subagents: [clerk()] }),

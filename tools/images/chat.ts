@@ -21,7 +21,7 @@ export async function recordChat(): Promise<readonly Frame[]> {
 		using terminal = new RecordedTerminal(folder, columns, rows, { holdfast: `exec ${holdfast} "$@"` });
 		await terminal.shows(/^\$/, 300);
 		await terminal.enter("holdfast chat --agent desk.ts --session 42");
-		await terminal.shows(/nothing used yet/, 700);
+		await terminal.shows(/no usage yet/, 700);
 		await terminal.enter("Refund order A-7. They crackle.");
 		await terminal.shows(/yes, once/, 2_200);
 		terminal.press("C-d");

@@ -149,7 +149,9 @@ test("values that cannot be sent are reported at once", async () => {
 
 test("options are checked at construction", () => {
 	expect(() => createClient({} as ClientOptions)).toThrow("needs a `url`");
-	expect(() => client({ maxReconnects: -1 })).toThrow("`maxReconnects` must be a number from 0 on, not -1.");
+	expect(() => client({ maxReconnects: -1 })).toThrow(
+		"`maxReconnects` must be a number of at least 0, not -1.",
+	);
 });
 
 test("sessions are listed page by page", async () => {
@@ -169,7 +171,7 @@ test("sessions are listed page by page", async () => {
 test("the events can be consumed once, and also watched", async () => {
 	const stream = client().execute({ input: "Hi" });
 	await typesOf(stream);
-	expect(() => stream[Symbol.asyncIterator]()).toThrow("a second time");
+	expect(() => stream[Symbol.asyncIterator]()).toThrow("already have a consumer");
 	await expect(stream.result()).resolves.toMatchObject({ status: "completed" });
 });
 

@@ -101,7 +101,7 @@ test("a tool that throws and an unknown tool are answered with errors, the other
 		{
 			role: "tool",
 			toolCallId: "c3",
-			output: 'There is no tool "strange" here. There is "add", "fail".',
+			output: 'The tool "strange" does not exist. Available: "add", "fail".',
 			isError: true,
 		},
 	]);
@@ -270,7 +270,9 @@ describe("approvals", () => {
 	test("an approve function that fails does not approve", async () => {
 		replies = [{ calls: [delicate("c1")] }];
 		await execute({ approve: () => Promise.reject(new Error("window closed")) }).result();
-		expect(answers()).toMatchObject([{ approved: false, reason: "Nobody could be asked: window closed" }]);
+		expect(answers()).toMatchObject([
+			{ approved: false, reason: "The approval could not be requested: window closed" },
+		]);
 	});
 
 	test("results do not wait for decisions, nor one decision for another; each is requested once", async () => {

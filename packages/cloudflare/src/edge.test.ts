@@ -185,7 +185,7 @@ test("a tenant over its run limit gets 429 until one has ended, even if the clie
 	expect(refused.headers.get("retry-after")).toBe("1");
 	expect(await refused.json()).toMatchObject({
 		code: "rate_limited",
-		error: "2 runs are under way, which is the limit. Wait until one has ended.",
+		error: "2 runs are active, which is the limit. Wait until one has ended.",
 	});
 	expect((await begin("three", "key-two")).status).toBe(200);
 	// Requests rejected for other reasons do not count, nor do completed ones.

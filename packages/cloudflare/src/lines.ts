@@ -89,7 +89,7 @@ export async function* readLines<Batch>(stream: ReadableStream<Uint8Array>): Asy
 			const [first = "", ...rest] = value.split("\n");
 			length += first.length;
 			if (length > longestLine)
-				throw new HoldfastError("internal_error", "A session's object sent a line without an end.", {
+				throw new HoldfastError("internal_error", "A session's object sent an endless line.", {
 					retryable: true,
 				});
 			parts.push(first);

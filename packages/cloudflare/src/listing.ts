@@ -154,7 +154,7 @@ export class Listing {
 function noMoreRuns(taken: number): HoldfastError {
 	return new HoldfastError(
 		"rate_limited",
-		`${taken} runs are under way, which is the limit. Wait until one has ended.`,
+		`${taken} runs are active, which is the limit. Wait until one has ended.`,
 		{ retryable: true, data: { retryAfterMs: 1000 } },
 	);
 }

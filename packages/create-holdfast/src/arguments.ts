@@ -32,7 +32,7 @@ export function readArguments(argv: readonly string[]): Arguments {
 	const names = templates.map(({ name }) => name);
 	const template = names.find((name) => name === values.template);
 	if (values.template !== undefined && template === undefined)
-		return mistaken(`There is no template "${values.template}". Take one of ${names.join(", ")}.`);
+		return mistaken(`There is no template "${values.template}". Choose one of ${names.join(", ")}.`);
 	const [folder] = positionals;
 	if (folder?.trim() === "") return mistaken("The folder has an empty name.");
 	return { name: "create", folder, template, yes: values.yes === true };

@@ -35,7 +35,7 @@ export async function ask(
 }
 
 function leave(terminal: { readonly output?: Writable }): undefined {
-	cancel("Nothing was made.", terminal);
+	cancel("Nothing was created.", terminal);
 }
 
 /** Returns why a folder cannot be used, as far as it is known now; writing checks again. */

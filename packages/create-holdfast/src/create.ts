@@ -80,7 +80,7 @@ async function writeUntil(signal: AbortSignal, { folder, template }: Choice, io:
 			io.err(`Cancelled. Nothing was left in ${folder}.\n`);
 			return 130;
 		}
-		io.err(`${folder} could not be made, and nothing was left there: ${(error as Error).message}\n`);
+		io.err(`${folder} could not be created, and nothing was left there: ${(error as Error).message}\n`);
 		return 1;
 	}
 }
@@ -102,7 +102,7 @@ ${template.title}: made ${files} files in ${folder === "" ? "this folder" : fold
 
 ${lines.join("\n")}
 
-It runs as it is, without a key: its model is one of a few rules. ${template.realModel}
+It runs at once, without a key: its model follows a few fixed rules. ${template.realModel}
 `;
 }
 
@@ -122,13 +122,13 @@ function version(): string {
 
 function help(): string {
 	const width = Math.max(...templates.map(({ name }) => name.length)) + 3;
-	return `Makes a new Holdfast project that runs at once, without a key.
+	return `Creates a new Holdfast project that runs at once, without a key.
 
   npm create holdfast@latest [FOLDER] -- [--template NAME] [--yes]
 
   FOLDER            where it is made: new, or empty
   -t, --template    ${templates.map(({ name }) => name).join(", ")}
-  -y, --yes         asks nothing: ${defaults.folder} and ${defaults.template} where nothing was said
+  -y, --yes         asks nothing: uses ${defaults.folder} and ${defaults.template} unless given
   -v, --version     this program's version
   -h, --help        this text
 

@@ -42,9 +42,9 @@ export const templates: readonly Template[] = [
 	{
 		name: "project",
 		title: "Project",
-		hint: "agents, prompts, tools and hooks, each in a file of its own",
+		hint: "agents, prompts, tools and hooks, each in its own file",
 		scripts: [
-			{ script: "dev", what: "serves it at http://127.0.0.1:4280, and takes each change in" },
+			{ script: "dev", what: "serves it at http://127.0.0.1:4280, and applies each change" },
 			{ script: "test", what: "tests it, without a network" },
 		],
 		realModel: "For a real model replace the provider in agents/models/offline.ts.",
@@ -55,7 +55,7 @@ export const templates: readonly Template[] = [
 		hint: "a web chat that continues after a reload or a restart",
 		scripts: [
 			{ script: "dev", what: "serves it at http://localhost:3000" },
-			{ script: "build", what: "builds it; npm start serves what was built" },
+			{ script: "build", what: "builds it; npm start serves the build" },
 		],
 		realModel: `${key} agent/model.ts.`,
 	},

@@ -68,7 +68,7 @@ function contains({ network }: Allowed, address: Address): boolean {
 function readAllowed(entry: string): Allowed {
 	const invalid = new HoldfastError(
 		"DESTINATION_INVALID",
-		`${JSON.stringify(entry)} is no destination. Give an address, a range such as "10.0.0.0/8", or a host name; an address or a name may end with ":port".`,
+		`${JSON.stringify(entry)} is not a destination. Give an address, a range such as "10.0.0.0/8", or a host name; an address or a name may end with ":port".`,
 	);
 	if (typeof entry !== "string" || entry.length > 300) throw invalid;
 	if (entry.includes("/")) {
@@ -94,6 +94,6 @@ function blocked(url: URL, found: string): HoldfastError {
 	const where = found === hostOf(url) ? found : `${url.host} (${found})`;
 	return new HoldfastError(
 		"SSRF_BLOCKED",
-		`${where} is no public address. List it in \`allowPrivate\` where it may be reached.`,
+		`${where} is not a public address. List it in \`allowPrivate\` to allow it.`,
 	);
 }

@@ -79,7 +79,7 @@ function encodingsOf(message: IncomingMessage): readonly string[] {
 	message.destroy();
 	throw new HoldfastError(
 		"RESPONSE_INVALID",
-		`The answer is encoded as ${JSON.stringify(cutText(named.join(", "), 100))}, which was not asked for.`,
+		`The answer is encoded as ${JSON.stringify(cutText(named.join(", "), 100))}, which was not requested.`,
 	);
 }
 

@@ -65,21 +65,21 @@ function check(schema: string, { version, needs, foreign, changed }: State): voi
 	if (foreign)
 		throw new HoldfastError(
 			"journal_foreign",
-			`The schema "${schema}" holds tables that are not Holdfast's. It was left alone; give another \`schema\`.`,
+			`The schema "${schema}" contains tables that are not Holdfast's. It was not changed; give another \`schema\`.`,
 			{ data: { schema } },
 		);
 	if (needs > migrations.length)
 		throw new HoldfastError(
 			"journal_newer",
-			`The schema "${schema}" has version ${version}, and this release knows versions up to ${migrations.length}. ` +
-				"A newer release wrote it: upgrade, and nothing is lost. It was left alone.",
+			`The schema "${schema}" has version ${version}, and this release supports versions up to ${migrations.length}. ` +
+				"A newer release wrote it. Upgrade; the file is unchanged.",
 			{ data: { schema, version } },
 		);
 	if (changed !== undefined)
 		throw new HoldfastError(
 			"journal_outdated",
-			`The schema "${schema}" was made by a build before a release, whose step ${changed} was another one. It was left ` +
-				"alone: move it with that build to a file and from there with this one, or give another `schema`.",
+			`The schema "${schema}" was created by a pre-release build, whose step ${changed} was different. It was not ` +
+				"changed: move it to a file with that build and from there with this one, or give another `schema`.",
 			{ data: { schema, step: changed } },
 		);
 }

@@ -152,7 +152,7 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 		schema = "holdfast",
 	} = options;
 	if ((connectionString === undefined) === (pool === undefined))
-		throw invalid("connectionString", "given, or `pool` is, and not both");
+		throw invalid("connectionString", "given without `pool`, or absent with it");
 	if (connectionString !== undefined && !/^postgres(?:ql)?:\/\//.test(connectionString))
 		throw invalid("connectionString", "an address that begins with postgres://");
 	if (pool !== undefined && (typeof pool?.on !== "function" || typeof pool.connect !== "function"))

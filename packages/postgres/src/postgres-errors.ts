@@ -40,7 +40,7 @@ export function postgresError(error: unknown): HoldfastError {
 	if (code === "53100")
 		return new HoldfastError(
 			"disk_full",
-			"The journal has no space left. Everything committed is kept; free some space and try again.",
+			"The journal has no space left. Committed data is safe; free some space and try again.",
 			{ cause: error, retryable: true },
 		);
 	if (
@@ -51,7 +51,7 @@ export function postgresError(error: unknown): HoldfastError {
 	)
 		return new HoldfastError(
 			"journal_unavailable",
-			`Postgres does not let this user in, or has no such database: ${what}. Check the connection and the user's rights.`,
+			`Postgres rejected this user, or the database does not exist: ${what}. Check the connection and the user's permissions.`,
 			{ cause: error },
 		);
 	return new HoldfastError(
@@ -78,7 +78,7 @@ function poolExhausted(when: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"pool_exhausted",
 		`No connection of the Postgres pool became free ${when}. Give the pool more connections (\`max\`), ` +
-			"release its clients before you wait for a run, or give the host a `connectionString` and with it a pool of its own.",
+			"release its clients before you wait for a run, or give the host a `connectionString`, so that it has its own pool.",
 		{ retryable: true, ...(cause === undefined ? {} : { cause }) },
 	);
 }

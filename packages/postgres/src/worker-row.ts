@@ -110,7 +110,7 @@ export function workerRow(parts: WorkerParts): WorkerRow {
 		if (former.alive)
 			throw new HoldfastError(
 				"invalid_option",
-				`Another worker named "${parts.workerId}" lives; give each a \`workerId\` of its own.`,
+				`Another worker named "${parts.workerId}" is alive; give each worker its own \`workerId\`.`,
 				{ data: { option: "workerId" } },
 			);
 		await database.query(`DELETE FROM ${schema}.workers WHERE id = $1`, [former.id]);

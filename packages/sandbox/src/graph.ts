@@ -37,15 +37,15 @@ export function resolve({ filename, modules, imports }: Graph, from: string, spe
 		const base = from === filename && !modules.has(from) ? entryPath(filename) : from;
 		const path = normalizePath(`${base.slice(0, base.lastIndexOf("/") + 1)}${specifier}`);
 		if (path === undefined)
-			throw new Unresolved(specifier, `The module "${specifier}" lies above the root of the module graph`);
+			throw new Unresolved(specifier, `The module "${specifier}" is above the root of the module graph`);
 		if (modules.has(path)) return path;
 		if (path === normalizePath(entryPath(filename))) return filename;
 		throw new Unresolved(specifier, `The module graph has no module "${path}"`);
 	}
 	if (/^[a-z][a-z\d+.-]*:/i.test(specifier))
-		throw new Unresolved(specifier, `"${specifier}" is a URL: modules are never loaded from anywhere`);
+		throw new Unresolved(specifier, `"${specifier}" is a URL, and modules are never loaded from URLs`);
 	if (imports.has(specifier)) return specifier;
-	throw new Unresolved(specifier, `No import "${specifier}" was given`);
+	throw new Unresolved(specifier, `The import "${specifier}" was not provided`);
 }
 
 /** A label that is not a path, such as `<runCode>`, is at the root. */

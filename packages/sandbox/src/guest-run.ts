@@ -37,8 +37,7 @@ const [logsAtOnce, logBytesAtOnce] = [100, 128 * 1024];
 const stopMessages: Readonly<Record<Stop, string>> = {
 	stopped: "The run was terminated",
 	cpu: "The run was ended by the limit of computing time",
-	memory:
-		"What the guest reported, logged, returned and gave to calls that wait is larger than the memory limit",
+	memory: "The guest's reports, logs, result and arguments of waiting calls are larger than the memory limit",
 };
 
 /** A run in progress. */
@@ -207,7 +206,7 @@ export class GuestRun {
 			if (waitsFor === undefined) return;
 			if (waitsFor.promiseState === 0) {
 				if (this.#pending === 0) {
-					const message = "The run waits for a promise that nothing can settle any more";
+					const message = "The run waits for a promise that can no longer settle";
 					this.#fail("error", { error: { name: "Error", message }, isMemory: false });
 					return;
 				}

@@ -96,23 +96,24 @@ const reserved = new Set(
 
 /** @throws HoldfastError `invalid_code_options` */
 export function readRunOptions(source: unknown, options: CodeExecutionOptions, limits: Limits): RunOptions {
-	if (typeof source !== "string") throw invalid("The source is no string");
+	if (typeof source !== "string") throw invalid("The source is not a string");
 	checkOptionNames(options, codeExecutionNames, { of: "runCode()" });
 	checkOptionNames(options.execute, executeNames, { of: "`execute` of runCode()" });
 	const { execute = {}, imports = {}, modules = {}, globals = {}, language = "typescript", report } = options;
 	if (language !== "typescript" && language !== "javascript")
 		throw invalid(`language is "${String(language)}": give "typescript" or "javascript"`);
-	if (report !== undefined && typeof report !== "function") throw invalid("report is no function");
-	if (execute.args !== undefined && !Array.isArray(execute.args)) throw invalid("execute.args is no array");
-	if (execute.fn !== undefined && typeof execute.fn !== "string") throw invalid("execute.fn is no string");
+	if (report !== undefined && typeof report !== "function") throw invalid("report is not a function");
+	if (execute.args !== undefined && !Array.isArray(execute.args))
+		throw invalid("execute.args is not an array");
+	if (execute.fn !== undefined && typeof execute.fn !== "string") throw invalid("execute.fn is not a string");
 	for (const name of Object.keys(globals))
 		if (!identifier.test(name) || reserved.has(name))
 			throw invalid(`globals: "${name}" cannot be an identifier`);
 	for (const [specifier, names] of Object.entries(imports))
 		if (typeof names !== "object" || names === null)
-			throw invalid(`imports: "${specifier}" is no object of exports`);
+			throw invalid(`imports: "${specifier}" is not an object of exports`);
 	for (const [path, text] of Object.entries(modules))
-		if (typeof text !== "string") throw invalid(`modules: "${path}" is no source`);
+		if (typeof text !== "string") throw invalid(`modules: "${path}" is not a source`);
 	return {
 		fn: execute.fn ?? "default",
 		args: execute.args ?? [],

@@ -38,7 +38,7 @@ export function ownSandbox(options: SandboxOptions): OwnSandbox {
 	const sandbox: OwnSandbox = {
 		runCode(source: string, given: CodeExecutionOptions = {}) {
 			if (isClosed)
-				throw new HoldfastError("sandbox_closed", "The sandbox is closed: make another one", {
+				throw new HoldfastError("sandbox_closed", "The sandbox is closed: create another one", {
 					retryable: false,
 				});
 			const read = readRunOptions(source, given, limits);

@@ -23,7 +23,7 @@ async function serve({ words, replies }: ThreadData): Promise<void> {
 	}
 
 	function running(): GuestRun {
-		if (current === undefined) throw new Error("No run is under way");
+		if (current === undefined) throw new Error("No run is active");
 		return current;
 	}
 

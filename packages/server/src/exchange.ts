@@ -259,7 +259,7 @@ export class Exchange {
 	webSocket(sessionId: string, start: StartSource): Response {
 		const { upgrade } = this.#connection;
 		if (upgrade === undefined)
-			throw new HoldfastTypeError("invalid_argument", "The request asks for no WebSocket.");
+			throw new HoldfastTypeError("invalid_argument", "The request is not a WebSocket upgrade.");
 		upgrade({ ...this.#open(sessionId, start), isWhole: true });
 		return new Response(null);
 	}

@@ -139,7 +139,7 @@ function mount(routes: readonly Route[], parts: Parts): Hono<Environment> {
 		});
 	}
 	app.notFound(() => {
-		throw new HoldfastError("route_not_found", "There is nothing here. See /openapi.json.");
+		throw new HoldfastError("route_not_found", "This path does not exist. See /openapi.json.");
 	});
 	app.onError((error, { env }) => answerError(error, env.visit, parts));
 	return app;

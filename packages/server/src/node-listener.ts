@@ -183,10 +183,10 @@ function notUnderstood(): HoldfastError {
 }
 
 function unavailable(hostname: string, port: number, cause: NodeJS.ErrnoException): HoldfastError {
-	const why = cause.code === "EADDRINUSE" ? "something listens there already" : (cause.code ?? cause.message);
+	const why = cause.code === "EADDRINUSE" ? "another program listens there" : (cause.code ?? cause.message);
 	return new HoldfastError(
 		"address_unavailable",
-		`The server cannot listen on ${hostname}, port ${port}: ${why}. Choose another port; 0 takes a free one.`,
+		`The server cannot listen on ${hostname}, port ${port}: ${why}. Choose another port; 0 selects a free one.`,
 		{ cause },
 	);
 }

@@ -192,7 +192,7 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
 	if (options.authenticate !== undefined && options.apiKeys !== undefined)
 		throw new HoldfastError(
 			"conflicting_options",
-			"Both `authenticate` and `apiKeys` say who a caller is. Give one of them.",
+			"Both `authenticate` and `apiKeys` identify callers. Give one of them.",
 		);
 	const counted = (["maxConcurrentRuns", "maxStreams"] as const).find(
 		(name) => typeof options[name] === "number",
@@ -200,7 +200,7 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
 	if (counted !== undefined && options.service?.sharesFollowing === false)
 		throw new HoldfastError(
 			"conflicting_options",
-			`\`${counted}\` cannot be kept here: nothing outlives a request of this service, so nobody would count down. Have the service count.`,
+			`\`${counted}\` cannot be enforced here, because nothing outlives a request of this service. Let the service count.`,
 		);
 	const authenticator = authenticatorOf(options);
 	return {
@@ -250,7 +250,7 @@ function checkedOrigin(origin: string): string {
 	if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
 	throw new HoldfastError(
 		"invalid_option",
-		`\`cors\` has "${origin}", which is no origin. Give scheme, host and port only: "https://app.example.com".`,
+		`\`cors\` has "${origin}", which is not an origin. Give scheme, host and port only: "https://app.example.com".`,
 	);
 }
 

@@ -58,8 +58,8 @@ export async function makeService(all: ServedAgent): Promise<OwnService> {
 		throw new HoldfastError(
 			"conflicting_options",
 			given === undefined
-				? "The agent has a `host` of its own, and `db` names another store. Give one."
-				: "Both `host` and `db` say where sessions live. Give one.",
+				? "The agent has its own `host`, and `db` names another store. Give one."
+				: "Both `host` and `db` define where sessions are stored. Give one.",
 		);
 	if (host !== undefined) return { service: sessionService({ ...options, host }), closeHost: async () => {} };
 	// Loaded here: with a given host, nothing of Node's is needed.

@@ -79,7 +79,7 @@ function makeSlots({ maxConcurrentRuns, maxStreams }: ResolvedOptions): TenantSl
 	return {
 		runs: new Slots(
 			maxConcurrentRuns,
-			(taken) => `${taken} runs are under way, which is the limit. Wait until one has ended.`,
+			(taken) => `${taken} runs are active, which is the limit. Wait until one has ended.`,
 		),
 		places: new Slots(
 			maxStreams,

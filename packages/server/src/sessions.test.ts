@@ -324,7 +324,7 @@ test("an expired call fails, the server resumes the run and logs the failure, an
 			role: "tool",
 			toolCallId: call?.id,
 			isError: true,
-			output: 'Nobody gave the result of "ask_user" within 20 ms.',
+			output: 'No result of "ask_user" arrived within 20 ms.',
 		},
 		{ role: "assistant", content: [{ type: "text", text: "Never mind." }] },
 	]);

@@ -74,10 +74,10 @@ export interface RemoteAgent extends AnyTool {
 const parameters = {
 	type: "object",
 	properties: {
-		prompt: { type: "string", minLength: 1, description: "The task, with all that is needed to do it." },
+		prompt: { type: "string", minLength: 1, description: "The task, with everything needed to do it." },
 		task: {
 			type: "string",
-			description: "Only to answer a task that asked for input: its id. The prompt is then the answer.",
+			description: "To answer a task that requires input: the task's id. The prompt is the answer.",
 		},
 	},
 	required: ["prompt"],
@@ -154,7 +154,7 @@ async function connect({
 		return { client, card: await client.getAgentCard() };
 	} catch (error) {
 		const why = messageOf(error);
-		throw new HoldfastError("a2a_unreachable", `There is no A2A agent that can be used at ${url}: ${why}`, {
+		throw new HoldfastError("a2a_unreachable", `There is no usable A2A agent at ${url}: ${why}`, {
 			cause: error,
 			retryable: true,
 			data: { url: `${url}` },

@@ -269,7 +269,7 @@ describe.each(bindings)("by %s", (spoken) => {
 		expect(seen.at(-1)).toBe("statusUpdate");
 		expect(textsOf(await get(client, task))).toEqual(["Here."]);
 		const again = client.resubscribeTask({ tenant: "", id: task.id });
-		await expect(again.next()).rejects.toThrow(/completed already/);
+		await expect(again.next()).rejects.toThrow(/already completed/);
 	});
 
 	test("cancelling ends the task, once", async () => {
@@ -280,7 +280,7 @@ describe.each(bindings)("by %s", (spoken) => {
 		const cancelled = await client.cancelTask({ tenant: "", id: task.id, metadata: undefined });
 		expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
 		await expect(client.cancelTask({ tenant: "", id: task.id, metadata: undefined })).rejects.toThrow(
-			/cancelled already/,
+			/already cancelled/,
 		);
 		await expect(send(client, say("Go on.", { taskId: task.id }))).rejects.toThrow(/cancelled/);
 	});
@@ -415,8 +415,10 @@ test("invalid messages, tasks and operations are rejected", async () => {
 	const { client, url } = await serve({ model: scriptedModel(["Hello."]) });
 	const gone = taskIdOf({ contextId: "gone", start: "1.0.0" });
 	for (const id of [gone, "", "%%%"]) {
-		await expect(get(client, { id }), id).rejects.toThrow(/no such task/);
-		await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toThrow(/no such task/);
+		await expect(get(client, { id }), id).rejects.toThrow(/task does not exist/);
+		await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toThrow(
+			/task does not exist/,
+		);
 	}
 	await expect(send(client, say("?", { messageId: "" }))).rejects.toThrow(/messageId/);
 	await expect(send(client, say("?", { role: Role.ROLE_AGENT }))).rejects.toThrow(/role/);
@@ -459,7 +461,7 @@ test("over HTTP+JSON a rejection has the status and the shape that its clients e
 	});
 	const gone = taskIdOf({ contextId: "gone", start: "1.0.0" });
 	for (const id of [gone, "no-task", "%25", "%E0%A4%A"]) {
-		expect(await ask(`/tasks/${id}`), id).toEqual([404, expect.stringContaining("no such task")]);
+		expect(await ask(`/tasks/${id}`), id).toEqual([404, expect.stringContaining("task does not exist")]);
 		expect(await ask(`/tasks/${id}:subscribe`, post("")), id).toEqual([404, expect.any(String)]);
 	}
 	expect(await ask("/message:send", post("{"))).toEqual([400, expect.stringContaining("JSON")]);
@@ -492,7 +494,7 @@ test("callers see only their own tasks, and anonymous callers are rejected every
 	const as = (user: string) => ({ serviceParameters: { "x-user": user } });
 	const task = (await client.sendMessage(request(say("?")), as("ada"))) as Task;
 	expect((await client.getTask({ tenant: "", id: task.id }, as("ada"))).id).toBe(task.id);
-	await expect(client.getTask({ tenant: "", id: task.id }, as("bob"))).rejects.toThrow(/no such task/);
+	await expect(client.getTask({ tenant: "", id: task.id }, as("bob"))).rejects.toThrow(/task does not exist/);
 	expect((await fetch(`${url}/a2a`, { method: "POST", body: "{}" })).status).toBe(401);
 });
 

@@ -99,7 +99,7 @@ export class AgentHandler implements A2ARequestHandler {
 		return this.#asked(context, async (state) => {
 			const place = placeOf(id);
 			const { view } = await this.#read(place, state, "now");
-			if (isOver(view)) throw new TaskNotCancelableError(`The task is ${view.status} already.`);
+			if (isOver(view)) throw new TaskNotCancelableError(`The task is already ${view.status}.`);
 			await this.#service.stop(state.caller, sessionIdOf(place.contextId));
 			return (await this.#read(place, state, "now")).task();
 		});
@@ -112,7 +112,7 @@ export class AgentHandler implements A2ARequestHandler {
 		const place = await this.#asked(context, async (state) => {
 			const found = placeOf(id);
 			const { view } = await this.#read(found, state, "now");
-			if (isOver(view)) throw new UnsupportedOperationError(`The task is ${view.status} already.`);
+			if (isOver(view)) throw new UnsupportedOperationError(`The task is already ${view.status}.`);
 			return found;
 		});
 		yield* this.#stream(place, stateOf(context));
@@ -128,7 +128,7 @@ export class AgentHandler implements A2ARequestHandler {
 				const tasks = (await this.#tasksOf(contextId, state)).filter(wanted).reverse();
 				const from = pageToken === "" ? 0 : Number.parseInt(pageToken, 10);
 				if (!Number.isSafeInteger(from) || from < 0)
-					throw new RequestMalformedError("`pageToken` is not one of this server.");
+					throw new RequestMalformedError("`pageToken` does not come from this server.");
 				const next = from + limit < tasks.length ? String(from + limit) : "";
 				const shown = tasks.slice(from, from + limit).map((log) => log.task(historyLength));
 				return { ...page(shown, next), totalSize: tasks.length };
@@ -167,11 +167,11 @@ export class AgentHandler implements A2ARequestHandler {
 			const { view } = await this.#read(place, { caller, signal }, "now");
 			const sessionId = sessionIdOf(place.contextId);
 			if (message.contextId !== "" && message.contextId !== place.contextId)
-				throw new RequestMalformedError("The task is of another context.");
+				throw new RequestMalformedError("The task belongs to another context.");
 			const { backgroundToolCalls = [] } = (await this.#service.get(caller, sessionId)) ?? {};
 			if (view.pending === undefined && backgroundToolCalls.length === 0)
 				throw new UnsupportedOperationError(
-					`The task is ${view.status}; it takes a message only while it waits. Send one without \`taskId\` to begin another in its context.`,
+					`The task is ${view.status}; it accepts a message only while it waits. To start another task in its context, send a message without \`taskId\`.`,
 				);
 			const { pending = backgroundToolCalls } = view;
 			const calls = pending === backgroundToolCalls ? pending : [...pending, ...backgroundToolCalls];
@@ -190,7 +190,7 @@ export class AgentHandler implements A2ARequestHandler {
 		signal.throwIfAborted();
 		for await (const batch of this.#service.follow(caller, sessionId, { after, until: "never", signal }))
 			for (const { id, event } of batch) if (event.type === "session_start") return { contextId, start: id };
-		throw new TaskNotFoundError("The context was deleted before its task began.");
+		throw new TaskNotFoundError("The context was deleted before its task started.");
 	}
 
 	async #read(place: TaskPlace, { caller, signal }: CallState, until: "now" | "rest"): Promise<TaskLog> {
@@ -262,7 +262,7 @@ export class AgentHandler implements A2ARequestHandler {
 function refused(error: unknown): Error {
 	const { code, message, status } = refusalOf(error);
 	if (code === "session_not_found" || code === "invalid_event_id" || code === "events_expired")
-		return new TaskNotFoundError("There is no such task.");
+		return new TaskNotFoundError("The task does not exist.");
 	return status < 500 ? new RequestMalformedError(message) : new Error(message, { cause: error });
 }
 
@@ -272,7 +272,7 @@ function stateOf(context: ServerCallContext): CallState {
 
 function placeOf(taskId: string): TaskPlace {
 	const place = readTaskId(taskId);
-	if (place === undefined) throw new TaskNotFoundError("There is no such task.");
+	if (place === undefined) throw new TaskNotFoundError("The task does not exist.");
 	return place;
 }
 

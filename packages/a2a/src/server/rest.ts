@@ -134,7 +134,7 @@ async function list(
 	const pageSize = count(query, "pageSize", 1);
 	const after = query.get("statusTimestampAfter") || undefined;
 	if (after !== undefined && Number.isNaN(Date.parse(after)))
-		throw new RequestMalformedError("`statusTimestampAfter` is no time.");
+		throw new RequestMalformedError("`statusTimestampAfter` is not a time.");
 	const found = await handler.listTasks(
 		{
 			tenant: "",
@@ -176,7 +176,7 @@ function readSend(request: Request, body: string): SendMessageRequest {
 	try {
 		read = SendMessageRequest.fromJSON(JSON.parse(body));
 	} catch {
-		throw new RequestMalformedError("The body is no JSON of a message.");
+		throw new RequestMalformedError("The body is not a message in JSON.");
 	}
 	if (!read.message?.messageId) throw new RequestMalformedError("`message.messageId` is missing.");
 	return read;

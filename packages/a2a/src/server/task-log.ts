@@ -21,7 +21,8 @@ const states = {
 	cancelled: TaskState.TASK_STATE_CANCELED,
 } as const;
 
-const inBackground = "Tasks in the background wait. This task does not wait for them, but takes the answers.";
+const inBackground =
+	"Background tasks are waiting. This task does not wait for them, but accepts the answers.";
 
 /** Id of the one artifact of a task: the agent's answer. */
 const artifactId = "answer";

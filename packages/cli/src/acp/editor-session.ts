@@ -160,7 +160,7 @@ export class EditorSession {
 	async #withoutApprovals(end: End, calls: readonly PendingToolCall[]): Promise<End> {
 		if (calls.length === 0 && end.wait?.until !== undefined) return this.#afterWait(end.runId);
 		const what = calls.length === 0 ? "a message" : calls.map(({ toolName }) => toolName).join(", ");
-		await this.#tell(notice("warning", `The agent waits for ${what}, from outside this editor.`));
+		await this.#tell(notice("warning", `The agent waits for ${what}, which this editor cannot give.`));
 		return end;
 	}
 

@@ -122,7 +122,10 @@ export class EditorSessions {
 		heads.sort((one, other) => other.updatedAt - one.updatedAt || (one.key < other.key ? -1 : 1));
 		const from = cursor == null ? 0 : heads.findIndex((head) => cursorOf(head) === cursor) + 1;
 		if (cursor != null && from === 0)
-			throw RequestError.invalidParams({ cursor }, "The session at this position has changed. List again.");
+			throw RequestError.invalidParams(
+				{ cursor },
+				"The session at this position has changed. List the sessions again.",
+			);
 		const sessions: ListSessionsResponse["sessions"] = [];
 		for (const head of heads.slice(from)) {
 			const settings = readSettings(command.db, head.key);
@@ -172,9 +175,7 @@ export class EditorSessions {
 			if (open.host !== host) {
 				await open.agent.close();
 				await servers?.close();
-				throw new UsageError(
-					`The agent of ${setup.agent} has a host of its own. Leave it out, and give --db.`,
-				);
+				throw new UsageError(`The agent of ${setup.agent} sets its own host. Remove it, and pass --db.`);
 			}
 			const session = new EditorSession({ client, open, setup, servers });
 			keepSettings(this.#parts.command.db, setup);

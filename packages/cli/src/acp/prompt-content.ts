@@ -32,7 +32,7 @@ function contentOf(block: ContentBlock): UserContent {
 					type: "text",
 					text: `<file uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</file>`,
 				};
-			throw refused("an embedded file that is no text");
+			throw refused("an embedded file that is not text");
 		}
 		default:
 			throw refused(`content of the type ${JSON.stringify(block.type)}`);

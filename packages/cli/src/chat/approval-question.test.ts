@@ -56,7 +56,7 @@ test("a single text is edited directly, other arguments as JSON", async () => {
 	expect(text.asked[1]).toMatchObject({ text: "Edit command, then press Enter.", draft: "npm test" });
 	const json = ask({ a: 1, b: [2] }, ["e", "{", "[]", '{"a":3}']);
 	expect(await json.decision).toEqual({ type: "edit", input: { a: 3 } });
-	expect(json.notes).toEqual(["This is no valid JSON.", "The arguments must be a JSON object."]);
+	expect(json.notes).toEqual(["This is not valid JSON.", "The arguments must be a JSON object."]);
 	expect(json.asked[2]?.draft).toBe("{");
 });
 

@@ -58,7 +58,7 @@ async function edit(given: Input, ask: Ask, note: (text: string) => void): Promi
 			if (typeof input === "object" && input !== null && !Array.isArray(input)) return input as Input;
 			note("The arguments must be a JSON object.");
 		} catch {
-			note("This is no valid JSON.");
+			note("This is not valid JSON.");
 		}
 		draft = said;
 	}

@@ -24,7 +24,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 			{ text: `${"very ".repeat(20).trim()}! You are welcome.` },
 		);
 		const terminal = new Terminal(["chat", "--model", model.model], { folder });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		terminal.type("What of @no");
 		await terminal.shows("@no");
 		terminal.press("Tab");
@@ -67,7 +67,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		const first = await run(["run", "Which lamp?", "--model", model.model, "--session", "lamps"], { folder });
 		expect(first.code).toBe(0);
 		const terminal = new Terminal(["chat", "--model", model.model, "--session", "here"], { folder });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		terminal.type("/");
 		await terminal.shows(/❯ help .*\n/);
 		terminal.type("res");
@@ -111,7 +111,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 			{ text: "Here again." },
 		);
 		const terminal = new Terminal(["chat", "--model", model.model], { folder });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		await terminal.say("Tell me all.");
 		await model.asked(1);
 		await terminal.shows("Esc to interrupt");
@@ -146,7 +146,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 			text: "I stopped.",
 		});
 		const terminal = new Terminal(["chat", "--model", model.model, "--allow-write"], { folder });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		await terminal.say("Change it.");
 		await terminal.shows(/-one\n\+two/);
 		await terminal.shows("or type a reason");
@@ -185,7 +185,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 			{ text: "So is the third." },
 		);
 		const terminal = new Terminal(["chat", "--model", model.model, "--allow-write"], { folder });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		await terminal.say("Write.");
 		await terminal.shows("always for changes in src/, until you leave this session");
 		terminal.type("a");
@@ -231,7 +231,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 			{ text: "Here again." },
 		);
 		const terminal = new Terminal(["chat", "--model", model.model, "--allow-shell"], { folder });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		await terminal.say("Try it.");
 		await terminal.shows("$ echo the-lamp-is-green; exit 3");
 		await terminal.shows("always for the command echo the-lamp-is-green; exit 3");
@@ -302,7 +302,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 			{ text: "Done.", after: held.promise },
 		);
 		const terminal = new Terminal(["chat", "--model", model.model, "--allow-write"], { folder, rows: 20 });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		await terminal.say("Go.");
 		await terminal.shows(/Plan: 1 of 2 done\n✓ Read the notes\n▸ Change them\n/);
 		terminal.press("C-o");
@@ -342,7 +342,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 			columns: 120,
 			environment: { HOLDFAST_CONTEXT_WINDOW: "200" },
 		});
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		await terminal.say("Hello.");
 		await terminal.shows("context 50 of 200 (25%)");
 		await terminal.say("Change both.");
@@ -385,7 +385,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		const folder = temporaryFolder();
 		const model = await server("hang", { text: "Done at last." });
 		const terminal = new Terminal(["chat", "--model", model.model, "--session", "s"], { folder });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		await terminal.say("Work.");
 		await model.asked(1);
 		terminal.press("C-d");
@@ -400,7 +400,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		const agent = join(import.meta.dirname, "approval-agent.fixture.ts");
 		const argv = ["chat", "--agent", agent, "--session", "s"];
 		const terminal = new Terminal(argv, { folder });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		await terminal.say("Clean up.");
 		await terminal.shows("or type a reason");
 		await terminal.say("/quit");
@@ -418,7 +418,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		const command = "echo a\u001b[8m hidden\u001b[0m";
 		const model = await server({ tool: "shell", arguments: { command } }, { text: "Done." });
 		const terminal = new Terminal(["chat", "--model", model.model, "--allow-shell"], { folder });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		await terminal.say("Go.");
 		await terminal.shows("or type a reason");
 		await terminal.say("e");
@@ -435,7 +435,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		const folder = temporaryFolder();
 		const model = await server({ text: "One." }, { text: "We said one." }, { text: "Two." });
 		const terminal = new Terminal(["chat", "--model", model.model, "--session", "first"], { folder });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		await terminal.say("Count.");
 		await terminal.shows("One.");
 		await terminal.say("/cost");
@@ -486,7 +486,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		const asked = (at: number): string => textOf(model.requests[at]?.messages);
 		const argv = ["chat", "--model", model.model, "--session", "first"];
 		const terminal = new Terminal(argv, { folder });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		await terminal.say("Count to one.");
 		await terminal.shows("One.");
 		await terminal.say("/compact");

@@ -50,7 +50,7 @@ interface ChatCommand {
 const MOST_SESSIONS = 20;
 
 const INIT =
-	"Write AGENTS.md for this folder: what the project is, how to build and test it, its structure, and its conventions, in at most 60 lines. " +
+	"Write AGENTS.md for this folder: what the project is, how to build and test it, its structure and its conventions, in at most 60 lines. " +
 	"Read what you need first. If there is an AGENTS.md, improve it and keep what is right.";
 
 const commands: readonly ChatCommand[] = [
@@ -125,7 +125,7 @@ const commands: readonly ChatCommand[] = [
 	{
 		name: "undo",
 		argument: "",
-		help: "take the last turn back: its messages, and its approved changes of files",
+		help: "undo the last turn: its messages and its approved file changes",
 		when: "idle",
 		async run({ conversation }) {
 			const { setup, host, transcript } = conversation;
@@ -138,7 +138,7 @@ const commands: readonly ChatCommand[] = [
 			transcript.note(`Undone: ${oneLine(turn.text, 100)}`);
 			if (restored.length > 0) transcript.note(`Restored ${restored.join(", ")}.`);
 			if (left.length > 0)
-				transcript.note(`Left alone, because changed since: ${left.join(", ")}.`, "warning");
+				transcript.note(`Not restored, because they have changed since: ${left.join(", ")}.`, "warning");
 			transcript.note(`Continuing in ${to}. ${setup.key} still contains the turn.`, "quiet");
 		},
 	},
@@ -260,10 +260,9 @@ const commands: readonly ChatCommand[] = [
 			if (rule !== undefined) {
 				asking.approvals.revoke(rule);
 				transcript.note(`Revoked. This requires approval again: ${label}.`);
-			} else if (label !== "") transcript.note(`There is no such rule: ${oneLine(label, 100)}.`, "warning");
-			else if (rules.length === 0) transcript.note("Every call is asked about: no rule approves any.");
-			else
-				transcript.note(`Approved without a question:\n${rules.map((each) => `• ${each.label}`).join("\n")}`);
+			} else if (label !== "") transcript.note(`No such rule: ${oneLine(label, 100)}.`, "warning");
+			else if (rules.length === 0) transcript.note("No rules: every call requires your approval.");
+			else transcript.note(`Approved automatically:\n${rules.map((each) => `• ${each.label}`).join("\n")}`);
 		},
 	},
 	{
@@ -352,7 +351,7 @@ export async function runChatCommand(text: string, parts: CommandParts): Promise
 	if (command === undefined)
 		return transcript.note(`Unknown command: /${oneLine(word, 40)}. See /help.`, "warning");
 	if (command.when === "idle" && isBusy)
-		return transcript.note(`/${name} has to wait until the agent is done; Esc interrupts it.`, "warning");
+		return transcript.note(`/${name} is not available while the agent works; Esc interrupts it.`, "warning");
 	try {
 		await command.run(parts, argument.trim());
 	} catch (error) {
@@ -368,9 +367,9 @@ function helpText(): string {
 		"Enter sends your message; while the agent works, the message reaches it before its next step.",
 		"Esc interrupts the agent. Press Ctrl-C twice to leave.",
 		"Alt-Enter, Ctrl-J or a \\ at the end of the line start a new line. Up and Down recall earlier messages.",
-		"@path reads a file into your message, and #KEY another session. A message of #KEY alone continues that session.",
+		"@path reads a file into your message, and #KEY another session. A message that is only #KEY continues that session.",
 		"!COMMAND runs a command in the folder after your approval; the next message tells the agent what it printed.",
-		"Ctrl-O opens the last call or thought in full; Left and Right show others.",
+		"Ctrl-O opens the last call or reasoning in full; Left and Right show others.",
 		"/, @ and # open a menu: Up and Down choose, Tab inserts, Esc closes it. Ctrl-R searches earlier messages.",
 	].join("\n");
 }

@@ -102,7 +102,7 @@ async function runOwn(conversation: Conversation, command: string, isTyped: bool
 	if (!isTyped)
 		return transcript.note("Commands with ! need a terminal, because they require approval.", "warning");
 	if (isBusy)
-		return transcript.note("A command has to wait until the agent is done; Esc interrupts it.", "warning");
+		return transcript.note("Commands are not available while the agent works; Esc interrupts it.", "warning");
 	transcript.note(`! ${printable(command)}`, "quiet");
 	await conversation.runCommand(command);
 }

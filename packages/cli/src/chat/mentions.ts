@@ -58,7 +58,7 @@ export async function withFiles(
 			}
 			const content = (await read?.run({ path })) ?? "";
 			if (content.length > left)
-				throw new ToolRefusal("file_too_large", `"${path}" is more than fits in one message.`);
+				throw new ToolRefusal("file_too_large", `"${path}" is too large for one message.`);
 			left -= content.length;
 			parts.push(content);
 			files.push(path);

@@ -9,7 +9,7 @@ const usage = (inputTokens: number, outputTokens: number) => ({
 
 test("answers without reported usage count as unknown, not as none", () => {
 	const spending = new Spending();
-	expect(spending.text).toBe("nothing used yet");
+	expect(spending.text).toBe("no usage yet");
 	spending.add(usage(0, 0), undefined);
 	expect(spending.text).toBe("tokens unknown, cost unknown");
 	spending.add(usage(1_000, 20), 0.5);

@@ -47,7 +47,7 @@ export class Spending {
 
 	/** The usage in a few words. */
 	get text(): string {
-		if (this.#answers === 0) return "nothing used yet";
+		if (this.#answers === 0) return "no usage yet";
 		const rate = Math.min(100, Math.round((100 * this.#cached) / Math.max(1, this.#input)));
 		// A provider that reports no cache looks like one that read nothing from it.
 		const cached = this.#cached > 0 ? ` (${rate}% cached)` : "";

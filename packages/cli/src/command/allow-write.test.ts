@@ -161,7 +161,7 @@ describe("without a terminal", () => {
 		await project.serve([{ text: "Yes." }]);
 		const ask = ["run", "What is green?", "--dir", "project"];
 		const { code, stdout } = await run([...ask, "--allow-write"], { folder: project.folder });
-		expect([code, stdout.includes("it will change no file")]).toEqual([0, true]);
+		expect([code, stdout.includes("it changes no files")]).toEqual([0, true]);
 		await run([...ask, "--model", project.server.model], { folder: project.folder });
 		expect(JSON.stringify(project.server.requests)).not.toContain("write_file");
 	});
@@ -263,7 +263,7 @@ describe("a process that is killed", () => {
 		writeFileSync(file("lamp.txt"), "Mine is green.\n");
 		expect((await run(["resume", "s"], { folder: project.folder })).code).toBe(0);
 		expect([lamp(), project.isClean()]).toEqual(["Mine is green.\n", true]);
-		expect(lastMessages()).toContain("is not what it was when this change was approved");
+		expect(lastMessages()).toContain("has changed since this change was approved");
 	});
 
 	test("after the approval and before the write makes the change when it is resumed", async () => {

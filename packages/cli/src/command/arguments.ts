@@ -184,9 +184,9 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 /** Returns advice about an option that a command does not have. */
 function adviceFor(name: string, option: OptionName): string {
 	if (option === "dir" && known[name]?.includes("project") === true)
-		return `The folder of a project is given as: holdfast ${name} DIR, or --project DIR.`;
+		return `Give the folder of a project as: holdfast ${name} DIR, or --project DIR.`;
 	if (name === "dev" && known.serve?.includes(option) === true)
-		return "dev serves a project to you alone. To serve it to others: holdfast serve DIR.";
+		return "dev serves a project only to you. To serve it to others: holdfast serve DIR.";
 	return `See: holdfast ${name} --help.`;
 }
 
@@ -235,7 +235,7 @@ export function parseCommand(
 		const words = rest.filter((word) => word !== "-");
 		const readsInput = words.length < rest.length;
 		const task = words.length === 0 ? undefined : words.join(" ").trim();
-		if (task === "") throw new UsageError('The task is empty. Say what to do: holdfast run "your task".');
+		if (task === "") throw new UsageError('The task is empty. Give a task: holdfast run "your task".');
 		return { name, task, readsInput, session: values.session, ...common, ...how, ...mayWrite };
 	}
 	if (name === "db") return { name, task: readDatabaseTask(rest, values, base), ...common };
@@ -259,9 +259,7 @@ export function parseCommand(
 	const wanted = Object.hasOwn(takes, name) ? takes[name as keyof typeof takes] : undefined;
 	const limit = wanted === undefined ? 0 : 1;
 	if (rest.length > limit)
-		throw new UsageError(
-			`"holdfast ${name}" takes ${wanted ?? "no arguments"}; "${rest[limit]}" is too much.`,
-		);
+		throw new UsageError(`"holdfast ${name}" takes ${wanted ?? "no arguments"}; remove "${rest[limit]}".`);
 	if (name === "chat") {
 		const { session, plain = false, yes = false } = values;
 		return { name, session, plain, yes, ...common, ...how, ...mayChange, agent };
@@ -290,7 +288,7 @@ export function parseCommand(
 		);
 		if ((read.agent ?? project) !== undefined && theAssistants !== undefined)
 			throw new UsageError(
-				`The option --${theAssistants} is the assistant's: ${project ?? `the agent of ${read.agent}`} says by itself what it works with. Leave one of them out.`,
+				`The option --${theAssistants} applies only to the assistant: ${project ?? `the agent of ${read.agent}`} has its own settings. Omit one of them.`,
 			);
 		return {
 			name,

@@ -98,7 +98,7 @@ describe("run in a pipe", () => {
 
 	test("rejects invalid tasks: an empty one that it would have to wait for, and one that is too long", async () => {
 		const nothing = await run(["run", "-"], { folder });
-		expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining("Nothing was piped in")]);
+		expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining("The piped input is empty")]);
 		const much = await run(["run"], { folder, piped: "word ".repeat(300_000) });
 		expect([much.code, much.stderr]).toEqual([2, expect.stringContaining("1000000 characters")]);
 	});
@@ -354,7 +354,7 @@ describe("sessions and show", () => {
 	])("reject the path of a file that is not a database, and create none: %s", async (...argv) => {
 		const { code, stdout, stderr } = await run([...argv, "--db", "no/such.db"], { folder });
 		expect([code, stdout, existsSync(join(folder, "no"))]).toEqual([2, "", false]);
-		expect(stderr).toMatch(/There is no database \S+no\/such\.db\. Give its path: --db PATH\.$/m);
+		expect(stderr).toMatch(/The database \S+no\/such\.db does not exist\. Give its path: --db PATH\.$/m);
 	});
 });
 

@@ -51,7 +51,7 @@ export function readDatabaseTask(
 	const [name, ...rest] = words;
 	if (name === undefined || !Object.hasOwn(known, name))
 		throw new UsageError(
-			`${name === undefined ? "What shall be done?" : `There is no task "${name}".`} Tasks: check, backup, prune, vacuum, move. See: holdfast db --help.`,
+			`${name === undefined ? "No task was given." : `There is no task "${name}".`} Tasks: check, backup, prune, vacuum, move. See: holdfast db --help.`,
 		);
 	const task = name as DatabaseTask["name"];
 	for (const option of allOptions)
@@ -60,7 +60,7 @@ export function readDatabaseTask(
 	const most = task === "backup" ? 1 : task === "move" ? 2 : 0;
 	if (rest.length > most)
 		throw new UsageError(
-			`"holdfast db ${task}" takes ${["no arguments", "one path", "two databases"][most]}; "${rest[most]}" is too much.`,
+			`"holdfast db ${task}" takes ${["no arguments", "one path", "two databases"][most]}; remove "${rest[most]}".`,
 		);
 	switch (task) {
 		case "check":
@@ -70,7 +70,7 @@ export function readDatabaseTask(
 		case "backup": {
 			const [to] = rest;
 			if (to === undefined || to === "")
-				throw new UsageError("Where to? Give the path of the copy: holdfast db backup DEST.");
+				throw new UsageError("No destination was given. Give the path of the copy: holdfast db backup DEST.");
 			return { name: task, to: resolve(base, to), existing: values.force === true ? "replace" : "keep" };
 		}
 		case "move":
@@ -79,7 +79,7 @@ export function readDatabaseTask(
 			const { keep, "older-than": olderThan, "fold-older-than": foldOlderThan } = values;
 			if (olderThan === undefined && foldOlderThan === undefined)
 				throw new UsageError(
-					"How old? Give an age, and look first: holdfast db prune --older-than 30d --dry-run.",
+					"No age was given. Try a dry run first: holdfast db prune --older-than 30d --dry-run.",
 				);
 			if (keep !== undefined && !/^\d{1,9}$/.test(keep))
 				throw new UsageError(`The option --keep takes a number of sessions, not "${keep}".`);
@@ -97,13 +97,13 @@ export function readDatabaseTask(
 function readMove([from, to]: readonly string[], base: string): DatabaseTask {
 	if (!from || !to)
 		throw new UsageError(
-			"From where to where? Give both: holdfast db move .holdfast/holdfast.db postgres://…, or the other way round.",
+			"Give a source and a destination: holdfast db move .holdfast/holdfast.db postgres://…, or the other way round.",
 		);
 	if (isServer(from) === isServer(to))
 		throw new UsageError(
 			isServer(from)
-				? '"holdfast db move" goes from a file to a server, or back. From a server to another: pg_dump and pg_restore.'
-				: '"holdfast db move" goes from a file to a server, or back. A copy of a file: holdfast db backup DEST.',
+				? '"holdfast db move" moves from a file to a server, or back. Between servers, use pg_dump and pg_restore.'
+				: '"holdfast db move" moves from a file to a server, or back. To copy a file: holdfast db backup DEST.',
 		);
 	return { name: "move", from: databaseFrom(base, from), to: databaseFrom(base, to) };
 }

@@ -74,7 +74,7 @@ describe("eval", () => {
 
 	test.for([
 		[["eval"], /takes one file/],
-		[["eval", "nowhere.mjs"], /There is no file/],
+		[["eval", "nowhere.mjs"], /The file .* does not exist/],
 		[["eval", "other.mjs"], /exports no scenarios/],
 		[["eval", "cases.mjs", "--repetitions", "0"], /--repetitions takes a whole number/],
 		[["eval", "cases.mjs", "--tolerance", "much"], /--tolerance takes a number/],

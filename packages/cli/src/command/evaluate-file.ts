@@ -90,7 +90,7 @@ function worse(regressions: readonly Regression[]): string {
 	if (regressions.length === 0) return "";
 	const lines = regressions.map(({ scenario, metric, before, after }) =>
 		metric === "missing"
-			? `worse: ${scenario} is not there any more`
+			? `worse: ${scenario} is missing`
 			: `worse: ${scenario} ${metric}: ${round(before)} before, ${round(after)} now`,
 	);
 	return `\n${lines.join("\n")}\n`;

@@ -25,14 +25,14 @@ export async function forkSession(
 			throw new UsageError(`There is no session "${session}" in ${db}. See: holdfast sessions.`);
 		if (key !== session)
 			throw new UsageError(
-				`The session "${session}" is a server's, which keeps more of it than a fork copies. Begin another one with its messages.`,
+				`The session "${session}" belongs to a server, which stores more of it than a fork copies. Start another session with its messages.`,
 			);
 		const agent = new Agent({ model: offline, host });
 		await agent.session(session).fork(to, at === undefined ? {} : { at });
 		const settings = readSettings(db, session);
 		if (settings !== undefined) writeSettings(db, to, settings);
 		const where = dbGiven === undefined ? "" : ` --db ${quoted(dbGiven)}`;
-		const text = `Session ${quoted(to)} begins with the past of ${quoted(session)}. Continue it: holdfast run "…" --session ${quoted(to)}${where}`;
+		const text = `Session ${quoted(to)} starts with the history of ${quoted(session)}. Continue it: holdfast run "…" --session ${quoted(to)}${where}`;
 		io.stdout.write(`${json ? JSON.stringify({ type: "fork", session, to }) : text}\n`);
 		return exitCodes.completed;
 	} finally {

@@ -16,11 +16,11 @@ export async function initProject(
 	});
 	if (inTheWay.length > 0)
 		throw new UsageError(
-			`${directory} has ${inTheWay.slice(0, 3).join(", ")} already. Name a new folder: holdfast init DIR.`,
+			`${directory} already contains ${inTheWay.slice(0, 3).join(", ")}. Name a new folder: holdfast init DIR.`,
 		);
 	const folder = relative(io.folder, directory);
 	io.stdout.write(`Made a project of ${written.length} files in ${directory}.
-It runs at once, without a key: its model is one of a few rules.
+It runs at once, without a key: its model follows a few fixed rules.
 
   holdfast dev ${quoted(folder === "" ? "." : folder)}
 

@@ -76,5 +76,5 @@ test("the user's own agent works on a task, and on its session when it is resume
 	expect(JSON.stringify(model.requests[2]?.messages)).toContain("You are mine.");
 	const refused = await run(["run", "Hello", "--agent", "agent.mjs", "--model", "offline"], { folder });
 	expect(refused.code).toBe(2);
-	expect(refused.stderr).toContain("--model is the assistant's");
+	expect(refused.stderr).toContain("--model applies only to the assistant");
 });

@@ -40,7 +40,7 @@ export async function keepDatabase(command: KeepCommand, io: CommandIo): Promise
 			const report = backupJournal({ from: db, to: task.to, existing: task.existing });
 			printReport(io, command.json, { type: "backup", path: task.to, ...report.counts }, [
 				`Copied ${shown(db, io)} to ${shown(task.to, io)}: ${contents(report)}.`,
-				"Nothing is held in the copy: runs that were open when it was made are interrupted there.",
+				"No process owns sessions of the copy: runs that were open when it was made are interrupted there.",
 			]);
 			return exitCodes.completed;
 		}
@@ -62,9 +62,7 @@ async function keepServer(command: KeepCommand, task: DatabaseTask, io: CommandI
 	switch (task.name) {
 		case "check": {
 			if (task.depth === "full")
-				throw new UsageError(
-					"Whether indexes of a server agree with their tables is asked of the server: pg_amcheck.",
-				);
+				throw new UsageError("To check a server's indexes against their tables, use pg_amcheck.");
 			const report = await checkStore({ connectionString });
 			const { counts, problems, unlisted } = report;
 			const found = problems.length + unlisted;
@@ -79,11 +77,11 @@ async function keepServer(command: KeepCommand, task: DatabaseTask, io: CommandI
 			return prune(command, task, io);
 		case "backup":
 			throw new UsageError(
-				'Copies of a server are the server\'s to make: pg_dump --schema=holdfast. Into a file: "holdfast db move", which moves it.',
+				'To copy a server\'s database, use pg_dump --schema=holdfast. To move it into a file, use "holdfast db move".',
 			);
 		default:
 			throw new UsageError(
-				"Postgres reuses free space by itself (autovacuum). To shrink its files, run VACUUM FULL while nothing uses the database.",
+				"Postgres reuses free space automatically (autovacuum). To shrink its files, run VACUUM FULL while nothing uses the database.",
 			);
 	}
 }
@@ -103,7 +101,7 @@ function check(command: KeepCommand, depth: "quick" | "full", io: CommandIo): nu
 		...contentLines(report),
 		...(counts.hidden > 0
 			? [
-					`out of reach: ${counted(counts.hidden, "session")}, half copied or half removed; "holdfast db prune" removes what no other process works on`,
+					`unreachable: ${counted(counts.hidden, "session")}, half copied or half removed; "holdfast db prune" removes what no other process works on`,
 				]
 			: []),
 		...problemLines(report, `${depth} check`, io),
@@ -124,7 +122,7 @@ function contentLines(report: Found): readonly string[] {
 	const at = held === undefined ? "" : ` with ${counted(held, "session")} under way`;
 	return [
 		contents(report),
-		`beside them: ${counted(chunks, "chunk")}, ${counted(inputs, "input")} waiting, ${counted(dedupe, "dedupe key")}, ${counted(values, "value")}, ${counted(records, "record")}, ${counted(workers, "worker")}${at}`,
+		`in addition: ${counted(chunks, "chunk")}, ${counted(inputs, "input")} waiting, ${counted(dedupe, "dedupe key")}, ${counted(values, "value")}, ${counted(records, "record")}, ${counted(workers, "worker")}${at}`,
 	];
 }
 
@@ -144,7 +142,7 @@ function problemLines({ problems, unlisted }: Found, how: string, io: CommandIo)
 
 function contents({ counts }: Found): string {
 	const { sessions, entries, runs, openRuns, folded } = counts;
-	const past = folded === 0 ? "" : `, ${formatCount(folded)} with a folded past`;
+	const past = folded === 0 ? "" : `, ${formatCount(folded)} with compacted history`;
 	return `${counted(sessions, "session")} with ${counted(entries, "entry", "entries")} of ${counted(runs, "run")}, ${formatCount(openRuns)} of them open${past}`;
 }
 
@@ -211,6 +209,6 @@ function summary(
 	mode: "plan" | "do",
 ): string {
 	const verb = mode === "plan" ? "Would remove" : "Removed";
-	const used = inUse === 0 ? "" : `; ${formatCount(inUse)} in use meanwhile and left alone`;
+	const used = inUse === 0 ? "" : `; ${formatCount(inUse)} in use and skipped`;
 	return `${verb} ${counted(removed, "session")} and fold${mode === "plan" ? "" : "ed"} ${formatCount(folded)}: ${counted(entries, "entry", "entries")}${used}`;
 }

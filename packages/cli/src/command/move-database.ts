@@ -33,7 +33,7 @@ export async function moveDatabase({ from, to }: MoveTask, json: boolean, io: Co
 		isServer(from)
 			? `The old data is still in the schema ${left}, which nothing uses. Drop it when you no longer need it; to go back, rename it to holdfast.`
 			: `The old data is still in ${shown(left, io)}, which nothing uses. Remove it when you no longer need it; to go back, rename it.`,
-		"Every number of rows, and every byte of what they hold, was counted again where they are now.",
+		"The number of rows, and every byte in them, was counted again at the destination.",
 	]);
 	return exitCodes.completed;
 }

@@ -22,9 +22,7 @@ export function readChanging(
 ): Pick<WorkOptions, "allowWrite" | "allowShell" | "allowedCommands"> {
 	const { "allow-write": allowWrite, "allow-shell": allowShell, "allow-command": allowedCommands } = values;
 	if (allowedCommands !== undefined && allowShell !== true)
-		throw new UsageError(
-			"The option --allow-command lists commands of the shell: give --allow-shell with it.",
-		);
+		throw new UsageError("The option --allow-command applies to shell commands: add --allow-shell.");
 	const problem = allowedCommands?.find((command) => !isAllowed(command, [command]));
 	if (problem !== undefined)
 		throw new UsageError(
@@ -40,7 +38,7 @@ export function readApprovals({
 	reason,
 }: PermissionValues): ApprovalOptions {
 	if (reason !== undefined && deny.length === 0)
-		throw new UsageError("The option --reason explains a denial: give --deny CALL with it.");
+		throw new UsageError("The option --reason explains a denial: add --deny CALL.");
 	const both = approve.find((name) => deny.some((other) => callOf(other) === callOf(name)));
 	if (both !== undefined) throw new UsageError(`The call "${both}" is given to --approve and to --deny.`);
 	return { yes, approve, deny, reason };

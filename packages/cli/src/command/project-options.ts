@@ -68,7 +68,7 @@ export function readProjectCommand(
 		};
 	}
 	if (second !== undefined)
-		throw new UsageError(`"holdfast ${name}" takes one argument; "${second}" is too much.`);
+		throw new UsageError(`"holdfast ${name}" takes one argument; remove "${second}".`);
 	if (name === "unpack") {
 		if (first === undefined)
 			throw new UsageError('"holdfast unpack" takes the name of a package: holdfast unpack PACKAGE.');

@@ -147,14 +147,14 @@ describe.skipIf(hasNone)(`the page of a project${whyNot}`, () => {
 		await page.getByRole("link", { name: /assist/ }).click();
 		await page.getByRole("textbox", { name: "Text" }).fill("You are brief.");
 		await page.getByRole("button", { name: "Write version 1" }).click();
-		await page.getByText("version 1, which counts now").waitFor();
+		await page.getByText("version 1, the current one").waitFor();
 		await page.locator(".line-added", { hasText: "You are brief." }).waitFor();
 		await page.goto(thread.replace(/[^/]*$/, "steps"));
 		await page.getByLabel("Request").getByText("You are brief.").waitFor();
 		await page.goto(`${url}/#/prompts/assist`);
 		await page.getByRole("button", { name: /the project's own/ }).click();
 		await page.getByRole("button", { name: "Write the project's own again" }).click();
-		await page.getByText("version 2, which counts now").waitFor();
+		await page.getByText("version 2, the current one").waitFor();
 		await page.goto(thread);
 	});
 

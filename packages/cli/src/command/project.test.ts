@@ -155,7 +155,7 @@ test("dev reports once that there is no project", async () => {
 	const { code, stdout, stderr } = await run(["dev", "nowhere"], { folder });
 	expect([code, stdout]).toEqual([2, ""]);
 	expect(stderr).toMatch(
-		/^holdfast: There is no folder .*nowhere\/agents.* Make a project with: holdfast init DIR\.\n$/,
+		/^holdfast: The folder .*nowhere\/agents.*does not exist\. Make a project with: holdfast init DIR\.\n$/,
 	);
 });
 
@@ -234,7 +234,7 @@ export default defineTool({
 		const broken = await run(["serve", "--project", "shop", "--port", "0"], { folder });
 		expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining("agents/tools/add.ts")]);
 		const both = await run(["serve", "--project", "shop", "--agent", "a.ts"], { folder });
-		expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("A project and --agent")]);
+		expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("Give a project or --agent")]);
 	});
 });
 

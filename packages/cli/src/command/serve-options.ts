@@ -77,7 +77,7 @@ function listed(text: string | undefined): readonly string[] {
 function readPort(text: string): number {
 	const port = Number(text);
 	if (/^\d{1,5}$/.test(text) && port < 65_536) return port;
-	throw new UsageError(`The port is "${text}". Give a number from 0 to 65535; 0 takes a free one.`);
+	throw new UsageError(`The port is "${text}". Give a number from 0 to 65535; 0 selects a free one.`);
 }
 
 function readMaxStreams(text: string | undefined): ServeOptions["maxStreams"] {

@@ -75,7 +75,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
 		await close(0);
 		if (isHoldfastError(error) && error.code === "unauthenticated_address")
 			throw new UsageError(
-				`Others can reach ${options.host}, and anybody would be served. Give a key in HOLDFAST_API_KEYS or with --api-key, or use --allow-unauthenticated behind a proxy that authenticates.`,
+				`Others can reach ${options.host}, and it would serve everyone. Give a key in HOLDFAST_API_KEYS or with --api-key, or use --allow-unauthenticated behind a proxy that authenticates.`,
 			);
 		throw error;
 	}
@@ -118,11 +118,12 @@ export async function serveProject(command: ServeCommand, io: CommandIo): Promis
 			command.json
 				? `${JSON.stringify(begin)}\n`
 				: `Serving the project ${command.project} at ${url}
-${command.inspector && (apiKeys !== undefined || !command.allowUnauthenticated) ? `Look at the threads: ${url}/\n` : ""}Threads are in ${shown}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
+${command.inspector && (apiKeys !== undefined || !command.allowUnauthenticated) ? `Look at the threads: ${url}/\n` : ""}Threads are in ${shown}; ${apiKeys === undefined ? "no key is required" : "callers must send a key"}. Ctrl-C stops.
 ${howToTry(url, project.agents.keys().next().value, apiKeys !== undefined)}`,
 		);
 		await stop.made;
-		if (!command.json) io.stdout.write("Stopping; executions may finish. Again to quit at once.\n");
+		if (!command.json)
+			io.stdout.write("Stopping; active executions can finish. Press Ctrl-C again to quit at once.\n");
 		return exitCodes.completed;
 	} finally {
 		await server?.close(command.drain);

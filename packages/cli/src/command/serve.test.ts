@@ -45,7 +45,7 @@ describe("holdfast serve", () => {
 		const { code, stdout, stderr } = await served.finished;
 		expect([code, stderr]).toEqual([0, ""]);
 		expect(stdout).toContain(`the assistant of ${commands.folder} with offline`);
-		expect(stdout).toContain("no key is asked for");
+		expect(stdout).toContain("no key is required");
 	});
 
 	test("has the inspector at / with its script, and not if it is switched off", async () => {
@@ -83,7 +83,10 @@ describe("holdfast serve", () => {
 		expect(shown.stdout).toMatch(/^session default\/s\n/);
 		expect(shown.stdout).toContain("lamps");
 		const forked = await start(["fork", "default/s", "copy"], { folder: commands.folder }).finished;
-		expect([forked.code, forked.stderr]).toEqual([2, expect.stringContaining('"default/s" is a server\'s')]);
+		expect([forked.code, forked.stderr]).toEqual([
+			2,
+			expect.stringContaining('"default/s" belongs to a server'),
+		]);
 		const second = await serve(["--model", "offline"]);
 		expect(await (await fetch(`${second.url}/api/agent/session/s`)).json()).toEqual(before);
 	});
@@ -107,7 +110,7 @@ describe("holdfast serve", () => {
 			["run", "And the lamps?", "--session", "default/s"],
 		]) {
 			const { code, stderr } = await command(...argv);
-			expect([code, stderr]).toEqual([2, expect.stringContaining('"default/s" is a server\'s')]);
+			expect([code, stderr]).toEqual([2, expect.stringContaining('"default/s" belongs to a server')]);
 		}
 		expect((await command("sessions")).stdout.match(/^default\/s .*$/gm)).toEqual([
 			expect.stringContaining("interrupted"),
@@ -198,7 +201,7 @@ describe("holdfast serve", () => {
 		expect(await said.text()).toContain("Quick.");
 		writeFileSync(join(folder, "models.json"), JSON.stringify({ quick: "no model" }));
 		const { code, stderr } = await start(["serve", "--models", "models.json"], { folder }).finished;
-		expect([code, stderr]).toEqual([2, expect.stringContaining('"no model" is no model')]);
+		expect([code, stderr]).toEqual([2, expect.stringContaining('"no model" is not a model')]);
 		const own = await serve(["--agent", ownAgent, "--db", "own.db"], { STUB_MODEL: "http://127.0.0.1:1/v1" });
 		expect(await (await fetch(`${own.url}/api/inspect/about`)).json()).toMatchObject({ models: ["other"] });
 	});
@@ -214,15 +217,15 @@ describe("holdfast serve", () => {
 	test("rejects what it cannot serve in one line", async () => {
 		for (const [argv, message] of [
 			[["--host", "0.0.0.0"], /Give a key in HOLDFAST_API_KEYS or with --api-key/],
-			[["--cors", "everybody"], /which is no origin/],
+			[["--cors", "everybody"], /which is not an origin/],
 			[["--port", "x"], /The port is "x"/],
 			[["--api-key", "short"], /at least 8 characters/],
-			[["--agent", "none.ts"], /There is no file/],
-			[["--models", "none.json"], /There is no file .*none\.json/],
-			[["--models", "agent.txt", "--project", "."], /a project has models of its own/],
+			[["--agent", "none.ts"], /The file .*none\.ts does not exist/],
+			[["--models", "none.json"], /The file .*none\.json does not exist/],
+			[["--models", "agent.txt", "--project", "."], /which define their own models/],
 			[["--clients-may-set", "tools", "--project", "."], /clients of a project cannot set/],
 			[["--clients", "bring-context", "--project", "."], /clients of a project cannot set/],
-			[["extra", "more"], /takes one project; "more" is too much/],
+			[["extra", "more"], /takes one project; remove "more"/],
 		] as const) {
 			const { code, stderr } = await start(["serve", ...argv], { folder: commands.folder }).finished;
 			expect([argv, code === 0]).toEqual([argv, false]);

@@ -49,12 +49,13 @@ export async function serveAgent(command: ServeCommand, io: CommandIo): Promise<
 		const begin = { type: "begin", url, agent: of, db: shownDatabase(command.db) };
 		io.stdout.write(command.json ? `${JSON.stringify(begin)}\n` : banner(url, of, command));
 		await stop.made;
-		if (!command.json) io.stdout.write("Stopping; runs may finish. Again to quit at once.\n");
+		if (!command.json)
+			io.stdout.write("Stopping; active runs can finish. Press Ctrl-C again to quit at once.\n");
 		return exitCodes.completed;
 	} catch (error) {
 		if (isHoldfastError(error) && error.code === "unauthenticated_address")
 			throw new UsageError(
-				`Others can reach ${command.host}, and anybody would be served. Give a key in HOLDFAST_API_KEYS or with --api-key, or use --allow-unauthenticated behind a proxy that authenticates.`,
+				`Others can reach ${command.host}, and it would serve everyone. Give a key in HOLDFAST_API_KEYS or with --api-key, or use --allow-unauthenticated behind a proxy that authenticates.`,
 			);
 		throw error;
 	} finally {
@@ -86,7 +87,7 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 			return host;
 		});
 		if (host === undefined)
-			throw new UsageError(`The agent of ${file} has a host of its own. Leave it out, and give --db.`);
+			throw new UsageError(`The agent of ${file} sets its own host. Remove it, and pass --db.`);
 		const { models = beside.models, prompts } = { ...beside, models: given };
 		return { agent: { ...loaded.agent }, host, of: `the agent of ${file}`, models, prompts };
 	}
@@ -115,7 +116,7 @@ function banner(
 	const page = inspector && (apiKeys !== undefined || !allowUnauthenticated);
 	const look = page ? `Look at the sessions: ${url}/\n` : "";
 	return `Serving ${of} at ${url}
-${look}Sessions are in ${shownDatabase(db)}; ${apiKeys === undefined ? "no key is asked for" : "callers must send a key"}. Ctrl-C stops.
+${look}Sessions are in ${shownDatabase(db)}; ${apiKeys === undefined ? "no key is required" : "callers must send a key"}. Ctrl-C stops.
 Try:
   curl -N ${url}/api/agent/execute${key} -H "content-type: application/json" -d ${quoted(JSON.stringify(body))}
 `;

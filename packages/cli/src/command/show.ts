@@ -46,16 +46,16 @@ export async function showSession(
 		if (head.openRunId !== undefined)
 			io.stdout.write(
 				isServed
-					? "\nIt is not done. A server resumes it: holdfast serve\n"
+					? "\nIt has not finished. A server resumes it: holdfast serve\n"
 					: alive
 						? "\nIt is running now, in another process.\n"
 						: entries.at(-1)?.fact.kind === "waiting"
-							? `\nIt waits for answers. Look and say: holdfast resume ${quoted(command.session)}${db}\n`
+							? `\nIt waits for answers. To answer: holdfast resume ${quoted(command.session)}${db}\n`
 							: head.parked === true
-								? `\nIt is parked. To resume it all the same: holdfast release ${quoted(command.session)}${db}\n`
+								? `\nIt is parked. To resume it anyway: holdfast release ${quoted(command.session)}${db}\n`
 								: `\nIt was interrupted. To resume it: holdfast resume ${quoted(command.session)}${db}\n`,
 			);
-		if (head.waiting > 0) io.stdout.write(`${head.waiting} more to come are waiting.\n`);
+		if (head.waiting > 0) io.stdout.write(`${head.waiting} more inputs are waiting.\n`);
 		return exitCodes.completed;
 	} finally {
 		await host?.close();
@@ -105,7 +105,10 @@ function timeline(entries: readonly Entry[], width: number): string[] {
 				`run ${number}  ${formatTime(at)}${fact.runKind === "user-turn" ? "" : `  (${fact.runKind})`}`,
 			);
 		} else if (fact.kind === "folded") {
-			lines.push("", `entries 1 to ${seq} were folded: the messages remain, the steps between them do not`);
+			lines.push(
+				"",
+				`entries 1 to ${seq} were compacted: the messages remain, the steps between them do not`,
+			);
 			for (const { type, text } of AgentState.fromJSON(fact.state).messages)
 				if (type !== "tool_result" && text !== "")
 					line(type === "user" ? "you" : "answer", oneLine(text, width - 22));
@@ -135,7 +138,7 @@ function describe(
 			);
 			break;
 		case "history.cut":
-			line("cut", "a message and all that followed it were taken out of the history");
+			line("cut", "a message and everything after it were removed from the history");
 			break;
 		case "input":
 			line("you", oneLine(fact.message.text, width));
@@ -176,7 +179,7 @@ function describe(
 			if (fact.attempt > 1)
 				line(
 					"retry",
-					`${fact.name} was started again (attempt ${fact.attempt}): it was under way when the process died`,
+					`${fact.name} was started again (attempt ${fact.attempt}): it was running when the process died`,
 				);
 			break;
 		}

@@ -21,7 +21,7 @@ export async function readTask(
 			`The piped input has more than ${longestPiped} characters. Save it as a file in this folder and ask about the file.`,
 		);
 	if (piped === undefined && readsInput && task === undefined)
-		throw new UsageError('Nothing was piped in. Say what to do: holdfast run "your task".');
+		throw new UsageError('The piped input is empty. Give a task: holdfast run "your task".');
 	if (piped === undefined || task === undefined) return piped ?? task;
 	return `${task}\n\n${piped}`;
 }

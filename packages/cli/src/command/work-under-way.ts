@@ -130,7 +130,7 @@ export function startWork(
 			begun = true;
 			renderer.begin(header);
 			if (setup.allowWrite && modelName === "offline")
-				renderer.note("The offline model only reads: it will change no file.");
+				renderer.note("The offline model only reads: it changes no files.");
 		},
 		follow: async (run) => settle(await show(run)),
 		async continueRun(session, how) {

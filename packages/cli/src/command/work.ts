@@ -45,7 +45,7 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 		if (head?.openRunId !== undefined && head.holder?.alive === true)
 			throw new Error(`Session ${quoted(key)} is running in another process. Wait until it is done.`);
 		keepSettings(command.db, setup);
-		if (given === undefined) work.renderer.note(`No task was given, so it is: ${task}`);
+		if (given === undefined) work.renderer.note(`No task was given. Using: ${task}`);
 		work.begin();
 		const session = work.agent.session(key);
 		if (head?.openRunId !== undefined && head.parked !== true) {
@@ -74,7 +74,7 @@ async function mayCost({ model, agent }: Setup, command: RunCommand, io: Command
 	const questions = command.json ? undefined : io.openQuestions();
 	if (questions === undefined)
 		throw new UsageError(
-			`No task was given, and ${name} may cost money. Say what to do: holdfast run "your task", or --model offline.`,
+			`No task was given, and ${name} may cost money. Give a task: holdfast run "your task", or --model offline.`,
 		);
 	try {
 		const said = await questions.ask(

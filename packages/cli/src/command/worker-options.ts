@@ -30,7 +30,7 @@ export function readWorkerOptions(
 	const project = givenProject("worker", folder, given) ?? (environment.HOLDFAST_PROJECT || undefined);
 	if (project !== undefined) checkNoAgent({ agent, models });
 	else if (agent === undefined && given.models !== undefined)
-		throw new UsageError("The option --models is for sessions of an agent that is served. Give --agent too.");
+		throw new UsageError("The option --models applies to a served agent. Add --agent.");
 	return {
 		agent: agent === undefined ? undefined : resolve(base, agent),
 		models: models === undefined ? undefined : resolve(base, models),
@@ -45,14 +45,13 @@ export function givenProject(
 	{ project }: Given,
 ): string | undefined {
 	if (/\.[cm]?[jt]s$/.test(folder ?? ""))
-		throw new UsageError(`A file with an agent is given with: holdfast ${name} --agent ${folder}.`);
+		throw new UsageError(`Pass a file with an agent as: holdfast ${name} --agent ${folder}.`);
 	return projectFolder(name, folder, { project });
 }
 
 /** @throws UsageError if an agent or its models are combined with a project. */
 export function checkNoAgent({ agent, models }: Given): void {
-	if (agent !== undefined)
-		throw new UsageError("A project and --agent are two things to work with. Leave one of them out.");
+	if (agent !== undefined) throw new UsageError("Give a project or --agent, not both.");
 	if (models !== undefined)
-		throw new UsageError("The option --models is not for projects: a project has models of its own.");
+		throw new UsageError("The option --models does not apply to projects, which define their own models.");
 }

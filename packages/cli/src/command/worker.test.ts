@@ -125,7 +125,7 @@ describe("a worker", () => {
 			events(stdout).toSorted((one, other) => (String(one.type) < String(other.type) ? -1 : 1)),
 		).toMatchObject([
 			{ type: "begin" },
-			{ type: "problem", session: "gone", error: { message: expect.stringContaining("no folder") } },
+			{ type: "problem", session: "gone", error: { message: expect.stringContaining("does not exist") } },
 			{ type: "run_taken", session: "here" },
 		]);
 	});
@@ -133,22 +133,22 @@ describe("a worker", () => {
 
 describe("a worker that cannot work", () => {
 	test.for([
-		[["--agent", "nowhere.ts"], /There is no file .*nowhere\.ts\. Give a module/],
+		[["--agent", "nowhere.ts"], /The file .*nowhere\.ts does not exist\. Give a module/],
 		[["--agent", "broken.mjs"], /broken\.mjs cannot be imported\. .*no-such-package/],
 		[["--agent", "other.mjs"], /other\.mjs exports no agent\. Its default export must be/],
 		[["--agent", "throws.mjs"], /throws\.mjs cannot be imported\. No key was given\. \(.*deep\.mjs:2\)/],
-		[["--agent", "empty.mjs"], /empty\.mjs exports no agent: there is no `model` in it\./],
+		[["--agent", "empty.mjs"], /empty\.mjs exports no agent: it has no `model`\./],
 		[["--agent", "typo.mjs"], /The agent of .*typo\.mjs cannot be made\. An agent has no option `systm`/],
 		[["--agent", "models.mjs"], /The models of .*models\.mjs must be an object/],
-		[["--agent", "limits.mjs"], /limits\.mjs has `checkpoints`, which are of calls/],
+		[["--agent", "limits.mjs"], /limits\.mjs has `checkpoints`, which apply only to calls/],
 		[["--drain", "soon"], /--drain takes a number of seconds, not "soon"/],
 		[["--dir", "."], /"holdfast worker" has no option --dir/],
-		[["key", "other"], /takes one project; "other" is too much/],
+		[["key", "other"], /takes one project; remove "other"/],
 		[["nowhere"], /nowhere/],
-		[["agent.ts"], /A file with an agent is given with: holdfast worker --agent agent\.ts/],
-		[["nowhere", "--agent", "other.mjs"], /A project and --agent are two things/],
-		[["nowhere", "--models", "models.json"], /--models is not for projects/],
-		[["--models", "models.json"], /--models is for sessions of an agent that is served\. Give --agent/],
+		[["agent.ts"], /Pass a file with an agent as: holdfast worker --agent agent\.ts/],
+		[["nowhere", "--agent", "other.mjs"], /Give a project or --agent/],
+		[["nowhere", "--models", "models.json"], /--models does not apply to projects/],
+		[["--models", "models.json"], /--models applies to a served agent\. Add --agent/],
 	] as const)("reports it in one line, and creates no database: %o", async ([argv, said]) => {
 		writeFileSync(join(commands.folder, "broken.mjs"), 'import "no-such-package";');
 		writeFileSync(join(commands.folder, "other.mjs"), "export default 5;");

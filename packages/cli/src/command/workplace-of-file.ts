@@ -26,9 +26,7 @@ export async function workplaceOfFile(
 	const of = `the agent of ${file}`;
 	if (host === undefined) {
 		if (command.dbGiven !== undefined)
-			throw new UsageError(
-				`The agent of ${file} has a host of its own. Leave --db out, or the agent's host.`,
-			);
+			throw new UsageError(`The agent of ${file} sets its own host. Omit --db, or remove the agent's host.`);
 		// No command serves such an agent.
 		return { of, runs: () => agent.work(options), close: () => agent.close() };
 	}

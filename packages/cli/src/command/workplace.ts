@@ -82,7 +82,7 @@ async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOp
 			const settings = readSettings(command.db, key) ?? fallback;
 			if (settings.agent !== undefined)
 				throw new UsageError(
-					`It is of the agent of ${settings.agent}: holdfast worker --agent ${quoted(settings.agent)}.`,
+					`It belongs to the agent of ${settings.agent}: holdfast worker --agent ${quoted(settings.agent)}.`,
 				);
 			return assistantWith(settings);
 		} catch (error) {

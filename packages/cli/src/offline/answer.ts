@@ -25,7 +25,7 @@ const MARKUP = /^(?:\[?!\[|<)/;
 export function composeAnswer(transcript: Transcript, question: Question): string {
 	const { words, places, missing } = question;
 	const remarks = [...limitsOf(transcript, question), ...transcript.remarks];
-	const head = missing.length > 0 ? `There is no ${missing.join(", ")} here. ` : "";
+	const head = missing.length > 0 ? `${missing.join(", ")} does not exist here. ` : "";
 	const end = (text: string): string => [`${head}${head && "\n\n"}${text}`, "", ...remarks].join("\n").trim();
 	if (words.length === 0) return end(introduce(transcript, question));
 	// Files that were read take precedence over search hits.
@@ -40,13 +40,13 @@ export function composeAnswer(transcript: Transcript, question: Question): strin
 	const shown = answers.length > 0 ? answers : ranked.slice(0, FEW);
 	const blocks = blocksOf(shown, chunks, new Set(words.map(({ text }) => termOf(text))));
 	if (answers.length > 0) {
-		if (absent.length > 0) remarks.unshift(`${quoted(absent)} is in no file as it is written here.`);
+		if (absent.length > 0) remarks.unshift(`${quoted(absent)} does not occur in any file as written here.`);
 		return end(paged(blocks, transcript.page));
 	}
 	const where = places.length > 0 ? places.join(", ") : `the ${counted(transcript.files.size, "file")} here`;
 	const nothing = [`${head}I found nothing about ${quoted(words)} in ${where}.`, ...remarks].join(" ");
 	if (blocks.length > 0)
-		return `${nothing}\n\nWhat comes nearest:\n${blocks.map(({ text }) => text).join("\n")}`;
+		return `${nothing}\n\nThe closest matches:\n${blocks.map(({ text }) => text).join("\n")}`;
 	return places.length > 0 ? `${nothing}\n\n${introduce(transcript, question)}` : nothing;
 }
 
@@ -70,7 +70,7 @@ function paged(blocks: readonly Block[], page: number): string {
 		if (lines === more) pages.push([block]);
 		else open.push(block);
 	}
-	const shown = (pages[page] ?? [{ text: "There is no more." }]).map(({ text }) => text);
+	const shown = (pages[page] ?? [{ text: "There are no more." }]).map(({ text }) => text);
 	const left = pages.slice(page + 1).flat().length;
 	if (left > 0) shown.push(`\n${counted(left, "more passage")}: ask "more" in this session, or name a file.`);
 	return shown.join("\n").trim();

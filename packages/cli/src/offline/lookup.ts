@@ -66,11 +66,11 @@ function chooseFiles(transcript: Transcript, question: Question): Record<"read" 
 /** Returns the limits that an answer has to mention. */
 export function limitsOf(transcript: Transcript, question: Question): string[] {
 	const { read, left } = chooseFiles(transcript, question);
-	const remarks = question.ignored.map(({ text }) => `"${text}" was not looked for: too many words.`);
+	const remarks = question.ignored.map(({ text }) => `"${text}" was not searched for: too many words.`);
 	for (const path of read)
 		if (transcript.texts.get(path)?.includes(undefined)) remarks.push(`Not all lines of ${path} were read.`);
 	const limits = `${MOST_FILES} files of up to ${MOST_BYTES / 1e3} KB, named ones of up to ${MOST_BYTES_NAMED / 1e3} KB`;
-	const ask = `name a file or a folder to look there, such as ${left.slice(0, 3).join(", ")}.`;
+	const ask = `name a file or a folder to search there, such as ${left.slice(0, 3).join(", ")}.`;
 	if (left.length > 0)
 		remarks.push(`${left.length} more files were only searched (read are ${limits}): ${ask}`);
 	return remarks;

@@ -212,7 +212,7 @@ describe("reports plainly that nothing was found", () => {
 	});
 
 	test("and that a named file does not exist", async () => {
-		expect((await ask("What does recipes.yaml contain?")).text).toMatch(/^There is no recipes.yaml here/);
+		expect((await ask("What does recipes.yaml contain?")).text).toMatch(/^recipes.yaml does not exist here/);
 	});
 });
 
@@ -312,13 +312,13 @@ test("a misspelt name is found, and the answer states that it does not occur as 
 	const { text, calls } = await ask("What does heatWatr do?");
 	expect(calls.slice(0, 3)).toEqual(["list_files", "search_text", "search_text"]);
 	expect(text).toMatch(/src\/heat\.ts:1[\s\S]*function heatWater/);
-	expect(text).toContain('"heatWatr" is in no file as it is written here.');
+	expect(text).toContain('"heatWatr" does not occur in any file as written here.');
 });
 
 test("a missing file is reported, with what other files contain about it", async () => {
 	put("GUIDE.md", "# Recipes\n\nPut a recipes.yaml beside the kettle.\n");
 	const { text } = await ask("What does recipes.yaml contain?");
-	expect(text).toMatch(/^There is no recipes.yaml here/);
+	expect(text).toMatch(/^recipes.yaml does not exist here/);
 	expect(text).toContain("Put a recipes.yaml beside the kettle. (GUIDE.md:3)");
 });
 
@@ -350,7 +350,7 @@ describe("reports where the rest is for everything it cuts", () => {
 			expect(page).toBeLessThan(300);
 		}
 		expect(seen.toSorted()).toEqual(lamps.toSorted());
-		expect((await ask("more", messages)).text).toContain("There is no more.");
+		expect((await ask("more", messages)).text).toContain("There are no more.");
 	});
 
 	test("long paragraphs, long code and long lists name the lines of the rest", async () => {
@@ -385,7 +385,7 @@ describe("reports where the rest is for everything it cuts", () => {
 		expect(text).toContain("Searches showed only the first 300 matching lines of a word.");
 		const many = "red orange yellow green blue indigo violet black white";
 		expect((await ask(`Which lamps are ${many}?`)).text).toContain(
-			'"white" was not looked for: too many words.',
+			'"white" was not searched for: too many words.',
 		);
 	});
 });

@@ -43,7 +43,7 @@ test("advice names the largest part and each reason for a break", () => {
 		report([{ inputTokens: 6_000, cachedTokens: 1 }, { cacheBreak }, { cacheBreak }]),
 	);
 	expect(advice).toEqual([
-		expect.stringContaining("Results of tools fill more than half"),
+		expect.stringContaining("Tool results fill more than half"),
 		expect.stringMatching(/^The instructions changed\..*\(2×\)$/),
 	]);
 });

@@ -36,7 +36,7 @@ export function agentsInstructions(files: readonly AgentsFile[]): string {
 		.map(({ path, text }) => {
 			const cut = cutText(text, mostCharacters);
 			const rest =
-				cut === text ? "" : `\n(${text.length - cut.length} more characters of ${path} are left out.)`;
+				cut === text ? "" : `\n(${text.length - cut.length} more characters of ${path} are omitted.)`;
 			return `\n\nThe repository's instructions in ${path}:\n${cut}${rest}`;
 		})
 		.join("");

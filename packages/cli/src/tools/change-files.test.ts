@@ -256,8 +256,8 @@ describe("approval", () => {
 		const answers = await Promise.all([1, 2, 3].map(() => toolNamed("edit_file").run(params, context)));
 		expect(answers).toEqual([
 			"Edited lamp.txt: 1 place replaced.",
-			"lamp.txt is now as it was approved.",
-			"lamp.txt is now as it was approved.",
+			"lamp.txt now matches the approved version.",
+			"lamp.txt now matches the approved version.",
 		]);
 		expect(textOf("lamp.txt")).toBe("The lamp is green green.\n");
 	});

@@ -41,7 +41,7 @@ export function createChangeFiles(root: string, textFiles: TextFiles): Assistant
 				"Create a text file, or replace all of it. Folders that are missing are made. For a change inside a file use edit_file.",
 			parameters: {
 				type: "object",
-				properties: { path, content: { type: "string", description: "All of the file's new text." } },
+				properties: { path, content: { type: "string", description: "The complete new text of the file." } },
 				required: ["path", "content"],
 				additionalProperties: false,
 			},
@@ -86,11 +86,11 @@ async function change(
 		// An interrupted attempt may have left its draft or the finished file.
 		await removeDraft(found, draft);
 		const current = await currentVersion(found);
-		if (current === approved.after) return `${found.relative} is now as it was approved.`;
+		if (current === approved.after) return `${found.relative} now matches the approved version.`;
 		if (current !== approved.before) throw changed(found.relative);
 	}
 	const { place, after, versions, done } = await planChange(root, tool, params);
-	if (versions.before === versions.after) return `${place.relative} has this content already.`;
+	if (versions.before === versions.after) return `${place.relative} already has this content.`;
 	if (approved?.before !== versions.before || approved.after !== versions.after)
 		throw changed(place.relative);
 	await replaceFile(place, {
@@ -114,7 +114,7 @@ function versionsOf(basis: unknown): Versions | undefined {
 function changed(relative: string): ToolRefusal {
 	return new ToolRefusal(
 		"file_changed",
-		`"${relative}" is not what it was when this change was approved, so nothing was written. Read it again, and call again ` +
+		`"${relative}" has changed since this change was approved, so nothing was written. Read it again, and repeat the call ` +
 			"if the change is still wanted.",
 	);
 }

@@ -59,7 +59,7 @@ export function walkNotes(walk: Walk): string[] {
 	if (!walk.complete)
 		notes.push("the directory is very large or deep and was not walked to its end: name a directory in it");
 	if (walk.unreadable.length > 0)
-		notes.push(`${grouped(walk.unreadable.length)} unreadable directories left out`);
+		notes.push(`${grouped(walk.unreadable.length)} unreadable directories omitted`);
 	if (walk.rulesLeftOut > 0)
 		notes.push(
 			`${counted(walk.rulesLeftOut, "line")} of .gitignore not used: too long, too costly or too many`,

@@ -15,7 +15,7 @@ export type PathMatcher = (path: string) => boolean;
 /** Parses a glob; one without a slash matches names in every directory. */
 export function readGlob(glob: string): PathMatcher {
 	if (glob.length > LONGEST_GLOB)
-		throw refusal(`A glob may have ${LONGEST_GLOB} characters, not ${glob.length}.`);
+		throw refusal(`A glob can have at most ${LONGEST_GLOB} characters, not ${glob.length}.`);
 	const trimmed = glob.replace(/^\.?\//, "");
 	const matcher = new Minimatch(trimmed.includes("/") ? trimmed : `**/${trimmed}`, {
 		dot: true,

@@ -31,7 +31,7 @@ export function createLineMatcher(options: LinePattern): LineMatcher {
 	if (!expression)
 		throw new ToolRefusal(
 			"tool_input_invalid",
-			`"${options.pattern}" is not a regular expression that can be read. Search it as text with "regex": false.`,
+			`"${options.pattern}" is not a valid regular expression. To search for it as text, set "regex": false.`,
 		);
 	return canBacktrack(options) ? bounded(expression, options) : direct(expression);
 }

@@ -26,7 +26,7 @@ export function createListFiles(root: string): AssistantTool {
 		name: "list_files",
 		description:
 			"List the files of the working directory with their sizes in bytes, files near the top first. Version " +
-			"control, node_modules, binary files and files named by .gitignore are left out.",
+			"control, node_modules, binary files and files ignored by .gitignore are omitted.",
 		parameters: {
 			type: "object",
 			properties: {

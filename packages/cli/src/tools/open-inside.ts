@@ -145,5 +145,8 @@ function isLink(path: string): Promise<boolean> {
 
 /** Creates the refusal of a path that changed after it was checked. */
 export function exchanged({ relative: path }: JudgedPath): ToolRefusal {
-	return new ToolRefusal("path_invalid", `"${path}" was moved or exchanged while it was opened. Look again.`);
+	return new ToolRefusal(
+		"path_invalid",
+		`"${path}" was moved or replaced while it was opened. Read it again.`,
+	);
 }

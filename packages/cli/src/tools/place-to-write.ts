@@ -25,7 +25,7 @@ export interface PlaceToWrite {
 export async function placeToWrite(root: string, path: string): Promise<PlaceToWrite> {
 	if (path.includes("\0")) throw new ToolRefusal("path_invalid", "The path contains a NUL character.");
 	if (path === "" || /[/\\]$/.test(path))
-		throw new ToolRefusal("path_not_a_file", `"${path}" names no file. Give the path of a file.`);
+		throw new ToolRefusal("path_not_a_file", `"${path}" does not name a file. Give the path of a file.`);
 	const realRoot = await realpath(root);
 	const wanted = resolve(realRoot, path);
 	// Rejected by name before the disk is accessed, so that the model cannot probe files outside.
@@ -35,7 +35,7 @@ export async function placeToWrite(root: string, path: string): Promise<PlaceToW
 	const way = relative(realRoot, absolute).split(sep).join("/");
 	const kept = way.split("/").find((part) => isSkippedDirectory(part.toLowerCase()));
 	if (kept !== undefined)
-		throw new ToolRefusal("path_protected", `"${path}" lies in ${kept}, where nothing is written.`);
+		throw new ToolRefusal("path_protected", `"${path}" is in ${kept}, which is protected from changes.`);
 	if (!(await exists(absolute))) return { absolute, relative: way, root: realRoot, kind: "nothing", size: 0 };
 	const found = await resolvePath(realRoot, absolute);
 	if (found.kind === "directory")
@@ -54,7 +54,7 @@ async function followLinks(wanted: string, path: string): Promise<string> {
 			if (failure.code !== "ENOENT") throw unreadable(path, failure);
 		}
 		// A dangling link cannot be checked.
-		if (await exists(at)) throw new ToolRefusal("path_invalid", `"${path}" is a link that leads nowhere.`);
+		if (await exists(at)) throw new ToolRefusal("path_invalid", `"${path}" is a broken link.`);
 		missing.unshift(basename(at));
 	}
 }

@@ -87,7 +87,7 @@ async function currentText(place: PlaceToWrite): Promise<string | undefined> {
 	} catch {}
 	throw new ToolRefusal(
 		"file_not_text",
-		`"${place.relative}" is no UTF-8 text; only such files are changed.`,
+		`"${place.relative}" is not UTF-8 text; only text files can be changed.`,
 	);
 }
 
@@ -112,7 +112,7 @@ function edited(
 	params: Readonly<Record<string, unknown>>,
 ): After {
 	if (before === undefined)
-		throw new ToolRefusal("path_not_found", `There is no "${relative}" to edit. Make it with write_file.`);
+		throw new ToolRefusal("path_not_found", `"${relative}" does not exist. Create it with write_file.`);
 	const find = withLineEndsOf(before, required(params, "find"));
 	const replace = withLineEndsOf(before, required(params, "replace"));
 	if (find === "") throw new ToolRefusal("tool_input_invalid", '"find" is empty: give the text to replace.');

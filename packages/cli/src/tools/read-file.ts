@@ -45,8 +45,7 @@ export function createReadFile(root: string, textFiles: TextFiles): AssistantToo
 				minimum: 1,
 				maximum: Number.MAX_SAFE_INTEGER,
 			});
-			if (to < from)
-				throw new ToolRefusal("tool_input_invalid", `"to" (${to}) lies before "from" (${from}).`);
+			if (to < from) throw new ToolRefusal("tool_input_invalid", `"to" (${to}) is before "from" (${from}).`);
 			const file = await resolveFile(root, path);
 			const lines = await textFiles.lines(file);
 			if (lines === undefined)

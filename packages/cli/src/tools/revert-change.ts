@@ -20,7 +20,10 @@ export async function revertChange(root: string, change: PlannedChange): Promise
 		draft: randomUUID().slice(0, 24),
 		async stillHolds() {
 			if ((await currentVersion(place)) !== versions.after)
-				throw new ToolRefusal("file_changed", `"${place.relative}" has just changed, so it was left alone.`);
+				throw new ToolRefusal(
+					"file_changed",
+					`"${place.relative}" has just changed, so it was not restored.`,
+				);
 		},
 	});
 	return true;

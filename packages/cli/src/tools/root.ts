@@ -78,7 +78,6 @@ export function unreadable(path: string, error: NodeJS.ErrnoException): ToolRefu
 	if (error.code === "ENXIO") return noFile(path);
 	if (error.code === "ENOENT" || error.code === "ENOTDIR")
 		return new ToolRefusal("path_not_found", `There is no "${path}". Call list_files to see what there is.`);
-	if (error.code === "ELOOP")
-		return new ToolRefusal("path_invalid", `"${path}" is a link that leads in circles.`);
+	if (error.code === "ELOOP") return new ToolRefusal("path_invalid", `"${path}" is a circular link.`);
 	return new ToolRefusal("path_unreadable", `"${path}" cannot be read: ${error.code ?? error.message}.`);
 }

@@ -203,7 +203,7 @@ class KeptOutput {
 
 	get text(): string {
 		this.#cut();
-		const gap = this.#dropped === 0 ? "" : `\n… ${this.#dropped} characters left out …\n`;
+		const gap = this.#dropped === 0 ? "" : `\n… ${this.#dropped} characters omitted …\n`;
 		return plain(`${this.#head}${gap}${this.#tail}`);
 	}
 

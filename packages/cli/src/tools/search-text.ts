@@ -43,7 +43,7 @@ export function createSearchText(root: string, textFiles: TextFiles): AssistantT
 		description:
 			"Search the text files of the working directory for lines that contain a text or match a regular " +
 			"expression, ignoring case. Answers with `file:line: text`, files with most matches first, and says how " +
-			"many there are in all. Passes over the same files as list_files, and generated ones.",
+			"many there are in total. Skips the same files as list_files, and generated ones.",
 		parameters: {
 			type: "object",
 			properties: {
@@ -71,7 +71,7 @@ export function createSearchText(root: string, textFiles: TextFiles): AssistantT
 		async run(params, context) {
 			const pattern = textArgument(params, "pattern");
 			if (pattern === undefined || pattern === "")
-				throw new ToolRefusal("tool_input_invalid", '"pattern" is missing: say what to search for.');
+				throw new ToolRefusal("tool_input_invalid", '"pattern" is missing: give the text to search for.');
 			const glob = textArgument(params, "glob");
 			const around = numberArgument(params, "context", { default: 0, minimum: 0, maximum: 10 });
 			const limit = numberArgument(params, "limit", {

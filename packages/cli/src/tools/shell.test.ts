@@ -57,7 +57,7 @@ describe.skipIf(process.platform === "win32")("a command", () => {
 		expect(output.length).toBeLessThan(40_000);
 		expect(output.startsWith("first\nlamp")).toBe(true);
 		expect(output.endsWith("last\n")).toBe(true);
-		expect(output).toMatch(/\n… \d+ characters left out …\n/);
+		expect(output).toMatch(/\n… \d+ characters omitted …\n/);
 	});
 
 	test("reports its output while it runs, and of much output only the end", async () => {

@@ -27,7 +27,7 @@ export function createShell(
 	return {
 		name: shellTool,
 		description:
-			"Run a shell command in the folder and return its output. No input, no terminal; what it leaves running in the background is ended. " +
+			"Run a shell command in the folder and return its output. No input, no terminal; background processes end with the command. " +
 			"Prefer the file tools for reading, searching and changing files.",
 		parameters: {
 			type: "object",
@@ -51,7 +51,7 @@ export function createShell(
 			if (command === "" || command.includes("\0") || command.length > LONGEST_COMMAND)
 				throw new ToolRefusal(
 					"tool_input_invalid",
-					`"command" must be a text of 1 to ${LONGEST_COMMAND} characters.`,
+					`"command" must be a string of 1 to ${LONGEST_COMMAND} characters.`,
 				);
 			const limits = { default: DEFAULT_SECONDS, minimum: 1, maximum: LONGEST_SECONDS };
 			const timeoutMs = 1_000 * numberArgument(params, "timeout_seconds", limits);

@@ -161,6 +161,6 @@ describe("a folder that is exchanged once", () => {
 		await (await openFolder(folder, descriptors)).handle.close();
 		swap();
 		await expect(openInside(file, descriptors)).rejects.toMatchObject({ code: "path_invalid" });
-		await expect(openFolder(folder, descriptors)).rejects.toThrow(/moved or exchanged|ENOTDIR|ELOOP/);
+		await expect(openFolder(folder, descriptors)).rejects.toThrow(/moved or replaced|ENOTDIR|ELOOP/);
 	});
 });

@@ -142,7 +142,7 @@ describe("search_text", () => {
 		expect(await call("search_text", { pattern: "li.ht(" })).toMatch(/^0 matching lines/);
 		expect(await call("search_text", { pattern: "return", context: 1 })).toContain("src/lamp.ts-1- export");
 		await expect(call("search_text", { pattern: "(", regex: true })).rejects.toThrow(
-			/not a regular expression/,
+			/not a valid regular expression/,
 		);
 	});
 

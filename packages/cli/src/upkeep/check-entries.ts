@@ -70,7 +70,9 @@ function checkIncarnations(file: JournalFile, finding: Finding): void {
 
 function whenOf(lookAt: number | null): string {
 	if (lookAt === null) return "no run of it waits or is parked";
-	return lookAt === Number.MAX_SAFE_INTEGER ? "its run waits for ever" : `its run waits until ${lookAt}`;
+	return lookAt === Number.MAX_SAFE_INTEGER
+		? "its run waits without a limit"
+		: `its run waits until ${lookAt}`;
 }
 
 /** Reads the columns of a row. */

@@ -74,7 +74,7 @@ class DumpCheck {
 				this.#counts.dedupe += batch.rows.length;
 				for (const { session, position } of batch.rows)
 					if (position > (this.#sessions.get(session)?.inputs ?? 0))
-						this.#found("a dedupe key names an input that never came", session);
+						this.#found("a dedupe key names an input that was never received", session);
 				return;
 			case "values":
 				this.#counts.values += batch.rows.length;
@@ -110,7 +110,7 @@ class DumpCheck {
 		this.#endStory();
 		for (const [id, session] of this.#sessions)
 			if (!this.#reported.has(id) && session.seq > 0)
-				this.#found(`its row says that it has ${session.seq} entries, and it has none`, id);
+				this.#found(`its row counts ${session.seq} entries, but it has none`, id);
 		for (const { row, kept } of this.#files.values())
 			if (kept !== row.size)
 				this.#found(`file ${fromStored(row.name)} has ${kept} of its ${row.size} bytes`, row.session);
@@ -138,11 +138,11 @@ class DumpCheck {
 		if (this.#story === undefined) return;
 		const { session, story } = this.#story;
 		const row = this.#sessions.get(session);
-		if (row === undefined) this.#found("entries belong to a session that is not there");
+		if (row === undefined) this.#found("entries belong to a session that does not exist");
 		else {
 			story.end({ open_run: row.openRun, look_at: row.lookAt });
 			if (story.seq !== row.seq)
-				this.#found(`its row says that its last entry is ${row.seq}, and it is ${story.seq}`, session);
+				this.#found(`its row counts ${row.seq} as its last entry, but it is ${story.seq}`, session);
 		}
 		this.#story = undefined;
 	}
@@ -158,7 +158,7 @@ class DumpCheck {
 		this.#counts.inputs++;
 		const row = this.#sessions.get(session);
 		const input = `input ${position}`;
-		if (row === undefined) this.#found(`${input} waits for a session that is not there`);
+		if (row === undefined) this.#found(`${input} waits for a session that does not exist`);
 		else if (row.inputs < position) this.#found(`${input} is not counted`, session);
 		if (!inputKinds.has(kind)) this.#found(`${input} is of the unknown kind ${kind}`, session);
 		if (!isJson(body)) this.#found(`the body of ${input} is damaged`, session);

@@ -118,7 +118,7 @@ const beside: readonly TableCheck[] = [
 				counts.inputs++;
 				const session = row.key === null ? undefined : file.text(row.key);
 				const input = `input ${row.position}`;
-				if (session === undefined) finding.found(`${input} waits for a session that is not there`);
+				if (session === undefined) finding.found(`${input} waits for a session that does not exist`);
 				else if (row.inputs < row.position) finding.found(`${input} is not counted`, session);
 				if (row.dedupe_key !== null && row.known !== row.position && session !== undefined)
 					finding.found(`the dedupe key of ${input} is not known`, session);
@@ -135,7 +135,7 @@ const beside: readonly TableCheck[] = [
 			const late = `SELECT count(*) AS count FROM dedupe d JOIN sessions s ON s.id = d.session
 				WHERE d.position > s.inputs`;
 			const count = countOf(file, late);
-			if (count > 0) finding.found(`${count} dedupe keys name inputs that never came`);
+			if (count > 0) finding.found(`${count} dedupe keys name inputs that were never received`);
 		},
 	},
 	{
@@ -203,7 +203,7 @@ const beside: readonly TableCheck[] = [
 				file,
 				"SELECT count(*) AS count FROM file_pieces WHERE id / 16777216 NOT IN (SELECT id FROM files)",
 			);
-			if (lost > 0) finding.found(`${lost} pieces belong to files that are not there`);
+			if (lost > 0) finding.found(`${lost} pieces belong to files that do not exist`);
 		},
 	},
 	{
@@ -211,7 +211,7 @@ const beside: readonly TableCheck[] = [
 		check(file, _, finding) {
 			const late = `SELECT count(*) AS count FROM removed_sessions WHERE position > (
 				SELECT ifnull(max(id), 0) FROM entries)`;
-			if (countOf(file, late) > 0) finding.found("a removed session has a position that may be used again");
+			if (countOf(file, late) > 0) finding.found("a removed session has a position that can be reused");
 		},
 	},
 	{

@@ -43,7 +43,7 @@ export function orphans(file: JournalFile, table: string, finding: Finding): voi
 		file,
 		`SELECT count(*) AS count FROM ${table} WHERE session <> 0 AND session NOT IN (SELECT id FROM sessions)`,
 	);
-	if (count > 0) finding.found(`${count} rows of ${table} belong to sessions that are not there`);
+	if (count > 0) finding.found(`${count} rows of ${table} belong to sessions that do not exist`);
 }
 
 /** Returns the single number that a query selects. */

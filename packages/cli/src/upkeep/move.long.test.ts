@@ -135,7 +135,7 @@ test("nothing is moved into a store with data, or from a store with active worke
 		data: { workers: [living.journal.workerId] },
 	});
 	const other = emptyStore();
-	await expect(moveToFile(other, path(), silent)).rejects.toThrow("There is a file");
+	await expect(moveToFile(other, path(), silent)).rejects.toThrow("exists");
 	const host = inFile();
 	const lease = await take(host.journal, "open");
 	await lease.append({ at: 1, runId: "open run", facts: [] });
@@ -221,5 +221,8 @@ test("the command reports in one line what it cannot move", async () => {
 	const said = await commands.begin(["db", "move", "a.db", server.url, "--db", "c.db"]).finished;
 	expect([said.code, said.stderr]).toEqual([2, expect.stringContaining("has no option --db")]);
 	const missing = await commands.begin(["db", "move", "a.db", server.url]).finished;
-	expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("There is no database")]);
+	expect([missing.code, missing.stderr]).toEqual([
+		2,
+		expect.stringContaining("does not exist. Give its path"),
+	]);
 });

@@ -48,7 +48,7 @@ export async function moveToServer(
 		database.exec(`PRAGMA busy_timeout = ${patience}`);
 		database.exec("BEGIN IMMEDIATE");
 		if (workersOf(file).some(({ name }) => !known.has(name)))
-			throw new UpkeepError("Another process began to use the file. Stop it first; nothing was changed.");
+			throw new UpkeepError("Another process started to use the file. Stop it first; nothing was changed.");
 		const { problems } = checkJournal(file, "quick");
 		if (problems.length > 0)
 			throw new UpkeepError(

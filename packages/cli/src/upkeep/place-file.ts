@@ -34,7 +34,7 @@ export function checkPlace(to: string, existing: Existing, instead: string): voi
 	const log = ["-wal", "-journal"].find((suffix) => existsSync(target + suffix));
 	if (log !== undefined)
 		throw new UpkeepError(
-			`There is a file ${target}${log}: a database of that name is open, or was not closed. Give another path.`,
+			`The file ${target}${log} exists: a database of that name is open, or was not closed. Give another path.`,
 		);
 }
 
@@ -58,7 +58,7 @@ export function placeFile(partial: string, to: string, existing: Existing, inste
 }
 
 function taken(to: string, instead: string): UpkeepError {
-	return new UpkeepError(`There is a file ${to} already. ${instead}`);
+	return new UpkeepError(`The file ${to} already exists. ${instead}`);
 }
 
 /** Flushes a file or a folder to disk. */

@@ -145,18 +145,18 @@ describe("check", () => {
 		["UPDATE entries SET run = 999 WHERE seq = 5 AND session = 1", "entry 5 names no run"],
 		[
 			"UPDATE entries SET session = 77 WHERE session = 1",
-			"7 rows of entries belong to sessions that are not there",
+			"7 rows of entries belong to sessions that do not exist",
 		],
 		["UPDATE dedupe SET session = 77", "1 rows of dedupe belong to sessions"],
-		["UPDATE dedupe SET position = 77", "1 dedupe keys name inputs that never came"],
+		["UPDATE dedupe SET position = 77", "1 dedupe keys name inputs that were never received"],
 		["UPDATE session_values SET session = 77", "1 rows of session_values belong to sessions"],
 		["UPDATE session_values SET value = '{'", "the value n of notes is damaged"],
-		["UPDATE inputs SET session = 77", "waits for a session that is not there"],
+		["UPDATE inputs SET session = 77", "waits for a session that does not exist"],
 		["UPDATE inputs SET body = '{'", "the body of input 1 is damaged"],
 		["UPDATE inputs SET kind = 'odd'", "is of the unknown kind odd"],
 		["UPDATE sessions SET inputs = 0", "input 1 is not counted"],
 		["UPDATE records SET body = '{' WHERE shelf = 'runs'", "the record own of runs is damaged"],
-		["UPDATE chunks SET session = 77", "1 rows of chunks belong to sessions that are not there"],
+		["UPDATE chunks SET session = 77", "1 rows of chunks belong to sessions that do not exist"],
 		["UPDATE chunks SET seq = 77", "chunk 1 after entry 77, and the last entry is 7"],
 		["UPDATE chunks SET body = '{'", "chunk 1 after entry 5 is damaged"],
 		["DELETE FROM records WHERE shelf = 'runs'", "1 runs are listed as unfinished and have no record"],
@@ -259,7 +259,10 @@ describe("check", () => {
 		await sessions();
 		changed(`PRAGMA user_version = ${version}`);
 		const { code, stderr } = await db("check");
-		expect([code, stderr]).toEqual([1, expect.stringContaining(`says that it has version ${version}`)]);
+		expect([code, stderr]).toEqual([
+			1,
+			expect.stringContaining(`has version ${version}, but versions start at 1`),
+		]);
 		expect(() => open()).toThrow(expect.objectContaining({ code: "journal_corrupt" }));
 	});
 
@@ -291,7 +294,7 @@ describe("check", () => {
 			expect((await run(["db", task, "--db", "empty.db"], { folder })).stderr).toContain("it is empty");
 		expect(statSync(join(folder, "empty.db")).size).toBe(0);
 		const { code, stderr } = await run(["db", "check", "--db", "nothing.db"], { folder });
-		expect([code, stderr]).toEqual([2, expect.stringContaining("There is no database")]);
+		expect([code, stderr]).toEqual([2, expect.stringContaining("does not exist. Give its path")]);
 	});
 });
 
@@ -482,7 +485,7 @@ describe("prune", () => {
 			"INSERT INTO chunks (session, seq, sub, body) SELECT 2, 9, sub, body FROM chunks",
 		);
 		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, hidden: 1, entries: 7 } });
-		expect((await db("check")).stdout).toMatch("out of reach: 1 session, half copied or half removed");
+		expect((await db("check")).stdout).toMatch("unreachable: 1 session, half copied or half removed");
 		expect((await db("backup", join(folder, "copy.db"))).code).toBe(0);
 		expect(await prune({ removeBefore: now + day, mode: "plan" })).toMatchObject([{ session: "s" }]);
 		expect(await prune({ removeBefore: 0 })).toEqual([]);
@@ -598,7 +601,7 @@ describe("prune", () => {
 		expect(checked()).toMatchObject({ problems: [], counts: { folded: 1, openRuns: 1 } });
 		const shown = await run(["show", "s", "--db", path], { folder });
 		expect(shown.stdout).toMatch(
-			/entries 1 to 14 were folded[\s\S]*you +asked 60[\s\S]*answer +re: asked 50[\s\S]*run 1/,
+			/entries 1 to 14 were compacted[\s\S]*you +asked 60[\s\S]*answer +re: asked 50[\s\S]*run 1/,
 		);
 		expect((await run(["sessions", "--db", path], { folder })).stdout).toContain("asked 60");
 	});

@@ -22,15 +22,15 @@ export function vacuumJournal(path: string, patience = 10_000): Vacuumed {
 		database.exec("VACUUM");
 		if (!emptyLog(file, performance.now() + patience))
 			throw new UpkeepError(
-				"The file was written anew, but another process uses its log, so that its size and its old pages stay for now. " +
-					"Run it again when the file is less busy: a check, a backup or another program may read it.",
+				"The file was rewritten, but another process uses its log, so its size and its old pages stay for now. " +
+					"Run the command again when no check, backup or other program reads the file.",
 			);
 	} catch (error) {
 		if (error instanceof UpkeepError) throw error;
 		const known = file.error(error);
 		if (known.code !== "journal_unavailable") throw known;
 		throw new UpkeepError(
-			`The file is busy: for ${patience / 1_000} seconds other processes left no moment to write it anew. ` +
+			`The file is busy: for ${patience / 1_000} seconds other processes used it without a pause. ` +
 				"Nothing was changed; try again when the file is less busy.",
 		);
 	} finally {

@@ -16,7 +16,7 @@ import { checkJournal } from "./check.ts";
 import { checkPlace, placeFile, syncFile } from "./place-file.ts";
 import { UpkeepError } from "./upkeep-error.ts";
 
-const instead = "Give the path of a file that is not there yet.";
+const instead = "Give the path of a file that does not exist yet.";
 
 type Value = string | number | null | Uint8Array;
 
@@ -152,7 +152,7 @@ export async function writeFile(
 			const { problems } = checkJournal(file, "quick");
 			if (problems.length > 0)
 				throw new UpkeepError(
-					`Nothing was moved: what was read is damaged. ${problems[0]?.what}. See: holdfast db check.`,
+					`Nothing was moved: the source is damaged. ${problems[0]?.what}. See: holdfast db check.`,
 				);
 		} catch (error) {
 			throw error instanceof UpkeepError ? error : file.error(error);

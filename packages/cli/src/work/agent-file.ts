@@ -22,14 +22,14 @@ export async function loadAgent(file: string, openHost: () => Promise<Host> | Ho
 	const { default: exported } = await importAgentFile(file);
 	if (!isAgentLike(exported))
 		throw new UsageError(
-			`${file} exports no agent${typeof exported === "object" && exported !== null ? ": there is no `model` in it" : ""}. Its default export must be an agent, new Agent({ model, … }), or such options.`,
+			`${file} exports no agent${typeof exported === "object" && exported !== null ? ": it has no `model`" : ""}. Its default export must be an agent, new Agent({ model, … }), or such options.`,
 		);
 	// Spreading an agent returns its options, even if it comes from another installation of the package.
 	const { host, plugins = [], ...rest }: AgentOptions = { ...exported };
 	const options: AgentOptions = { ...rest, plugins: [...plugins, chatSummaries()] };
 	if (options.checkpoints !== undefined)
 		throw new UsageError(
-			`The agent of ${file} has \`checkpoints\`, which are of calls: sessions keep their own. Leave them out.`,
+			`The agent of ${file} has \`checkpoints\`, which apply only to calls. Remove them: sessions store their own state.`,
 		);
 	// Rejects unknown options: a misspelt one would be ignored silently.
 	const make = (all: AgentOptions): Agent => (exported instanceof Agent ? agent({ ...all }) : new Agent(all));
@@ -70,7 +70,7 @@ export async function importDefault(file: string): Promise<unknown> {
 
 async function importFile(file: string, advice: string): Promise<Readonly<Record<string, unknown>>> {
 	if (!existsSync(file) || !statSync(file).isFile())
-		throw new UsageError(`There is no file ${file}.${advice}`);
+		throw new UsageError(`The file ${file} does not exist.${advice}`);
 	try {
 		return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
 	} catch (error) {

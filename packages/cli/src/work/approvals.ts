@@ -57,7 +57,7 @@ export function decideInLines(questions: Questions): Decide {
 	return async ({ title }, _rule, signal) => {
 		for (;;) {
 			const said = await questions.ask(
-				`${title}? [y]es, [n]o, [a]ll from now on, or a reason not to: `,
+				`${title}? [y]es, [n]o, [a]ll from now on, or a reason for denying it: `,
 				signal,
 			);
 			const answer = said?.trim();
@@ -166,7 +166,9 @@ export class Approvals {
 		const named = take(this.#approve, proposal.call);
 		if (named === toolCallId || named === proposal.word || this.#all) return this.#approved(proposal);
 		if (named !== undefined)
-			renderer.note(`${oneLine(toolCallId, 80)} is not what was approved: its file has changed. Look again.`);
+			renderer.note(
+				`${oneLine(toolCallId, 80)} is not the approved version: its file has changed. Review it again.`,
+			);
 		const rule =
 			proposal.refusal === undefined ? this.#rules.find((each) => each.covers(proposal)) : undefined;
 		if (rule !== undefined) {

@@ -12,15 +12,15 @@ Look before you answer: list files, search, and read what matters; make calls th
 Rest every statement on what you read and cite it as path:line. If the files do not say it, say so plainly.
 Paths are relative to the folder. Be brief.`;
 
-const WRITING_INSTRUCTIONS = `You work on the files of one folder: you answer questions about them, and change them where that is asked.
+const WRITING_INSTRUCTIONS = `You work on the files of one folder: you answer questions about them, and change them when asked.
 Look before you answer or change: list files, search, and read what matters; make calls that do not depend on each other at once.
 Rest every statement on what you read and cite it as path:line. If the files do not say it, say so plainly.
-Change with edit_file, and with write_file what is new or altogether different; no more than was asked.
+Change files with edit_file; use write_file for new or completely different files. Change no more than was asked.
 The user sees each change and may refuse it. Take a refusal and its reason for an answer: do not try the same again.
 Paths are relative to the folder. Be brief.`;
 
 const SHELL_INSTRUCTIONS = `
-Run commands with shell, such as tests and builds, where that helps. The user sees each command and may refuse it.`;
+Run commands with shell, such as tests and builds, if that helps. The user sees each command and may refuse it.`;
 
 /** Options of an assistant. */
 export interface AssistantOptions {
@@ -65,6 +65,7 @@ export function assistantOptions(options: AssistantOptions): AgentOptions {
  * @throws UsageError if it does not exist or is not a folder.
  */
 export function checkFolder(dir: string): void {
-	if (!existsSync(dir)) throw new UsageError(`There is no folder ${dir}. Give an existing one with --dir.`);
+	if (!existsSync(dir))
+		throw new UsageError(`The folder ${dir} does not exist. Give an existing one with --dir.`);
 	if (!statSync(dir).isDirectory()) throw new UsageError(`${dir} is not a folder. Give a folder with --dir.`);
 }

@@ -18,7 +18,9 @@ type Models = Readonly<Record<string, NonNullable<AgentOptions["model"]>>>;
  */
 export async function loadModels(file: string, environment: Environment): Promise<Models> {
 	if (!existsSync(file) || !statSync(file).isFile())
-		throw new UsageError(`There is no file ${file}. Give a module or JSON with models by name to --models.`);
+		throw new UsageError(
+			`The file ${file} does not exist. Pass a module or JSON with named models to --models.`,
+		);
 	let exported: { readonly models?: unknown; readonly default?: unknown };
 	try {
 		exported = file.endsWith(".json")
@@ -57,7 +59,7 @@ export async function exportsOfAgentFile(file: string, environment: Environment)
 		typeof prompts.put === "function";
 	if (prompts !== undefined && !isStore)
 		throw new UsageError(
-			`${file} exports \`prompts\` that are no prompt store. Export one of @holdfast/runner/prompts, or nothing under this name.`,
+			`${file} exports \`prompts\`, which is not a prompt store. Export a store of @holdfast/runner/prompts, or omit \`prompts\`.`,
 		);
 	return {
 		models: models === undefined ? undefined : readModels(models, file, environment),

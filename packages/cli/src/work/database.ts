@@ -20,7 +20,7 @@ export function databaseFrom(folder: string, given: string): string {
 	const scheme = /^[a-z][a-z\d+.-]+:\/\//i.exec(given)?.[0];
 	if (scheme !== undefined && !isServer(given))
 		throw new UsageError(
-			`Sessions cannot be kept at ${scheme}…. Give the path of a file, or the address of a Postgres database: postgres://….`,
+			`Sessions cannot be stored at ${scheme}…. Give the path of a file, or the address of a Postgres database: postgres://….`,
 		);
 	return isServer(given) ? given : resolve(folder, given);
 }
@@ -91,7 +91,7 @@ export async function openExisting({ db, dbGiven }: ChosenDatabase): Promise<Hos
 /** @throws UsageError if the file does not exist. */
 export function requireDatabase(db: string): void {
 	if (isServer(db)) return;
-	if (!existsSync(db)) throw new UsageError(`There is no database ${db}. Give its path: --db PATH.`);
+	if (!existsSync(db)) throw new UsageError(`The database ${db} does not exist. Give its path: --db PATH.`);
 	if (statSync(db).isDirectory())
 		throw new UsageError(`The database ${db} is a folder. Give the path of a file.`);
 }

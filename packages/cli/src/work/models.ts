@@ -154,7 +154,7 @@ export function readModel(
 		if (provider === "openai-compatible") return compatible(name, model, environment);
 	}
 	throw new UsageError(
-		`"${name}" is no model. Give openai:NAME, anthropic:NAME, google:NAME, openai-compatible:NAME@http://host:port/v1 or offline.`,
+		`"${name}" is not a model. Give openai:NAME, anthropic:NAME, google:NAME, openai-compatible:NAME@http://host:port/v1 or offline.`,
 	);
 }
 

@@ -35,7 +35,7 @@ export async function openAgent(
 	const { host } = { ...agent } as { readonly host?: Partial<Host> };
 	if (host?.journal === undefined || host.values === undefined)
 		throw new UsageError(
-			`The agent of ${setup.agent} has a host that is no journal, so its sessions cannot be worked on from here. Leave its host out.`,
+			`The agent of ${setup.agent} has a host without a journal, so this command cannot use its sessions. Remove the host.`,
 		);
 	return { agent, host: host as Host, modelName: basename(setup.agent) };
 }

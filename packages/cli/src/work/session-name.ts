@@ -29,7 +29,7 @@ export async function refuseServed(host: Host, name: string): Promise<void> {
 	const key = await findSession(host, name);
 	if (key !== name && (await host.journal.head(key)) !== undefined)
 		throw new UsageError(
-			`The session "${name}" is a server's. A server continues it, with the agent it was begun with: holdfast serve.`,
+			`The session "${name}" belongs to a server. Continue it with a server that has the same agent: holdfast serve.`,
 		);
 }
 

@@ -48,7 +48,7 @@ export function prepare(
 		);
 		if (theAssistants !== undefined)
 			throw new UsageError(
-				`The option --${theAssistants.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} is the assistant's: the agent of ${agent} says by itself what it works with. Leave one of them out.`,
+				`The option --${theAssistants.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} applies only to the assistant: the agent of ${agent} has its own settings. Omit one of them.`,
 			);
 		return setupOfFile(key, agent, io.folder);
 	}

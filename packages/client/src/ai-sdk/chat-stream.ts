@@ -30,7 +30,7 @@ export async function openChat(
 	if (response.status !== 204 && response.body !== null) return { body: response.body, close };
 	close();
 	if (response.status === 204) return undefined;
-	throw new ClientError("stream_unsupported", "This `fetch` gives no body that can be read as a stream.");
+	throw new ClientError("stream_unsupported", "This `fetch` returns no readable stream.");
 }
 
 /**

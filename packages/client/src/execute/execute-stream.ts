@@ -158,7 +158,7 @@ export function createExecuteStream(
 			if (loop !== "none") {
 				throw new ClientError(
 					"events_already_consumed",
-					"The events of this execution were asked for a second time. Use `client.watch` to look on beside the consumer.",
+					"The events of this execution already have a consumer. To read them in addition, use `client.watch`.",
 				);
 			}
 			loop = "open";

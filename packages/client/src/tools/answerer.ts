@@ -73,7 +73,10 @@ function forgetAllBut(taken: Map<string, unknown>, calls: readonly PendingToolCa
 
 function refuse(tools: ReadonlyMap<string, ClientTool>, call: PendingToolCall): ToolAnswer {
 	const names = [...tools.keys()].map((name) => `"${name}"`).join(", ");
-	return failedCall(call, `There is no tool "${call.name}" here. There is ${names === "" ? "none" : names}.`);
+	return failedCall(
+		call,
+		`The tool "${call.name}" does not exist. Available: ${names === "" ? "none" : names}.`,
+	);
 }
 
 async function decide(approve: Approve, call: PendingToolCall): Promise<ApprovalAnswer | undefined> {
@@ -86,7 +89,7 @@ async function decide(approve: Approve, call: PendingToolCall): Promise<Approval
 		if (typeof said?.approved !== "boolean") throw new TypeError("`approve` returned no decision.");
 		return { ...about, ...said };
 	} catch (error) {
-		return { ...about, approved: false, reason: `Nobody could be asked: ${messageOf(error)}` };
+		return { ...about, approved: false, reason: `The approval could not be requested: ${messageOf(error)}` };
 	}
 }
 

@@ -85,7 +85,7 @@ function toJsonSchema(name: string, parameters: ToolParameters): Readonly<Record
 	if (written === undefined) {
 		throw new ClientError(
 			"schema_not_convertible",
-			`The schema of the tool "${name}" does not say how it is written as JSON Schema. Give JSON Schema.`,
+			`The schema of the tool "${name}" cannot be converted to JSON Schema. Pass JSON Schema.`,
 		);
 	}
 	return written as Readonly<Record<string, unknown>>;

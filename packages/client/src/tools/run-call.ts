@@ -73,9 +73,9 @@ function plainDetails(details: unknown): unknown {
 export function messageOf(error: unknown): string {
 	try {
 		if (error instanceof Error) return error.message === "" ? error.name : error.message;
-		return error === undefined ? "The tool failed without saying why." : textOf(error);
+		return error === undefined ? "The tool failed without a reason." : textOf(error);
 	} catch {
-		return "The tool failed with something that cannot be read.";
+		return "The tool failed with an unreadable error.";
 	}
 }
 

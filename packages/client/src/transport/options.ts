@@ -161,5 +161,8 @@ function duration(name: string, given: number | undefined, standard: number): nu
 function atLeastZero(name: string, given: number | undefined, standard: number): number {
 	const value = given ?? standard;
 	if (typeof value === "number" && value >= 0) return value;
-	throw new ClientError("invalid_option", `\`${name}\` must be a number from 0 on, not ${String(value)}.`);
+	throw new ClientError(
+		"invalid_option",
+		`\`${name}\` must be a number of at least 0, not ${String(value)}.`,
+	);
 }

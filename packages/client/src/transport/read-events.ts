@@ -68,7 +68,7 @@ function toEvent({ id, data }: EventSourceMessage): ReceivedEvent {
 	try {
 		event = JSON.parse(data);
 	} catch (cause) {
-		throw invalidResponse(`event ${id} is no JSON`, cause);
+		throw invalidResponse(`event ${id} is not JSON`, cause);
 	}
 	if (typeof (event as { type?: unknown } | null)?.type !== "string")
 		throw invalidResponse(`event ${id} has no type`);

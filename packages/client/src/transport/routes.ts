@@ -68,13 +68,13 @@ export async function openEvents(
 	const type = response.headers.get("content-type") ?? "";
 	if (!type.startsWith("text/event-stream")) {
 		close();
-		throw invalidResponse(`it is "${type}" and no event stream`);
+		throw invalidResponse(`it is "${type}", not an event stream`);
 	}
 	if (response.body === null) {
 		close();
 		throw new ClientError(
 			"stream_unsupported",
-			"This `fetch` gives no body that can be read as a stream. Hand one that does to `createClient({ fetch })`; on React Native that of `expo/fetch`.",
+			"This `fetch` returns no readable stream. Pass one that does to `createClient({ fetch })`; on React Native, use `expo/fetch`.",
 		);
 	}
 	const sessionId = response.headers.get("x-session-id") ?? undefined;

@@ -105,7 +105,7 @@ describe("largeResults", () => {
 		[{ id: "other" }, "no stored result"],
 		[{ id: "c1", startLine: 1, startCharacter: 1 }, "not both"],
 		[{ id: "c1", startLine: 3, endLine: 2 }, "before `startLine`"],
-		[{ id: "c1", search: "a", endLine: 2 }, "no end"],
+		[{ id: "c1", search: "a", endLine: 2 }, "cannot have an end"],
 	])("answers %o with a sentence", async (input, sentence) => {
 		const { agent } = agentOf([ask("c1", "read_log"), ask("c2", "read_result", input), "done"]);
 		expect((await turn(agent))[1]).toContain(sentence);

@@ -53,7 +53,7 @@ export function readResult(
 					type: "string",
 					minLength: 1,
 					maxLength: longestSearch,
-					description: "Text to find, ignoring case. Returns the places, from the start on if one is given.",
+					description: "Text to find, ignoring case. Returns the positions, from the given start on.",
 				},
 			},
 			required: ["id"],
@@ -76,7 +76,7 @@ function checkRange({ startLine, endLine, startCharacter, endCharacter, search }
 	if ((startLine ?? endLine) !== undefined && (startCharacter ?? endCharacter) !== undefined)
 		throw resultRangeInvalid("Give lines or characters, not both.");
 	if (search !== undefined && (endLine ?? endCharacter) !== undefined)
-		throw resultRangeInvalid("A search has no end: give `startLine` or `startCharacter` only.");
+		throw resultRangeInvalid("A search cannot have an end: give `startLine` or `startCharacter` only.");
 	if (endLine !== undefined && endLine < (startLine ?? 1))
 		throw resultRangeInvalid("`endLine` is before `startLine`.");
 	if (endCharacter !== undefined && endCharacter < (startCharacter ?? 0))

@@ -65,7 +65,7 @@ export async function folderOfPackage(name: string, from: string | undefined): P
 			() => false,
 		);
 	if (!/^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*$/.test(name))
-		throw skillSourceMissing(`the package ${JSON.stringify(name)}`, "that is not the name of a package.");
+		throw skillSourceMissing(`the package ${JSON.stringify(name)}`, "it is not a package name.");
 	for (let at = resolve(from ?? "."); ; at = dirname(at)) {
 		const folder = join(at, "node_modules", name);
 		if (await isThere(join(folder, "SKILL.md"))) return folder;

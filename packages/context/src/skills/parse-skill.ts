@@ -145,7 +145,7 @@ function optionalText({ fields, skill }: Fields, field: string, limit: number): 
 	const value = fields.get(field);
 	if (value === undefined) return undefined;
 	if (typeof value !== "string")
-		throw skillInvalid({ skill, field }, `has a \`${field}\` that is not text.`, "Write it as one text.");
+		throw skillInvalid({ skill, field }, `has a \`${field}\` that is not text.`, "Write it as one string.");
 	const text = value.trim();
 	if (text === "")
 		throw skillInvalid({ skill, field }, `has an empty \`${field}\`.`, "Fill it in, or remove the field.");
@@ -164,8 +164,8 @@ function metadataOf({ fields, skill, format }: Fields): Readonly<Record<string, 
 	if (typeof value !== "object" || value === null || Array.isArray(value))
 		throw skillInvalid(
 			{ skill, field: "metadata" },
-			"has `metadata` that is no map.",
-			"Write names with texts below `metadata:`.",
+			"has `metadata` that is not a map.",
+			"Write names with strings below `metadata:`.",
 		);
 	const entries = Object.entries(value).map(([name, each]): [string, string] => {
 		if (typeof each === "string") return [name, each];
@@ -173,7 +173,7 @@ function metadataOf({ fields, skill, format }: Fields): Readonly<Record<string, 
 		throw skillInvalid(
 			{ skill, field: `metadata.${name}` },
 			`has nested \`metadata\` in \`${name}\`.`,
-			'Write a text for each name, or read the skill with `format: "lenient"`.',
+			'Write a string for each name, or read the skill with `format: "lenient"`.',
 		);
 	});
 	return Object.fromEntries(entries);
@@ -187,7 +187,7 @@ function allowedToolsOf({ fields, skill, format }: Fields): readonly string[] | 
 		return value.map((each: string) => each.trim());
 	throw skillInvalid(
 		{ skill, field: "allowed-tools" },
-		"has `allowed-tools` that are not one text.",
+		"has `allowed-tools` that is not a string.",
 		"Write the names of the tools, separated by spaces.",
 	);
 }

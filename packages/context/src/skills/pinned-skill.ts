@@ -38,7 +38,7 @@ export async function loadPinned(
 		throw skillChanged(
 			skill.name,
 			"The SKILL.md",
-			"The agent was set up with another text. Continue without this skill; a new agent uses the new text.",
+			"The agent was set up with another version. Continue without this skill; a new agent uses the new text.",
 		);
 	const files: Record<string, string> = {};
 	for (const path of skill.files) files[path] = await hashOf(await skill.readFile(path));
@@ -62,7 +62,7 @@ export async function readPinned(pin: PinnedSkill, skill: Skill, path: string): 
 		throw skillChanged(
 			skill.name,
 			`The file ${JSON.stringify(path)}`,
-			"The session loaded the skill with another content. Continue without the file; a later turn can load the skill again.",
+			"The session loaded another version of the skill. Continue without the file; a later turn can load the skill again.",
 		);
 	const text = textOf(bytes);
 	if (text === undefined) throw skillFileNotFound(skill.name, path);

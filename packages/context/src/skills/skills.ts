@@ -104,7 +104,7 @@ function catalog(loaded: readonly Skill[]): string {
 	const lines = loaded.map(({ name, description }) => `- ${name}: ${description.replaceAll(/\s+/g, " ")}`);
 	return [
 		"Skills",
-		"A skill is a set of instructions for a kind of task. If a task matches one of these descriptions, load the skill with load_skill before you begin, and follow it.",
+		"A skill is a set of instructions for a kind of task. If a task matches one of these descriptions, load the skill with load_skill before you start, and follow it.",
 		...lines,
 	].join("\n");
 }

@@ -158,11 +158,11 @@ describe("searchable()", () => {
 		],
 		["unknown option", () => searchable(catalog, { allways: [] } as never), "invalid_option", /allways/],
 		["taken name", () => searchable(catalog, { name: "git_status" }), "invalid_option", /already named/],
-		["empty name", () => searchable(catalog, { name: "" }), "invalid_option", /not empty/],
+		["empty name", () => searchable(catalog, { name: "" }), "invalid_option", /non-empty/],
 		["wrong limit", () => searchable(catalog, { limit: 0 }), "invalid_option", /from 1 to 50/],
 		["no list", () => searchable(catalog, { always: "git_status" as never }), "invalid_option", /list/],
 		["promise", () => searchable(Promise.resolve([]) as never), "invalid_tool", /Await/],
-		["no tool", () => searchable([5 as never]), "invalid_tool", /"0"/],
+		["not a tool", () => searchable([5 as never]), "invalid_tool", /"0"/],
 		[
 			"two of one name",
 			() => agent({ tools: searchable([...catalog, catalog[0] as never]) }),

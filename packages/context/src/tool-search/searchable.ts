@@ -183,7 +183,7 @@ function namedTools(tools: ToolSet): readonly (readonly [string, AnyTool])[] {
 	if (typeof tools !== "object" || tools === null || isThenable(tools))
 		throw new HoldfastTypeError(
 			"invalid_tool",
-			"searchable() takes a list of tools, or a record from name to tool. Await tools that are a promise.",
+			"searchable() takes a list of tools, or a record from name to tool. If the tools are a promise, await it.",
 		);
 	return Object.entries(tools as Record<string, AnyTool>).map(([key, tool]) => {
 		if (typeof tool !== "object" || tool === null)
@@ -216,10 +216,10 @@ function checkOptions(
 		if (names.has(each)) continue;
 		const meant = nearest(String(each), names);
 		throw invalid(
-			`\`always\` names "${each}", which is no tool.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`,
+			`\`always\` names "${each}", which is not a tool.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`,
 		);
 	}
-	if (typeof name !== "string" || name === "") throw invalid("`name` must be a text that is not empty.");
+	if (typeof name !== "string" || name === "") throw invalid("`name` must be a non-empty string.");
 	if (names.has(name)) throw invalid(`A tool is already named "${name}". Set \`name\` to another one.`);
 	if (!Number.isInteger(limit) || limit < 1 || limit > mostFound)
 		throw invalid(`\`limit\` must be a whole number from 1 to ${mostFound}.`);

@@ -278,7 +278,7 @@ describe("options", () => {
 		Object.defineProperty(provider, "name", { value: "acme" });
 		const make = (model: unknown) => (): unknown => new Agent({ model: model as never });
 		expect(make("gpt-5.2")).toThrow(
-			/`model` must be a model: .*Ask a provider for it: `openai\("gpt-5\.2"\)`/,
+			/`model` must be a model: .*Create it with a provider: `openai\("gpt-5\.2"\)`/,
 		);
 		expect(make(provider)).toThrow(/`model` must be a model: .*Call it with a model's id: `acme\("…"\)`/);
 		for (const model of ["gpt-5.2", provider, undefined]) expect(make(model)).toThrow(TypeError);

@@ -63,7 +63,7 @@ export function checkCache(given: unknown): void {
 	)
 		throw invalid('The option `cache.lifetime` must be "5m", "1h" or "24h".');
 	if (key !== undefined && (typeof key !== "string" || key === ""))
-		throw invalid("The option `cache.key` must be a text that is not empty.");
+		throw invalid("The option `cache.key` must be a string that is not empty.");
 }
 
 /**

@@ -340,7 +340,7 @@ export function opaqueOf(options: AgentOptions): OpaqueStrategy | undefined {
 	if (options.maxStreamed !== undefined)
 		throw new HoldfastError(
 			"conflicting_options",
-			`\`maxStreamed\` is given, and the strategy "${execution.name}" has its own \`execute\`, which runs its tools itself. Leave \`maxStreamed\` out.`,
+			`\`maxStreamed\` is given, and the strategy "${execution.name}" has its own \`execute\`, which runs its tools itself. Remove \`maxStreamed\`.`,
 		);
 	for (const name of ["cache", "prepareStep"] as const)
 		if (options[name] !== undefined) throw asksItself(name, execution.name, `Leave \`${name}\` out.`);
@@ -361,7 +361,7 @@ function asksItself(option: string, strategy: string, remedy: string): HoldfastE
 export function hasNoOutput(strategy: string): HoldfastError {
 	return new HoldfastError(
 		"conflicting_options",
-		`\`output\` is given, and the strategy "${strategy}" has its own \`execute\`, whose answers nobody could check. Make the strategy with strategy({name, decide}), or leave \`output\` out.`,
+		`\`output\` is given, and the strategy "${strategy}" has its own \`execute\`, whose answers cannot be checked. Create the strategy with strategy({name, decide}), or remove \`output\`.`,
 	);
 }
 

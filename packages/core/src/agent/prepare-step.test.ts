@@ -262,7 +262,7 @@ describe("what prepareStep must not return", () => {
 		["no model", { model: null }, /`model` must be a model/],
 		["a function as model", { model: async () => [] }, /is a function or an instance/],
 		["an instance as model", { model: llm({ model: scriptedModel([]) }) }, /is a function or an instance/],
-		["instructions that are no text", { instructions: 5 }, /`instructions` must be a text/],
+		["instructions that are no text", { instructions: 5 }, /`instructions` must be a string/],
 		["names that are no list", { activeTools: "look" }, /must be a list/],
 		["parameters that are no object", { params: 5 }, /`params` must be an object/],
 		["an unknown choice", { toolChoice: "always" }, /`toolChoice` must be/],

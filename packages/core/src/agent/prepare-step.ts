@@ -55,7 +55,7 @@ export function preparing(options: AgentOptions, own: OwnParts): NonNullable<Eng
 	if (hasOwnTools(model))
 		throw new HoldfastError(
 			"conflicting_options",
-			"`prepareStep` is given, and `model` is a function or an instance, which has its own settings. Leave `prepareStep` out.",
+			"`prepareStep` is given, and `model` is a function or an instance, which has its own settings. Remove `prepareStep`.",
 		);
 	let reader: StepReader | undefined;
 	return async (about, tools, head) => {

@@ -24,7 +24,7 @@ export interface ReadAnswer {
  * @throws HoldfastError `invalid_model_output`.
  */
 export function readModelOutput(output: unknown): readonly ReadAnswer[] {
-	if (!Array.isArray(output)) throw invalid(`It gave ${describe(output)} in place of a list of messages.`);
+	if (!Array.isArray(output)) throw invalid(`It returned ${describe(output)} instead of a list of messages.`);
 	const answers: { message: AssistantMessage; results: Map<string, ToolResult | undefined> }[] = [];
 	for (const given of output as readonly (Partial<ModelMessage> | null | undefined)[]) {
 		const role: unknown = given?.role;
@@ -38,15 +38,15 @@ export function readModelOutput(output: unknown): readonly ReadAnswer[] {
 				const result = readResult(part);
 				if (open?.results.has(result.toolCallId) !== true)
 					throw invalid(
-						`It gave a result for "${result.toolCallId}", which the answer before it did not call.`,
+						`It returned a result for "${result.toolCallId}", which the previous answer did not call.`,
 					);
 				open.results.set(result.toolCallId, result);
 			}
 		} else {
-			throw invalid(`It gave a message of the role ${JSON.stringify(role)}.`);
+			throw invalid(`It returned a message with the role ${JSON.stringify(role)}.`);
 		}
 	}
-	if (answers.length === 0) throw invalid("It gave no message.");
+	if (answers.length === 0) throw invalid("It returned no message.");
 	return answers.map(({ message, results }) => ({
 		message,
 		results: (message.toolCalls ?? []).map(
@@ -56,7 +56,7 @@ export function readModelOutput(output: unknown): readonly ReadAnswer[] {
 }
 
 /** The result of a call for which the function returned none, because a history must contain one. */
-const withoutResult = "The model function gave no result for this call.";
+const withoutResult = "The model function returned no result for this call.";
 
 function partsOf(message: Partial<ModelMessage> | null | undefined): readonly ModelMessagePart[] {
 	const content: unknown = message?.content;
@@ -111,7 +111,7 @@ function readCall(
 
 function readResult({ type, toolCallId, output }: ModelMessagePart): ToolResult {
 	if (type !== "tool-result" || typeof toolCallId !== "string")
-		throw invalid("A tool message has a part that is no tool result with a `toolCallId`.");
+		throw invalid("A tool message has a part that is not a tool result with a `toolCallId`.");
 	const { type: kind, value } = (output ?? {}) as { type?: unknown; value?: unknown };
 	switch (kind) {
 		case "text":

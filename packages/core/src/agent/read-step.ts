@@ -135,7 +135,7 @@ export class StepReader {
 			if (tools.has(name)) continue;
 			const meant = nearest(name, tools.keys());
 			throw invalid(
-				`\`activeTools\` names "${name}", which is no tool of the agent.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`,
+				`\`activeTools\` names "${name}", which is not a tool of the agent.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`,
 			);
 		}
 		const list = sent.filter(({ name }) => wanted.delete(name));

@@ -70,7 +70,7 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 		throw new HoldfastTypeError(
 			"invalid_option",
 			`The option \`host\` has both \`host.${kinds[0]}\` and \`host.${kinds[1]}\`: give one. ` +
-				"A host with a store of its own keeps its sessions there.",
+				"A host that has a store keeps its sessions in it.",
 		);
 	}
 	switch (kinds[0]) {
@@ -84,8 +84,8 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 		case undefined:
 			throw new HoldfastTypeError(
 				"invalid_option",
-				"The option `host` has no `host.sessionStore`, and is no host of another kind: " +
-					"give `{ sessionStore }`, or what `sqliteHost()` or `memoryHost()` made.",
+				"The option `host` has no `host.sessionStore`, and is not a host of another kind: " +
+					"give `{ sessionStore }`, or the return value of `sqliteHost()` or `memoryHost()`.",
 			);
 	}
 	const missing = executionParts.find((part) => typeof host[part] !== "object" || host[part] === null);

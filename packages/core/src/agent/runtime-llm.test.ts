@@ -177,7 +177,7 @@ describe("a function as a model", () => {
 		const { messages } = await turn(() => [
 			{ role: "assistant", content: asked++ === 0 ? [call("c1")] : "done" },
 		]);
-		expect(messages[2]?.text).toBe("The model function gave no result for this call.");
+		expect(messages[2]?.text).toBe("The model function returned no result for this call.");
 		expect(messages.filter(isAssistantMessage)).toHaveLength(2);
 	});
 

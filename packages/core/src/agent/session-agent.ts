@@ -246,13 +246,13 @@ function checkTogether(
 	if (sessionStore !== undefined && host !== undefined) {
 		throw new HoldfastTypeError(
 			"invalid_option",
-			"A plugin gives a session store, and the option `host` is given too: `host.sessionStore` or the plugin, not both.",
+			"Both a plugin and the option `host` define where sessions are stored. Use one of them.",
 		);
 	}
 	if ((tools.length > 0 || instructions.length > 0) && hasOwnTools(model)) {
 		throw new HoldfastTypeError(
 			"invalid_option",
-			"A plugin gives tools or instructions, and the option `model` is a function or an instance, which has instructions and tools of its own.",
+			"A plugin adds tools or instructions, but the option `model` is a function or an instance, which has its own.",
 		);
 	}
 }

@@ -27,7 +27,7 @@ test("an invalid caller is rejected with what is wrong with it", () => {
 		[{ claims: ["x"] }, "`claims` that are no object"],
 		[{ claims: circular }, "JSON"],
 		[{ claims: { id: 7n } }, "JSON"],
-		[{ claims: { text: "x".repeat(16 * 1024) } }, "16384 are the most"],
+		[{ claims: { text: "x".repeat(16 * 1024) } }, "the limit is 16384"],
 	] as const)
 		expect(() => readCaller(given)).toThrow(
 			expect.objectContaining({ code: "invalid_caller", message: expect.stringContaining(what) }),

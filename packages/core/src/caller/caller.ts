@@ -38,18 +38,18 @@ export function isSameCaller(one: Caller | undefined, other: Caller | undefined)
 function readName(name: "tenant" | "user", given: unknown): Partial<Record<"tenant" | "user", string>> {
 	if (given === undefined) return {};
 	if (typeof given === "string" && given !== "" && given.length <= 1_000) return { [name]: given };
-	throw invalidCaller(`has a \`${name}\` that is no text of 1 to 1,000 characters`);
+	throw invalidCaller(`has a \`${name}\` that is not a string of 1 to 1,000 characters`);
 }
 
 function readClaims(given: unknown): Readonly<Record<string, unknown>> {
-	if (!isRecord(given)) throw invalidCaller("has `claims` that are no object");
+	if (!isRecord(given)) throw invalidCaller("has `claims` that are not an object");
 	let text: string | undefined;
 	try {
 		text = JSON.stringify(given);
 	} catch {}
 	if (text === undefined) throw invalidCaller("has `claims` that cannot be written as JSON");
 	if (text.length > mostClaims)
-		throw invalidCaller(`has \`claims\` of ${text.length} characters of JSON; ${mostClaims} are the most`);
+		throw invalidCaller(`has \`claims\` of ${text.length} characters of JSON; the limit is ${mostClaims}`);
 	// Shared by all tools, so none may modify it.
 	return JSON.parse(text, (_, value) => Object.freeze(value));
 }

@@ -89,7 +89,7 @@ export function checkpointSaver(options: CheckpointSaverOptions): CheckpointSave
 			if (saves.overflowed) return;
 			saves.overflowed = true;
 			emit(
-				`The store is too slow for session ${JSON.stringify(sessionId)}: more than ${waitingLimit} checkpoints wait, and the oldest are left out.`,
+				`The store is too slow for session ${JSON.stringify(sessionId)}: more than ${waitingLimit} checkpoints wait, and the oldest are discarded.`,
 				undefined,
 			);
 		},

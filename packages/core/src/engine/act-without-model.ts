@@ -37,7 +37,7 @@ export async function toolsStep(run: Run, action: ToolsAction, held: Fact[] = []
 /** Leaves the run until an input arrives or the time comes, or waits in place. Returns false if the run continues. */
 export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): Promise<false> {
 	if (until !== undefined && !Number.isFinite(until))
-		throw refused(run, "waits `until` what is no number of milliseconds since the epoch");
+		throw refused(run, "waits with an `until` that is not a number of milliseconds since the epoch");
 	if (run.inputs.any && (await run.inputs.take("step-end"))) return false;
 	if (until !== undefined && (!run.mayWait || until <= run.agent.ports.clock.now()))
 		return waitInPlace(run, tag, until);
@@ -45,7 +45,7 @@ export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): P
 	if (until === undefined && (!run.mayWait || run.state.run?.started.parent !== undefined))
 		throw refused(
 			run,
-			"waits for an input, which nobody can give to this run: give it `until`, or use a session of its own",
+			"waits for an input, which cannot be sent to this run: give it `until`, or use a session",
 		);
 	const wait: PendingWait = until === undefined ? { tag } : { tag, until };
 	const waiting = { kind: "waiting", step: stepOf(run), calls: [], wait } as const;
@@ -91,9 +91,9 @@ export function checkedCalls(run: Run, calls: readonly RequestedCall[]): readonl
 	return (calls as ToolsAction["calls"]).map((call) => {
 		const { toolName, arguments: input, toolCallId = uuid() } = call ?? {};
 		if (typeof toolName !== "string" || typeof input !== "object" || input === null || Array.isArray(input))
-			throw refused(run, "called a tool without `toolName`, or with `arguments` that are no object");
+			throw refused(run, "called a tool without `toolName`, or with `arguments` that are not an object");
 		if (typeof toolCallId !== "string" || toolCallId === "" || ids.has(toolCallId))
-			throw refused(run, "gave two calls of one action the same `toolCallId`, or one that is no text");
+			throw refused(run, "gave two calls of one action the same `toolCallId`, or one that is not a string");
 		ids.add(toolCallId);
 		return withReadableArguments({ toolCallId, toolName, arguments: input });
 	});

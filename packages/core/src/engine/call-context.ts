@@ -215,7 +215,7 @@ function tooMuchStreamed(tool: string, limit: "call" | "session", most: number):
 	const option = limit === "call" ? "perCall" : "perSession";
 	return new HoldfastError(
 		"too_much_streamed",
-		`The tool ${tool} has streamed more than ${most} characters ${where}, the limit set by \`maxStreamed.${option}\`. Write what is larger to a file, and return where it is.`,
+		`The tool ${tool} has streamed more than ${most} characters ${where}, the limit set by \`maxStreamed.${option}\`. Write larger output to a file, and return its path.`,
 		{ data: { tool, limit } },
 	);
 }

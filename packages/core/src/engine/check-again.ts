@@ -165,7 +165,7 @@ function permitAgain(
 	return withinCall(setting.processKey, async (): Promise<CheckedCall> => {
 		const permission = await permissionOf(setting, { call, tool }, input);
 		if (permission === "granted" || (permission === "asks" && wasApproved)) return start;
-		if (permission === "denied") return notAgain(asked, "It may not run any longer.");
+		if (permission === "denied") return notAgain(asked, "It is no longer permitted to run.");
 		return setting.mayWait
 			? { kind: "pending", tool, awaits: "approval", input, given: input }
 			: notAgain(asked, "It requires approval, and no one can be asked here.");
@@ -195,7 +195,7 @@ async function reconciled(
 		return {
 			kind: "settled",
 			outcome: "unknown",
-			result: `${unknownOutcome} (Asking for it failed: ${messageOf(error)})`,
+			result: `${unknownOutcome} (The attempt to find out failed: ${messageOf(error)})`,
 		};
 	}
 	if (found === undefined) return unknown();

@@ -30,6 +30,6 @@ export async function checkOutput(run: Run): Promise<void> {
 function missing(): HoldfastError {
 	return new HoldfastError(
 		"output_missing",
-		"The run was to end before the model gave its answer, so there is no output. Let it take more steps: look at `stopCondition` and at middlewares that stop it.",
+		"The run ended before the model gave its answer, so there is no output. Allow more steps: check `stopCondition` and middlewares that stop the run.",
 	);
 }

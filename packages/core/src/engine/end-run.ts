@@ -63,7 +63,7 @@ async function endedBare(run: Run, outcome: RunOutcome, error: unknown): Promise
 /** Creates the end of a run whose facts were refused. It contains none of their content, so it needs no admission. */
 export function refusedEnd(outcome: RunOutcome, refusal: unknown): Fact {
 	if (isTooLarge(refusal)) return { kind: "run.ended", outcome, error: errorData(refusal) };
-	const message = "Policy refused what the run was to record; see `policy_refused` in the documentation.";
+	const message = "Policy rejected an entry of the run; see `policy_refused` in the documentation.";
 	const error = errorData(new HoldfastError("policy_refused", message));
 	return { kind: "run.ended", outcome, ...(outcome === "aborted" ? {} : { error }) };
 }

@@ -27,7 +27,7 @@ export function sortTools(tools: ReadonlyMap<string, EngineTool>): SortedTools {
 		if (loader === undefined || loader.loadedBy !== undefined || loader.kind === "remote")
 			throw new HoldfastError(
 				"invalid_tool",
-				`The tool "${name}" is loaded by "${loadedBy}", which is no tool of the agent that is always sent and has a function. Add that tool, or leave \`loadedBy\` out.`,
+				`The tool "${name}" is loaded by "${loadedBy}", which is not a tool of the agent that is always sent and has a function. Add that tool, or remove \`loadedBy\`.`,
 				{ data: { name, loadedBy } },
 			);
 		const others = loadable.get(loadedBy);

@@ -121,7 +121,7 @@ function warnOfSteps({ agent, runId, sessionKey }: Run): void {
 	agent.warn(
 		new HoldfastError(
 			"many_steps",
-			`A run${of} has taken ${manySteps} steps and nothing limits it. Give \`maxSteps\`; Infinity says that it may go as far as it likes.`,
+			`A run${of} has taken ${manySteps} steps and nothing limits it. Set \`maxSteps\`; Infinity removes the limit.`,
 			{ data: { runId, ...(sessionKey === undefined ? {} : { sessionKey }), steps: manySteps } },
 		),
 	);

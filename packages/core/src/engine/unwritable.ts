@@ -33,7 +33,7 @@ function unwritable(kind: string, cause: unknown): HoldfastError {
 	const message = cause instanceof Error ? cause.message : "it threw a value that is not an error";
 	return new HoldfastError(
 		"unserialisable_value",
-		`What was to be recorded as "${kind}" cannot be stored as JSON: ${message}. Leave it out or turn it into plain data.`,
+		`The "${kind}" entry cannot be stored as JSON: ${message}. Remove the value or convert it to plain data.`,
 		{ cause },
 	);
 }

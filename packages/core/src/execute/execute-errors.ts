@@ -37,10 +37,7 @@ export function modelMissing(): HoldfastError {
 
 /** Two tools of a session have the same name. */
 export function toolNameConflict(name: string): HoldfastError {
-	return new HoldfastError(
-		"tool_name_conflict",
-		`There is a tool "${name}" already. Give the other one another name.`,
-	);
+	return new HoldfastError("tool_name_conflict", `A tool is already named "${name}". Rename one of them.`);
 }
 
 /** An input that cannot be executed. */

@@ -222,7 +222,7 @@ export class ExecuteEvents implements ExecuteStream, Watcher {
 		if (this.#isRead) {
 			throw new HoldfastError(
 				"events_already_consumed",
-				"The events of an execution have one consumer. Read them once, and take result() for how it went.",
+				"The events of an execution have one consumer. Read them once, and use result() for the outcome.",
 			);
 		}
 		this.#isRead = true;

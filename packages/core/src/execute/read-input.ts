@@ -79,7 +79,7 @@ export function readOptions(given: unknown): ChosenOptions {
 		if (knownOptions.has(name)) continue;
 		throw new HoldfastError(
 			"forbidden_option",
-			`The option ${JSON.stringify(cutText(name, 50))} is not for clients to choose: ${[...knownOptions].join(", ")} are.`,
+			`The option ${JSON.stringify(cutText(name, 50))} cannot be set by clients. They can set: ${[...knownOptions].join(", ")}.`,
 		);
 	}
 	const { model, temperature, maxTokens } = given;

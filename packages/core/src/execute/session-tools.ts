@@ -43,7 +43,7 @@ function bound({ source, parameters }: EngineTool, tool: Omit<StoredTool, "kind"
 function missing(name: string): never {
 	throw new HoldfastError(
 		"tool_not_registered",
-		`The tool "${name}" had a function when this session was made, and has none now. Register it again.`,
+		`The tool "${name}" had a function when this session was created, but has none now. Register it again.`,
 	);
 }
 

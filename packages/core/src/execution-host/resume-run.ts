@@ -52,7 +52,7 @@ async function findRun(store: ExecutionStore, runId: string): Promise<RunRecord>
 	if (run !== undefined) return run;
 	throw new HoldfastError(
 		"run_not_found",
-		`No run "${runId}" was recorded on this host. Check the id, and that the host is the one that scheduled it.`,
+		`No run "${runId}" was recorded on this host. Check the id, and that this host scheduled it.`,
 		{ data: { runId } },
 	);
 }

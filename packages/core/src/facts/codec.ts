@@ -120,8 +120,8 @@ function format(members: Partial<Omit<FactFormat, "version">>): FactFormat {
 function newer(kind: string, version: number): HoldfastError {
 	return new HoldfastError(
 		"journal_newer",
-		`The journal holds a fact "${kind}" of version ${version}, which this release does not know. ` +
-			"A newer release wrote it: upgrade, and nothing is lost.",
+		`The journal holds a fact "${kind}" of version ${version}, which this release does not support. ` +
+			"A newer release wrote it. Upgrade to read it.",
 		{ data: { kind, version } },
 	);
 }

@@ -18,6 +18,6 @@ function textOf(thrown: unknown): string {
 	try {
 		return String(thrown);
 	} catch {
-		return "Something was thrown that cannot be written as text.";
+		return "A value was thrown that cannot be converted to text.";
 	}
 }

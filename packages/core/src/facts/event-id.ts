@@ -63,7 +63,7 @@ export function invalidEventId(id: string): HoldfastError {
 	const given = JSON.stringify(cutText(id, 50));
 	return new HoldfastError(
 		"invalid_event_id",
-		`${given} is no event id of this session. Give the id of an event as it was received.`,
+		`${given} is not an event id of this session. Pass the unchanged id of an event.`,
 	);
 }
 

@@ -82,7 +82,8 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 		);
 	if (fact.kind === "history.cut") return { ...cutHistory(state, fact.messageId), seq };
 	const { run } = state;
-	if (run === undefined || run.runId !== entry.runId) throw corrupt(entry, "it belongs to no open run");
+	if (run === undefined || run.runId !== entry.runId)
+		throw corrupt(entry, "it does not belong to an open run");
 	switch (fact.kind) {
 		case "run.resumed":
 			return resumedSession(state, run, seq, fact);
@@ -156,7 +157,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 		}
 		case "tool.settled": {
 			const calls = replaceCall(run, entry, fact.callId, (call) => {
-				if (call.settled !== undefined) throw corrupt(entry, `call ${fact.callId} has its result already`);
+				if (call.settled !== undefined) throw corrupt(entry, `call ${fact.callId} already has its result`);
 				return { ...call, settled: fact };
 			});
 			const unsettled = run.unsettled - 1;
@@ -381,7 +382,7 @@ function startOfAsides({ seq, run }: SessionState): number {
 function corrupt(entry: Entry, why: string): HoldfastError {
 	return new HoldfastError(
 		"journal_corrupt",
-		`Entry ${entry.seq} (${entry.fact.kind}) cannot be where it is: ${why}. The journal was changed from outside; restore a backup.`,
+		`Entry ${entry.seq} (${entry.fact.kind}) is in an impossible position: ${why}. The journal was changed from outside; restore a backup.`,
 		{ data: { seq: entry.seq, kind: entry.fact.kind } },
 	);
 }

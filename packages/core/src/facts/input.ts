@@ -61,7 +61,7 @@ function readable(input: SendInput): AcceptedInput {
 }
 
 const oneMessage =
-	"Send the text of the new message alone, without its `role`: the session has the earlier messages.";
+	"Send only the text of the new message, without its `role`: the session has the earlier messages.";
 
 function readInput(input: SendInput): AcceptedInput {
 	if (isUserMessage(input)) return { shape: "message", message: input };

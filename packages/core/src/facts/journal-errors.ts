@@ -5,8 +5,8 @@ import { cutText, HoldfastError } from "@holdfast/upp";
 export function leaseLost(key: string): HoldfastError {
 	return new HoldfastError(
 		"lease_lost",
-		`The lease on session ${named(key)} is no more: it was given up, or another worker took or deleted the session. ` +
-			"Acquire it again and read on from its journal before you append.",
+		`The lease on session ${named(key)} is no longer valid: it was released, or another worker took over or deleted the session. ` +
+			"Acquire it again and read its journal before you append.",
 		{ data: { key } },
 	);
 }
@@ -15,8 +15,8 @@ export function leaseLost(key: string): HoldfastError {
 export function duplicateInput(key: string): HoldfastError {
 	return new HoldfastError(
 		"duplicate_input",
-		`Session ${named(key)} has accepted an input of this dedupe key before: nothing was begun again. ` +
-			"Read its journal for what that one came to.",
+		`Session ${named(key)} already accepted an input with this dedupe key: nothing was started again. ` +
+			"Read its journal for the outcome.",
 		{ data: { key } },
 	);
 }
@@ -25,7 +25,7 @@ export function duplicateInput(key: string): HoldfastError {
 export function eventsExpired(key: string, after: number, folded: number): HoldfastError {
 	return new HoldfastError(
 		"events_expired",
-		`Entries ${after + 1} to ${folded - 1} of session ${named(key)} are kept no more: what they came to was folded into ` +
+		`Entries ${after + 1} to ${folded - 1} of session ${named(key)} are no longer stored: they were compacted into ` +
 			`entry ${folded}. Read the session from its beginning.`,
 		{ data: { key, after, folded } },
 	);
@@ -35,7 +35,7 @@ export function eventsExpired(key: string, after: number, folded: number): Holdf
 export function historyUnsettled(key: string, seq: number): HoldfastError {
 	return new HoldfastError(
 		"history_unsettled",
-		`The entries of session ${named(key)} up to ${seq} were not folded: a run is open, or none ended there. ` +
+		`The entries of session ${named(key)} up to ${seq} were not compacted: a run is open, or none ended there. ` +
 			"Nothing was changed; try again when the run has ended.",
 		{ retryable: true, data: { key, seq } },
 	);
@@ -45,7 +45,7 @@ export function historyUnsettled(key: string, seq: number): HoldfastError {
 export function foldUnsupported(journal: string): HoldfastError {
 	return new HoldfastError(
 		"fold_unsupported",
-		`The journal "${journal}" does not fold old entries. Keep sessions in SQLite to do so, or delete them whole.`,
+		`The journal "${journal}" does not compact old entries. Store sessions in SQLite, or delete whole sessions.`,
 	);
 }
 
@@ -72,7 +72,7 @@ export function nothingToFork(key: string): HoldfastError {
 export function sessionExists(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_exists",
-		`There is a session ${named(key)} already. Choose another key, or delete that session first; nothing was changed.`,
+		`The session ${named(key)} already exists. Choose another key, or delete that session first; nothing was changed.`,
 		{ data: { key } },
 	);
 }

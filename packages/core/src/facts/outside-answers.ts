@@ -122,7 +122,7 @@ export function answerFacts(
 				"duplicate_tool_result",
 				...refusal(
 					toolCallId,
-					"it is answered twice in one batch. Send one answer a call; nothing of the batch was taken",
+					"it is answered twice in one batch. Send one answer per call; no answer of the batch was accepted",
 				),
 			);
 		}
@@ -140,7 +140,7 @@ export function dueFacts(run: RunState, now: number): readonly Fact[] {
 		.filter(({ pending: { deadline } }) => deadline !== undefined && deadline <= now)
 		.map(({ call, pending: { since, deadline = now } }) => {
 			const { toolName } = call.call;
-			const result = `Nobody gave the result of "${toolName}" within ${deadline - since} ms.`;
+			const result = `No result of "${toolName}" arrived within ${deadline - since} ms.`;
 			return settled(run, call, "expired", result);
 		});
 }
@@ -198,20 +198,20 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 	if (answer.runId !== undefined && answer.runId !== run.runId) {
 		throw new HoldfastError(
 			"unknown_tool_call_id",
-			...refusal(toolCallId, "it is meant for another run than the one that waits"),
+			...refusal(toolCallId, "it is meant for a different run than the one that waits"),
 		);
 	}
 	if (call?.settled !== undefined) return again(call, answer);
 	if (call?.approval !== undefined && "approved" in answer && run.status === "running") {
 		if (answer.approved && (answer.input === undefined || isSameJson(answer.input, call.approval.input)))
 			return [];
-		throw new HoldfastError("tool_call_settled", ...refusal(toolCallId, "it was approved already"));
+		throw new HoldfastError("tool_call_settled", ...refusal(toolCallId, "it is already approved"));
 	}
 	if (call === undefined || pending === undefined) {
 		if (call === undefined && callIdsOf(AgentState.partsOf(state.agent)).has(toolCallId)) {
 			throw new HoldfastError(
 				"tool_call_settled",
-				...refusal(toolCallId, "it has its result since an earlier round"),
+				...refusal(toolCallId, "it already has its result from an earlier round"),
 			);
 		}
 		throw new HoldfastError(
@@ -280,7 +280,7 @@ function again({ call, settled: fact }: CallState, answer: ToolAnswer): readonly
 	if (fact?.outcome === "expired") throw expired(toolCallId);
 	if ("approved" in answer) {
 		if (!answer.approved && fact?.approved === false) return [];
-		throw new HoldfastError("tool_call_settled", ...refusal(toolCallId, "it has its result already"));
+		throw new HoldfastError("tool_call_settled", ...refusal(toolCallId, "it already has its result"));
 	}
 	const isSame =
 		isSameJson(plainAnswer(toolCallId, answer.output), fact?.result) &&
@@ -288,7 +288,7 @@ function again({ call, settled: fact }: CallState, answer: ToolAnswer): readonly
 	if (isSame) return [];
 	throw new HoldfastError(
 		"tool_result_conflict",
-		...refusal(toolCallId, "it has another result already, which stays"),
+		...refusal(toolCallId, "it already has another result, which stays"),
 	);
 }
 
@@ -308,7 +308,7 @@ function sortedJson(value: unknown): string | undefined {
 export function expired(toolCallId: string): HoldfastError {
 	return new HoldfastError(
 		"tool_result_expired",
-		...refusal(toolCallId, "its time was over, and the run continued without it"),
+		...refusal(toolCallId, "its time limit expired, and the run continued without it"),
 	);
 }
 

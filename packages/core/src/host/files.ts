@@ -96,7 +96,7 @@ export function rangeIn(
 ): { readonly start: number; readonly end: number } {
 	if (!(start >= 0) || !(end >= start) || !Number.isInteger(start))
 		throw new RangeError(
-			"A range of bytes has a whole `start` from 0 on, and an `end` that is not before it.",
+			"A byte range needs an integer `start` of at least 0, and an `end` that is not before it.",
 		);
 	const last = Math.min(size, Math.floor(end));
 	return { start: Math.min(start, last), end: last };
@@ -106,7 +106,7 @@ export function rangeIn(
 export function fileNotFound(name: string): HoldfastError {
 	return new HoldfastError(
 		"file_not_found",
-		`There is no file ${JSON.stringify(name)}. Check its name, owner and session.`,
+		`The file ${JSON.stringify(name)} does not exist. Check its name, owner and session.`,
 		{
 			data: { name },
 		},
@@ -126,7 +126,7 @@ export function fileChanged(name: string): HoldfastError {
 export function fileTooLarge(name: string, limit: keyof FileLimits, bytes: number): HoldfastError {
 	return new HoldfastError(
 		"file_too_large",
-		`The file ${JSON.stringify(name)} passes \`${limit}\`, which is ${bytes} bytes. Nothing of it was kept; write less, or raise the limit of the host.`,
+		`The file ${JSON.stringify(name)} exceeds \`${limit}\`, which is ${bytes} bytes. None of it was stored; write less, or raise the host's limit.`,
 		{ data: { name, limit, bytes } },
 	);
 }

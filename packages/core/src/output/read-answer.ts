@@ -27,7 +27,7 @@ export function mustBeStorable(value: unknown): void {
 	} catch (cause) {
 		throw new HoldfastError(
 			"unserialisable_value",
-			"What the schema in `output` makes of an answer cannot be recorded. Let it give plain data, dates or bytes, and convert the rest where you use it.",
+			"The value that the schema in `output` returns cannot be recorded. Return plain data, dates or bytes, and convert other values where you use them.",
 			{ cause },
 		);
 	}

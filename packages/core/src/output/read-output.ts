@@ -39,7 +39,7 @@ export function readOutput(options: {
 	if (options.structure !== undefined) {
 		throw new HoldfastError(
 			"conflicting_options",
-			"Both `output` and `structure` are given. `output` checks the answer and asks again, `structure` only asks: give one.",
+			"Both `output` and `structure` are given. `output` checks the answer and retries; `structure` only requests the form. Give one.",
 		);
 	}
 	const form = formOf(output);
@@ -106,7 +106,7 @@ function moved(schema: JSONSchema): JSONSchema {
 	} catch (cause) {
 		throw new HoldfastError(
 			"invalid_schema",
-			"The schema in `output` cannot be shown to a model: it is no plain JSON.",
+			"The schema in `output` cannot be shown to a model: it is not plain JSON.",
 			{ cause },
 		);
 	}

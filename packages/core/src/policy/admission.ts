@@ -145,7 +145,9 @@ function passedBy({ name }: Admitter, passed: Passed, admission: Admission | und
 	const { fact = given, notes: added = noNotes } = admission;
 	const fault =
 		(fact === given ? undefined : faultOf(given, fact)) ??
-		(Array.isArray(added) ? added.map(faultOfNote).find((each) => each !== undefined) : "`notes` is no list");
+		(Array.isArray(added)
+			? added.map(faultOfNote).find((each) => each !== undefined)
+			: "`notes` is not a list");
 	if (fault !== undefined) throw policyInvalid(name, "admit", fault);
 	return { fact, notes: added.length === 0 ? notes : [...notes, ...added] };
 }

@@ -56,8 +56,8 @@ export function mayAnswersWait(entry: MiddlewareEntry, { admit, admits }: Stages
 }
 
 const unstated =
-	"it is asked about inputs, and has no `admitWaiting` for those that wait in a session's inbox. Give it a function that " +
-	'replaces what `admit` replaces, or "as-is" if `admit` changes no input; or leave inputs out of its `admits`';
+	"it handles inputs, but has no `admitWaiting` for those that wait in a session's inbox. Give it a function that " +
+	'replaces what `admit` replaces, or "as-is" if `admit` changes no input; or remove inputs from its `admits`';
 
 /** Returns the admission of waiting facts for a list; undefined if no entry has the stage. */
 export function admitWaitingOf(list: readonly MiddlewareEntry[]): AdmitWaiting | undefined {
@@ -73,7 +73,7 @@ export function admitWaitingOf(list: readonly MiddlewareEntry[]): AdmitWaiting |
 /** The result is not awaited. */
 function later(given: Promise<unknown>): string {
 	given.catch(() => {});
-	return "it returned a promise, and must answer at once";
+	return "it returned a promise, but must return synchronously";
 }
 
 function admittedBy<F extends Fact>(given: F, admitter: Admitter): F {

@@ -60,10 +60,10 @@ const ownTopics: ReadonlySet<string> = new Set(["suspended", "model-retry", "mod
 
 /** Returns the fault of a replaced fact; undefined if it is valid. */
 export function faultOf(given: Fact, admitted: unknown): string | undefined {
-	if (typeof admitted !== "object" || admitted === null) return "what it returned as `fact` is no fact";
+	if (typeof admitted !== "object" || admitted === null) return "the `fact` that it returned is not a fact";
 	const fact = admitted as Fact;
 	if (fact.kind !== given.kind)
-		return `it made a fact of kind "${String(fact.kind)}" of one of kind "${given.kind}"`;
+		return `it replaced a fact of kind "${given.kind}" with one of kind "${String(fact.kind)}"`;
 	const replaceable = content[given.kind];
 	const members = new Set([...Object.keys(given), ...Object.keys(fact)]);
 	for (const name of members) {
@@ -78,8 +78,8 @@ export function faultOf(given: Fact, admitted: unknown): string | undefined {
 /** Returns the fault of a note to record with a fact; undefined if it is valid. */
 export function faultOfNote(note: unknown): string | undefined {
 	const { topic, value } = (note ?? {}) as Partial<AuditNote>;
-	if (typeof topic !== "string" || topic === "") return "a note of it has no topic";
-	if (ownTopics.has(topic)) return `the topic "${topic}" of a note is the engine's own`;
+	if (typeof topic !== "string" || topic === "") return "one of its notes has no topic";
+	if (ownTopics.has(topic)) return `the topic "${topic}" of a note is reserved for the engine`;
 	return faultOfWriting({ kind: "note", step: 0, topic, value: value ?? null });
 }
 
@@ -101,7 +101,7 @@ function faultOfContent(given: Fact, fact: Fact): string | undefined {
 		case "run.ended":
 			return fact.partial === undefined || isAssistantMessage(fact.partial)
 				? faultOfError(fact)
-				: "`partial` is no message of an assistant";
+				: "`partial` is not an assistant message";
 		case "run.started":
 			return faultOfParent((given as typeof fact).parent, fact.parent);
 		case "tools.pending":
@@ -147,7 +147,7 @@ function faultOfCalls(given: readonly ToolCall[] = [], calls: readonly ToolCall[
 	const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 	return calls.every((call) => isObject(call.arguments))
 		? undefined
-		: "the arguments of a call are no object";
+		: "the arguments of a call are not an object";
 }
 
 type Waiting = Extract<Fact, { kind: "waiting" | "tools.pending" }>;
@@ -177,7 +177,7 @@ function faultOfParent(given: Parent, parent: Parent): string | undefined {
 	const idsOf = ({ description: _, ...ids }: NonNullable<Parent>): string => JSON.stringify(ids);
 	const isSame =
 		given === undefined || parent === undefined ? given === parent : idsOf(given) === idsOf(parent);
-	return isSame ? undefined : "it changed whose work the run is, which must stay";
+	return isSame ? undefined : "it changed the caller of the run, which must stay";
 }
 
 /** The approver must not be changed. */
@@ -201,7 +201,7 @@ function faultOfValue({ value: given }: Noted, { topic, value }: Noted): string 
 		if (topic === "plan") AgentState.initial().withPlan(value as Parameters<AgentState["withPlan"]>[0]);
 		if (topic === "subagent-trace") AgentState.initial().withSubagentTrace(value as SubagentExecutionTrace);
 	} catch (error) {
-		return `what it made of a note "${topic}" cannot be read: ${messageOf(error)}`;
+		return `its replacement of the note "${topic}" cannot be read: ${messageOf(error)}`;
 	}
 	if (topic === "plan-step" && JSON.stringify(value) !== JSON.stringify(given))
 		return "it changed the state of a plan's step, which must stay";

@@ -135,7 +135,7 @@ function answered(name: string, answer: ModelAnswer): ModelAnswer {
 	const isCounted = typeof usage?.totalTokens === "number" && typeof usage.inputTokens === "number";
 	if (isMessage(message) && isAssistantMessage(message) && isCounted && typeof stopReason === "string")
 		return answer;
-	throw policyInvalid(name, "modelCall", "it returned no {message, usage, stopReason} of an answer");
+	throw policyInvalid(name, "modelCall", "it returned no answer {message, usage, stopReason}");
 }
 
 /** An unknown decision fails the run, because a call must not pass only because its action is unknown. */

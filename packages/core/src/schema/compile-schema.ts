@@ -122,7 +122,7 @@ function compileRoot(root: unknown): Check | undefined {
 				target = ends.get(target);
 				break;
 			}
-			if (seen.has(target)) throw malformed(at, "the reference leads back to itself");
+			if (seen.has(target)) throw malformed(at, "the reference is circular");
 			seen.add(target);
 			// Keywords next to a reference apply too, so only bare references are resolved here.
 			if (target !== node && Object.keys(target).length > 1) break;
@@ -174,7 +174,7 @@ function together(checks: readonly Check[]): Check | undefined {
 function resolveReference(root: unknown, reference: unknown, place: readonly string[]): unknown {
 	if (typeof reference !== "string") throw malformed(place, "expected a string");
 	if (reference !== "#" && !reference.startsWith("#/"))
-		throw malformed(place, `${JSON.stringify(reference)} leads outside the schema; only "#/…" is followed`);
+		throw malformed(place, `${JSON.stringify(reference)} points outside the schema; only "#/…" is followed`);
 	let target = root;
 	for (const part of reference.split("/").slice(1)) {
 		const key = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");

@@ -81,9 +81,9 @@ function convert(schema: StandardSchema): JSONSchema {
 		if (isZod3(schema)) return zod3ToJsonSchema(schema);
 	} catch (cause) {
 		const why = messageOf(cause);
-		throw notConvertible(schema, `cannot be written as JSON Schema (${why})`, cause);
+		throw notConvertible(schema, `cannot be converted to JSON Schema (${why})`, cause);
 	}
-	throw notConvertible(schema, "does not say how it is written as JSON Schema");
+	throw notConvertible(schema, "has no conversion to JSON Schema");
 }
 
 /** How to convert a library's schemas into ones that provide JSON Schema. */
@@ -100,7 +100,7 @@ function notConvertible(schema: StandardSchema, what: string, cause?: unknown): 
 		cause === undefined && Object.hasOwn(recipes, vendor) ? `${recipes[vendor]} Or pass it as` : "Pass it as";
 	return new HoldfastError(
 		"schema_not_convertible",
-		`This ${nameOf(schema)} schema ${what}. ${recipe} \`inputSchema\` and JSON Schema as \`parameters\` beside it: ` +
+		`This ${nameOf(schema)} schema ${what}. ${recipe} \`inputSchema\` and JSON Schema as \`parameters\`: ` +
 			"the first validates, the second is shown to the model.",
 		{ data: { vendor }, ...(cause === undefined ? {} : { cause }) },
 	);

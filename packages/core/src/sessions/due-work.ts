@@ -143,9 +143,9 @@ export class DueWork {
 	/** Handles work from the queue. After a failure, the queue hands it out again. */
 	async #handedOut(storeKey: string): Promise<"not-ours" | undefined> {
 		const name = sessionPiece(storeKey);
-		if (this.isStopped) throw new Error("nothing more is begun");
+		if (this.isStopped) throw new Error("nothing else is started");
 		// The reason for handing it out may have come too late for the running attempt.
-		if (this.#attempts.has(name)) throw new Error("it is worked on, and there may be more to do after that");
+		if (this.#attempts.has(name)) throw new Error("it is being worked on, and more work may follow");
 		const take = (): Promise<AgentRun | null> => this.#supervised.takeOver(storeKey);
 		const attempted = await this.#attempt({ storeKey, name, take });
 		const again = (this.#later.get(name)?.waited ?? 0) > 0;

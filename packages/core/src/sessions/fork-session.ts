@@ -37,7 +37,7 @@ async function endOf(journal: Journal, storeKey: string, runId: string): Promise
 	for await (const entry of entriesBack(journal, storeKey, seq)) if (entry.runId === runId) return entry.seq;
 	throw new HoldfastError(
 		"run_not_found",
-		`The session has no run "${runId}" that it could be forked at. Check the id; old runs may have been folded.`,
+		`The session has no run "${runId}" that it could be forked at. Check the id; old runs may have been compacted.`,
 		{ data: { runId } },
 	);
 }

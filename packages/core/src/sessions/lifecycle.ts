@@ -160,7 +160,7 @@ export class Lifecycle {
 		)
 			throw new HoldfastTypeError(
 				"invalid_option",
-				"supervise() is at work already, with other options. Call it once.",
+				"supervise() is already running, with other options. Call it once.",
 			);
 		await this.#supervising.looked;
 	}
@@ -230,7 +230,7 @@ export class Lifecycle {
 	#report({ error, sessionKey }: WorkProblem): void {
 		const of =
 			sessionKey === undefined ? "Work of dead processes" : `The session ${JSON.stringify(sessionKey)}`;
-		const message = `${of} could not be continued, and is tried again: ${messageOf(error)}`;
+		const message = `${of} could not be continued, and will be retried: ${messageOf(error)}`;
 		const at = this.#living.ports.clock.now();
 		const isRepeated = this.#reported?.what === message && at - this.#reported.at < reportEvery;
 		if (isRepeated) return;

@@ -32,7 +32,7 @@ export function runBeforeWaits(key: string): HoldfastError {
 export function sessionBusy(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_busy",
-		`A run of session "${key}" is under way. Await its result first; session.send() queues instead.`,
+		`A run of session "${key}" is active. Await its result first; session.send() queues instead.`,
 		{
 			retryable: true,
 		},
@@ -59,8 +59,8 @@ export function duplicateMessage(key: string, messageId: string): HoldfastError 
 export function awaitsItself(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_busy",
-		`A tool or hook waits here for a run of session "${key}", or for the session itself, which cannot continue before it has returned: both would wait for ever. ` +
-			"Return first, and look at the session from outside; it continues by itself.",
+		`A tool or hook waits here for a run of session "${key}", or for the session itself, which cannot continue before it has returned: both would wait forever. ` +
+			"Return first, and read the session from outside; it continues by itself.",
 	);
 }
 
@@ -68,7 +68,7 @@ export function awaitsItself(key: string): HoldfastError {
 export function awaitsOwnSetup(): HoldfastError {
 	return new HoldfastError(
 		"agent_not_ready",
-		"A plugin's `setup` waits here for the agent that is ready only when it has returned: both would wait for ever. " +
+		"A plugin's `setup` waits here for the agent, which is ready only when it has returned: both would wait forever. " +
 			"Return first; use the agent in hooks and tools, or when Agent.create() has resolved.",
 	);
 }
@@ -85,7 +85,7 @@ export function pendingToolCalls(key: string): HoldfastError {
 export function noPendingToolCalls(key: string): HoldfastError {
 	return new HoldfastError(
 		"no_pending_tool_calls",
-		`Session "${key}" does not wait for a tool call: the call was answered already, or was never requested.`,
+		`Session "${key}" does not wait for a tool call: the call was already answered, or was never requested.`,
 	);
 }
 
@@ -111,7 +111,7 @@ export function continuesElsewhere(key: string): HoldfastError {
 export function sessionHeld(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_held",
-		`Another worker that is alive works on session "${key}". Wait until it is done.`,
+		`Another active worker works on session "${key}". Wait until it is done.`,
 		{ retryable: true },
 	);
 }

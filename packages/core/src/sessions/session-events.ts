@@ -105,7 +105,7 @@ export class SessionEvents implements Watcher, AsyncIterator<AgentEvent> {
 				this.#push({
 					type: "turn-error",
 					code: event.error?.code ?? event.reason,
-					message: event.error?.message ?? `The run was left: ${event.reason}.`,
+					message: event.error?.message ?? `The run was left to another worker: ${event.reason}.`,
 				});
 				this.#queue.end();
 				break;

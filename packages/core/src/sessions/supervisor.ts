@@ -96,7 +96,7 @@ function checkWorkOptions({ until = "stopped", atOnce = 1, lookEveryMs }: WorkOp
 	if (!(atOnce >= 1))
 		throw new HoldfastTypeError(
 			"invalid_option",
-			"The option `atOnce` of work() must be a number from 1 on.",
+			"The option `atOnce` of work() must be a number of at least 1.",
 		);
 	readDuration("lookEveryMs", lookEveryMs, 500);
 }

@@ -130,8 +130,8 @@ export class UnreadRuns {
 		this.#options.warn(
 			new HoldfastError(
 				"run_unread",
-				`A run of session ${JSON.stringify(sessionKey)} continues by itself: nobody has asked for its events or its result for ${patience} ms. ` +
-					'Call result(), watch() or events() on it; with `unread: "wait"` it waits. Further runs do so without a warning.',
+				`A run of session ${JSON.stringify(sessionKey)} continues by itself: its events and result were not read for ${patience} ms. ` +
+					'Call result(), watch() or events() on it; with `unread: "wait"` it waits. Holdfast warns only once.',
 				{ data: { sessionKey, runId } },
 			),
 		);
@@ -153,7 +153,7 @@ export class UnreadRuns {
 		this.#options.warn(
 			new HoldfastError(
 				"runs_lost",
-				`${lost.length} ${lost.length === 1 ? "run was" : "runs were"} not done when ${why}, and nothing of it is kept in memory: session ${sessions.join(", ")}${others}. ` +
+				`${lost.length} ${lost.length === 1 ? "run was" : "runs were"} not done when ${why}, and is lost because it was only in memory: session ${sessions.join(", ")}${others}. ` +
 					"Await result(), or give a durable `host`.",
 				{ data: { runs } },
 			),

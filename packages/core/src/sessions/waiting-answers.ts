@@ -57,7 +57,7 @@ export function newAnswers(
 export function callSettled(toolCallId: string, which: string): HoldfastError {
 	return new HoldfastError(
 		"tool_call_settled",
-		`The answer for the call ${JSON.stringify(toolCallId)} was refused: it has another answer already, ${which}.`,
+		`The answer for the call ${JSON.stringify(toolCallId)} was refused: it already has another answer, ${which}.`,
 		{ data: { toolCallId } },
 	);
 }

@@ -95,7 +95,7 @@ export interface JournalFile {
  */
 export function openJournalFile(path: string, access: "read" | "write"): JournalFile {
 	const { size } = statSync(path, { throwIfNoEntry: false }) ?? {};
-	if (size === undefined) throw journalFile.unavailable(`there is no file ${path}`);
+	if (size === undefined) throw journalFile.unavailable(`the file ${path} does not exist`);
 	if (size === 0) throw journalFile.foreign(path, "it is empty");
 	const database =
 		access === "read"

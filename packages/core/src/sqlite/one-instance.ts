@@ -61,7 +61,7 @@ export function registerInInstance(options: InstanceWorkerOptions): WorkerRegist
 	const { instance, statements, clock, workerId } = options;
 	const name = toStored(workerId);
 	if (instance.living.has(name))
-		throw new Error(`another worker named "${workerId}" lives; give each a \`workerId\` of its own`);
+		throw new Error(`another worker named "${workerId}" is alive; give each worker its own \`workerId\``);
 	instance.living.add(name);
 	let row: number | undefined;
 	let isTentative = false;

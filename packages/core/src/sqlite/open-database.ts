@@ -44,7 +44,7 @@ const patience = 3_000;
 export function openDatabase(options: DatabaseOptions, kind: DatabaseKind): DatabaseSync {
 	const { path } = options;
 	if (path === "" || path === ":memory:") {
-		throw kind.unavailable(`"${path}" names no file. Give a path, or ${kind.instead}`);
+		throw kind.unavailable(`"${path}" does not name a file. Give a path, or ${kind.instead}`);
 	}
 	requireSqlite(kind);
 	prepareFile(path, kind);
@@ -122,7 +122,7 @@ function prepareFile(path: string, kind: DatabaseKind): void {
 	} catch (cause) {
 		if ((cause as { code?: string }).code === "EEXIST" && isWritableFile(path)) return;
 		const why = (cause as { code?: string }).code;
-		const reason = why === "EEXIST" ? "it is no file that this user may read and write" : String(cause);
+		const reason = why === "EEXIST" ? "this user cannot read and write it" : String(cause);
 		throw kind.unavailable(`${path} cannot be opened: ${reason}`, cause);
 	}
 }
@@ -143,7 +143,7 @@ function inspect(path: string, kind: DatabaseKind): void {
 		throw kind.errorOf(error);
 	}
 	if (found.applicationId !== kind.applicationId)
-		throw kind.foreign(path, "it is a SQLite database of something else");
+		throw kind.foreign(path, "it is a SQLite database of another program");
 	checkVersion(path, found, kind);
 	if (sizeOf(`${path}-wal`) === 0) return;
 	// The newest marks may still be in the write-ahead log. A read-only connection changes nothing when it closes.
@@ -160,7 +160,7 @@ function inspect(path: string, kind: DatabaseKind): void {
 function checkVersion(path: string, { version }: Marks, kind: DatabaseKind): void {
 	const known = kind.migrations.length;
 	if (version > known) throw kind.newer(path, version, known);
-	if (version < 1) throw kind.damaged(path, `says that it has version ${version}, and the first is 1`);
+	if (version < 1) throw kind.damaged(path, `has version ${version}, but versions start at 1`);
 }
 
 interface Marks {

@@ -21,8 +21,8 @@ export function sameFile(path: string): () => void {
 		if (isThere) return;
 		throw new HoldfastError(
 			"journal_unavailable",
-			`The journal's file ${path} was removed or replaced while it was open. Nothing is written to what was there before. ` +
-				"Put it back, or close the host and open it again.",
+			`The journal's file ${path} was removed or replaced while it was open. Nothing is written to the old file. ` +
+				"Restore it, or close the host and open it again.",
 			{ data: { path } },
 		);
 	};

@@ -179,14 +179,14 @@ export const journalFile: DatabaseKind = {
 	foreign: (path, what) =>
 		new HoldfastError(
 			"journal_foreign",
-			`${path} is no journal of Holdfast: ${what}. It was left alone; give the path of another file.`,
+			`${path} is not a Holdfast journal: ${what}. It is unchanged; give the path of another file.`,
 			{ data: { path } },
 		),
 	newer: (path, version, known) =>
 		new HoldfastError(
 			"journal_newer",
-			`${path} has version ${version}, and this release knows versions up to ${known}. ` +
-				"A newer release wrote it: upgrade, and nothing is lost. It was left alone.",
+			`${path} has version ${version}, and this release supports versions up to ${known}. ` +
+				"A newer release wrote it. Upgrade; the file is unchanged.",
 			{ data: { path, version } },
 		),
 	unavailable: (what, cause) =>

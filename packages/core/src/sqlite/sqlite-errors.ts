@@ -44,7 +44,7 @@ export function isDamaged(error: unknown): boolean {
 /** Converts an error of SQLite; HoldfastErrors are returned unchanged. */
 export function journalError(error: unknown): HoldfastError {
 	if (isHoldfastError(error)) return error;
-	if (error instanceof SyntaxError) return journalCorrupt("what is stored is no JSON", error);
+	if (error instanceof SyntaxError) return journalCorrupt("the stored data is not JSON", error);
 	const code = resultCode(error);
 	switch (code & 255) {
 		case busy:
@@ -84,7 +84,7 @@ export function journalError(error: unknown): HoldfastError {
 function diskFull(cause: unknown): HoldfastError {
 	return new HoldfastError(
 		"disk_full",
-		"The journal has no space left. Everything committed is kept; free some space and try again.",
+		"The journal has no space left. Committed data is safe; free some space and try again.",
 		{ cause, retryable: true },
 	);
 }

@@ -107,7 +107,7 @@ export function registerWorker(options: WorkerOptions): WorkerRegistration {
 		if (former === undefined) return;
 		if (lives(former))
 			throw new Error(
-				`another worker named "${options.workerId}" lives; give each a \`workerId\` of its own`,
+				`another worker named "${options.workerId}" is alive; give each worker its own \`workerId\``,
 			);
 		statements.removeWorkerNamed.run(name);
 		statements.disownInputs.run(name);

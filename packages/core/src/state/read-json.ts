@@ -5,7 +5,7 @@ import { cutText, decodeValue, HoldfastError, isHoldfastError, type JSONValue } 
 export function invalidState(path: string, expected: string, found: unknown, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"invalid_state",
-		`Not a state: "${path}" should be ${expected}, and is ${nameOf(found)}. Give what toJSON() returned.`,
+		`Not a state: "${path}" must be ${expected}, but is ${nameOf(found)}. Pass the return value of toJSON().`,
 		{ data: { path }, ...(cause === undefined ? {} : { cause }) },
 	);
 }

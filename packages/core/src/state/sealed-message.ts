@@ -47,7 +47,7 @@ function ownMessage(given: Message): AnyMessage {
 		const what = typeof given === "object" ? "another object" : String(given);
 		throw new HoldfastError(
 			"invalid_message",
-			`A state holds messages, and was given ${what}. ${insteadOf(given)}`,
+			`A state contains messages, but got ${what}. ${insteadOf(given)}`,
 		);
 	}
 	if (!isMessage(given) || !isClosed(message)) return message;

@@ -200,9 +200,9 @@ describe("a step fails", () => {
 	test.each([
 		[
 			fail,
-			'Step "a" of the plan failed: Try it. The tool "fail" said: no luck. What depends on it was not run.',
+			'Step "a" of the plan failed: Try it. The tool "fail" said: no luck. Steps that depend on it did not run.',
 		],
-		[down, 'Step "a" of the plan failed: Try it. What depends on it was not run.'],
+		[down, 'Step "a" of the plan failed: Try it. Steps that depend on it did not run.'],
 	])(
 		"and the error describes in sentences which step failed, and its tool's error",
 		async (reply, message) => {

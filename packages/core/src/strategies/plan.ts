@@ -156,7 +156,7 @@ function stepFailed({ executions }: Situation, { id, description }: PlanStep): H
 	const why = failed === undefined ? "" : ` The tool "${failed.toolName}" said: ${sentence(failed.result)}`;
 	return new HoldfastError(
 		"plan_step_failed",
-		`Step "${id}" of the plan failed: ${sentence(description)}${why} What depends on it was not run.`,
+		`Step "${id}" of the plan failed: ${sentence(description)}${why} Steps that depend on it did not run.`,
 		{ data: { id } },
 	);
 }

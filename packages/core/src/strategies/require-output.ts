@@ -41,7 +41,7 @@ export function requireOutput(decider: Decider, output: EngineOutput): Decider {
 	}
 }
 
-const lastPrompt = "Give your final answer now, in the form that is asked for.";
+const lastPrompt = "Give your final answer now, in the required form.";
 
 function repairPrompt(wrong: string, { structure }: EngineOutput): string {
 	const schema = JSON.stringify(structure);

@@ -13,7 +13,7 @@ import { type BackgroundTask, taskKey } from "./task-key.ts";
  */
 const waitsFor = { usual: 60, most: 600 };
 
-const taskId = { type: "string", description: "The id that starting the task gave: bg_..." } as const;
+const taskId = { type: "string", description: "The id returned when the task started: bg_..." } as const;
 
 /** Creates `background_output` and `background_cancel` for the sessions of a table. */
 export function backgroundTools(
@@ -34,7 +34,7 @@ export function backgroundTools(
 		{
 			name: "background_output",
 			description:
-				"Gives the status of a background task and, once it is done, its result. Call it after the <system-reminder> about the task.",
+				"Returns the status of a background task and, once it is done, its result. Call it after the <system-reminder> about the task.",
 			parameters: {
 				type: "object",
 				properties: {
@@ -72,7 +72,7 @@ export function backgroundTools(
 		},
 		{
 			name: "background_cancel",
-			description: "Stops a background task. Nothing more comes of it, and no reminder.",
+			description: "Stops a background task permanently. It sends no reminder.",
 			parameters: { type: "object", properties: { task_id: taskId }, required: ["task_id"] },
 			retryPolicy: "idempotent",
 			async run(given: { readonly task_id: string }, context: ToolContext) {

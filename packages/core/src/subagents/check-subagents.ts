@@ -69,19 +69,19 @@ export function checkSubagents(
 		if (!namePattern.test(name)) {
 			throw new HoldfastTypeError(
 				"invalid_option",
-				`${member} has the \`name\` "${name}", which makes no tool name: a lower-case letter, then at most 51 of a-z, 0-9, _ and -.`,
+				`${member} has the \`name\` "${name}", which is not valid in a tool name: use a lower-case letter, then at most 51 of a-z, 0-9, _ and -.`,
 			);
 		}
 		if (typeof description !== "string" || description.trim() === "") {
 			throw new HoldfastTypeError(
 				"invalid_option",
-				`${member} ("${name}") has no \`description\`. Say what it is good for: the model chooses by it.`,
+				`${member} ("${name}") has no \`description\`. Describe its purpose: the model uses it to choose.`,
 			);
 		}
 		if (execution !== undefined && !isDecider(execution as ExecutionStrategy)) {
 			throw new HoldfastTypeError(
 				"invalid_option",
-				`${member} ("${name}") has a strategy with an \`execute\` of its own as \`execution\`, which cannot run in a session.`,
+				`${member} ("${name}") has an \`execution\` with its own \`execute\`, which cannot run in a session.`,
 			);
 		}
 		const toolName = delegateToolName(name);

@@ -23,7 +23,7 @@ interface Arguments {
 const parameters = {
 	type: "object",
 	properties: {
-		prompt: { type: "string", minLength: 1, description: "The task, with all that is needed to do it." },
+		prompt: { type: "string", minLength: 1, description: "The task, with everything needed to do it." },
 		description: { type: "string", description: "The task in a few words, for observers." },
 		sessionKey: {
 			type: "string",
@@ -113,7 +113,7 @@ export function delegateTool(
 		}
 		throw new HoldfastError(
 			"subagent_failed",
-			`The sub-agent "${name}" failed: ${error ?? "it did not say why."}`,
+			`The sub-agent "${name}" failed: ${error ?? "it gave no reason."}`,
 		);
 	}
 
@@ -144,7 +144,7 @@ export function delegateTool(
 
 	return {
 		name: toolName,
-		description: `Gives a task to the sub-agent "${name}" and returns what it says. ${description}`,
+		description: `Gives a task to the sub-agent "${name}" and returns its answer. ${description}`,
 		parameters: parent.background === undefined ? parameters : inBackground,
 		// The sub-agent's session accepts the same work only once.
 		retryPolicy: "idempotent",

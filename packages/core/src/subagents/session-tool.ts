@@ -119,7 +119,7 @@ async function carryOut(
 		emit({ type: "subagent_end", ...identity, success: true, result: text, ...done });
 		return text;
 	}
-	const why = error ?? (status === "cancelled" ? "It was cancelled." : "It did not say why.");
+	const why = error ?? (status === "cancelled" ? "It was cancelled." : "It gave no reason.");
 	emit({ type: "subagent_end", ...identity, success: false, error: why, ...done });
 	throw new Error(why);
 }

@@ -214,7 +214,7 @@ async function deliveriesOf(
 		const work = works.get(given.toolCallId);
 		if (work === undefined) throw refusedOf(given, "the run does not wait for a call of that id");
 		if (runId !== undefined && runId !== work.runId)
-			throw refusedOf(given, "it is meant for another run than the one that waits");
+			throw refusedOf(given, "it is meant for a different run than the one that waits");
 		answered.add(work);
 		await route(deliveries, tableOf, work.child, given.toolCallId, rest);
 	}

@@ -111,7 +111,7 @@ function refuseLocalOptions(source: AnyTool, name: string): void {
 	for (const option of ["retryPolicy", "reconcile"] as const)
 		if (source[option] !== undefined)
 			throw invalidTool(
-				`The tool "${name}" is remote, and \`${option}\` has no effect on it: no function runs here. Leave it out, or give the tool a \`run\`.`,
+				`The tool "${name}" is remote, and \`${option}\` has no effect on it: no function runs here. Remove it, or give the tool a \`run\`.`,
 			);
 }
 
@@ -186,7 +186,7 @@ function starterOf(source: AnyTool, form: ToolForm, name: string): EngineTool["s
 					throw invalidTool(`The tool "${name}" is run by its provider, not here.`);
 				throw new HoldfastError(
 					"remote_tool",
-					`The tool "${name}" has no function here: it is remote. Hand in its result instead of running it.`,
+					`The tool "${name}" has no function here: it is remote. Send its result instead of running it.`,
 					{ data: { name } },
 				);
 			};

@@ -12,7 +12,7 @@ export function plainJson(value: unknown): unknown {
 	if (typeof value === "function" || typeof value === "symbol")
 		throw new TypeError(`it is a ${typeof value}.`);
 	const text = JSON.stringify(value, toPlainMember);
-	if (text === undefined) throw new TypeError("its `toJSON` gives nothing.");
+	if (text === undefined) throw new TypeError("its `toJSON` returns nothing.");
 	return JSON.parse(text);
 }
 
@@ -74,7 +74,7 @@ function toDetail(_key: string, member: unknown): unknown {
 	if (typeof member === "object" && member !== null && saysNothing(member)) {
 		const { name } = member.constructor;
 		throw new TypeError(
-			`it holds an object of the class ${name || "without a name"}, of which JSON would keep nothing. Return its data.`,
+			`it contains an object of the class ${name || "without a name"}, which JSON would drop. Return its data.`,
 		);
 	}
 	return member;

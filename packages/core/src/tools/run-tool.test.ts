@@ -291,7 +291,7 @@ describe("a tool that fails", () => {
 	test("with a value that is not an error still reports the value", async () => {
 		expect((await run(() => Promise.reject("no luck"))).output).toBe("no luck");
 		expect((await run(() => Promise.reject({ code: 7 }))).output).toBe('{"code":7}');
-		expect((await run(() => Promise.reject())).output).toBe("The tool failed without saying why.");
+		expect((await run(() => Promise.reject())).output).toBe("The tool failed without a reason.");
 		expect((await run(() => Promise.reject(new TypeError()))).output).toBe("TypeError");
 	});
 });

@@ -122,7 +122,7 @@ export function stackOf(error: unknown): string | undefined {
 
 function messageOf(error: unknown): string {
 	if (!(error instanceof Error)) {
-		return error === undefined ? "The tool failed without saying why." : String(plainText(error));
+		return error === undefined ? "The tool failed without a reason." : String(plainText(error));
 	}
 	// The provider's own message is only for logs: it may contain keys and account names.
 	if (isUPPError(error)) return failureText(error.code) ?? error.code;

@@ -84,7 +84,7 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 	const { needsApproval = false, approval } = source;
 	if (editableApproval && needsApproval === false && approval === undefined)
 		throw invalidTool(
-			`The tool "${name}" has \`editableApproval\` and asks for no approval. Set \`needsApproval\`, or leave it out.`,
+			`The tool "${name}" has \`editableApproval\` but requires no approval. Set \`needsApproval\`, or remove it.`,
 		);
 	if (typeof sequential !== "boolean")
 		throw invalidTool(`The tool "${name}" has a \`sequential\` that is not a boolean.`);
@@ -112,9 +112,7 @@ function refuseMisspelt(source: AnyTool, name: string): void {
 				? undefined
 				: nearest(given, protecting, 2);
 		if (meant === undefined || Object.hasOwn(source, meant)) continue;
-		throw invalidTool(
-			`The tool "${name}" has the unknown option \`${given}\`. It looks like \`${meant}\`: write that.`,
-		);
+		throw invalidTool(`The tool "${name}" has the unknown option \`${given}\`. Did you mean \`${meant}\`?`);
 	}
 }
 
@@ -132,7 +130,7 @@ async function reconciled(source: AnyTool, name: string, call: UnknownCall): Pro
 	if (typeof found === "object" && "retry" in found && found.retry === true) return { retry: true };
 	throw new HoldfastError(
 		"invalid_reconciliation",
-		`\`reconcile\` of the tool "${name}" returned something else than undefined, { result }, { error } or ` +
+		`\`reconcile\` of the tool "${name}" returned something other than undefined, { result }, { error } or ` +
 			"{ retry: true }, so the outcome of the call stays unknown. Return one of these.",
 		{ data: { name } },
 	);

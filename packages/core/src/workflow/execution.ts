@@ -326,7 +326,7 @@ export class Execution {
 		if (open === 0) return this.#foreign(() => stuck(run));
 		// Only waits are open. An input, or the first time, ends this one.
 		if (this.#calls.isOpen) return this.#calls.leave(next ?? { tag: "answer" });
-		if (next === undefined) throw new Error("a call is open that nothing performs");
+		if (next === undefined) throw new Error("a call is open that is never performed");
 		await waitStep(run, { kind: "wait", ...next });
 	}
 

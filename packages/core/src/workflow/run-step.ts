@@ -103,7 +103,7 @@ function recorded(error: unknown): RecordedError {
 function timedOut(id: string, { timeoutMs, retryPolicy }: StepCall): HoldfastError {
 	const why =
 		retryPolicy === "manual-recovery"
-			? " Its outcome is unknown, so it is not tried again. Set its `retryPolicy` to `idempotent` if it may be."
+			? " Its outcome is unknown, so it is not retried. Set its `retryPolicy` to `idempotent` if it may be."
 			: "";
 	return new HoldfastError(
 		"step_timeout",

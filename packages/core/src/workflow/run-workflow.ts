@@ -120,7 +120,7 @@ export async function checkInput(name: string, check: Check, input: unknown): Pr
 export function invalidInput(name: string, issues: string): HoldfastError {
 	return new HoldfastError(
 		"invalid_input",
-		`The workflow ${JSON.stringify(name)} was given an input that its schema \`input\` refuses. ${issues}`,
+		`The workflow ${JSON.stringify(name)} got an input that its schema \`input\` rejects. ${issues}`,
 	);
 }
 
@@ -129,7 +129,7 @@ async function outputOf(result: unknown, { name, output: check }: WorkflowCode):
 	if (found?.ok === false)
 		throw new HoldfastError(
 			"workflow_output_invalid",
-			`The workflow ${JSON.stringify(name)} returned a value that its schema \`output\` refuses. ${formatIssues(found.issues)}`,
+			`The workflow ${JSON.stringify(name)} returned a value that its schema \`output\` rejects. ${formatIssues(found.issues)}`,
 		);
 	const value = found === undefined ? result : found.value;
 	try {

@@ -26,7 +26,7 @@ export const offline: ScriptedModel = scriptedModel(({ messages, tools = [] }) =
 			? answer(last.text)
 			: { toolCalls: [{ name: tool, arguments: given }] };
 	}
-	return 'I am a model of a few rules. Ask me "What is 2 + 3?", or set OPENAI_API_KEY for a real one.';
+	return 'I am a model that follows a few fixed rules. Ask me "What is 2 + 3?", or set OPENAI_API_KEY for a real one.';
 });
 
 function readTimeZone(text: string): { timeZone: string } | undefined {

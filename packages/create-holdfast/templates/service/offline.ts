@@ -7,5 +7,5 @@ export const offline: ScriptedModel = scriptedModel(({ messages }) => {
 	if (last?.type === "tool_result") return `That makes ${last.text}.`;
 	const numbers = [...(last?.text ?? "").matchAll(/-?\d+(?:\.\d+)?/g)].map(Number);
 	if (numbers.length > 1) return { toolCalls: [{ name: "add", arguments: { numbers } }] };
-	return 'I am a model of a few rules. Ask me "What is 2 + 3?", or set OPENAI_API_KEY for a real one.';
+	return 'I am a model that follows a few fixed rules. Ask me "What is 2 + 3?", or set OPENAI_API_KEY for a real one.';
 });

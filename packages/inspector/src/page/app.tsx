@@ -179,7 +179,7 @@ const keys: readonly (readonly [key: string, does: string])[] = [
 	["p", "Prompts"],
 	["1 … 9", "Tabs of a session"],
 	["f", "Search the trace"],
-	["← →", "Close and open a node of the trace"],
+	["← →", "Collapse and expand a node of the trace"],
 	["c", "Write a message"],
 	["Ctrl Enter", "Send it"],
 	["i", "Interrupt the run"],

@@ -40,7 +40,7 @@ export function ChildRuns(props: {
 		return () => ending.abort();
 	}, [seen, callId]);
 	if (found === undefined) return <p class="quiet">Reading…</p>;
-	if (found === "nothing") return <p class="quiet">No session of a sub-agent belongs to this call yet.</p>;
+	if (found === "nothing") return <p class="quiet">This call has no sub-agent session yet.</p>;
 	if (typeof found === "string") return <p class="quiet">{found}</p>;
 	const { child, said } = found;
 	return (

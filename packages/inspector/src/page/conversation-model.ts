@@ -145,7 +145,7 @@ export class Conversation {
 				this.said.length = 0;
 				put({
 					who: "note",
-					text: `Entries 1 to ${seq} were folded: earlier history is kept as messages only.`,
+					text: `Entries 1 to ${seq} were compacted: earlier history is kept as messages only.`,
 				});
 				for (const message of messagesOf(body)) put({ who: speakerOf(message), text: textOf(message) });
 				break;
@@ -259,7 +259,7 @@ export class Conversation {
 		const { code = "", message = "" } = (body.error ?? {}) as Record<string, string>;
 		const partial = body.partial === undefined ? "" : textOf(body.partial as MessageBody);
 		const words = body.outcome === "aborted" ? "The run was interrupted." : `${message} (${code})`;
-		put({ who: "error", text: partial === "" ? words : `${words}\nSo far it had said: ${partial}` });
+		put({ who: "error", text: partial === "" ? words : `${words}\nIts text so far: ${partial}` });
 	}
 
 	#called(calls: readonly CallBody[]): readonly Call[] {

@@ -71,7 +71,7 @@ function ofDecision(seq: number, at: number, topic: string, answer: unknown): re
 			note?: string;
 			error?: { message?: string };
 		};
-		const detail = error?.message ?? (goalMet === true ? "the goal is met" : (note ?? "on it goes"));
+		const detail = error?.message ?? (goalMet === true ? "the goal is met" : (note ?? "it continues"));
 		return [{ seq, at, what: "reflect", state: error === undefined ? "done" : "failed", detail }];
 	}
 	if (topic !== "runner.plan") return [];
@@ -159,7 +159,7 @@ function verify(entries: readonly ShownEntry[], audit: readonly Audited[]): read
 	const ids = new Set<string>();
 	const twice = audit
 		.filter(({ id }) => ids.size === ids.add(id).size)
-		.map(({ id }) => `record ${id} is there twice`);
+		.map(({ id }) => `record ${id} exists twice`);
 	put("Each record is unique", twice, `${audit.length} records`);
 	return checks;
 }

@@ -144,7 +144,7 @@ function Prompt(props: {
 						>
 							<span>
 								{versionName(each.version)}
-								{each === latest ? ", which counts now" : ""}
+								{each === latest ? ", the current one" : ""}
 							</span>
 							<span class="quiet">
 								{each.createdBy ?? ""}

@@ -25,7 +25,7 @@ export interface Span {
 
 const resumeReasons: Readonly<Record<string, string>> = {
 	crash: "taken over: the process died",
-	suspended: "resumed after it was suspended",
+	suspended: "resumed after a suspension",
 	"lease-lost": "taken over by another worker",
 	answered: "resumed: its calls were answered",
 	released: "released",
@@ -59,7 +59,7 @@ export class Timeline {
 		const known = kind as Fact["kind"];
 		switch (known) {
 			case "folded":
-				put({ kind: "note", label: "folded", detail: `entries 1 to ${seq} are one` });
+				put({ kind: "note", label: "folded", detail: `entries 1 to ${seq} were compacted` });
 				break;
 			case "run.started": {
 				this.#runs++;

@@ -34,7 +34,7 @@ export function UsageGroups(props: {
 				</div>
 			</div>
 			{rows.length === 0 ? (
-				<p class="quiet">Nothing in this time.</p>
+				<p class="quiet">No activity in this period.</p>
 			) : (
 				<Scrolls class="table" label={`Activity by ${kind}`}>
 					<table class="numbers">

@@ -21,7 +21,7 @@ export function actRoutes(parts: RouteParts): readonly Route[] {
 		path: "/api/inspect/session/:id/fork",
 		name: "forkSession",
 		summary:
-			"Makes a session that begins with the settled past of this one, with another model or other instructions if given.",
+			"Creates a session that starts with the settled history of this one, with another model or other instructions if given.",
 		body: {
 			type: "object",
 			properties: {
@@ -31,14 +31,14 @@ export function actRoutes(parts: RouteParts): readonly Route[] {
 						"The seq of a settled entry, or the id of an ended run; 0 forks before the first message. Default: the last run that ended.",
 					oneOf: [{ type: "integer", minimum: 0 }, { type: "string" }],
 				},
-				model: { type: "string", description: "One of the models that the server knows by name." },
+				model: { type: "string", description: "One of the server's named models." },
 				systemPrompt: { type: "string" },
 				temperature: { type: "number" },
 				maxTokens: { type: "integer" },
 			},
 			additionalProperties: false,
 		},
-		answers: jsonAnswer("`{ sessionId, seq }`: the new session, and what it begins with."),
+		answers: jsonAnswer("`{ sessionId, seq }`: the new session, and the entry up to which it was copied."),
 		errors: [
 			...bodyErrors,
 			"inspector_closed",
@@ -61,7 +61,7 @@ export function actRoutes(parts: RouteParts): readonly Route[] {
 		method: "POST",
 		path: "/api/inspect/session/:id/steer",
 		name: "steerSession",
-		summary: "Says something to the run under way, at its next boundary.",
+		summary: "Sends a message to the active run, at its next boundary.",
 		body: {
 			type: "object",
 			required: ["input"],
@@ -86,7 +86,7 @@ export function actRoutes(parts: RouteParts): readonly Route[] {
 		path: "/api/inspect/session/:id/release",
 		name: "releaseSession",
 		summary: "Continues a run that was parked.",
-		answers: jsonAnswer("`{ sessionId, released }`: whether there was something to continue."),
+		answers: jsonAnswer("`{ sessionId, released }`: whether a run was continued."),
 		errors: [...bodyErrors, "inspector_closed", "session_not_found", "session_held", "shutting_down"],
 		async handle(exchange) {
 			const inspection = inspectionOf(exchange, parts);
@@ -127,7 +127,7 @@ function forkOf({
 	if (model !== undefined && (typeof model !== "string" || model === ""))
 		throw invalid("model", "must be a name");
 	if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0))
-		throw invalid("temperature", "must be a number from 0 on");
+		throw invalid("temperature", "must be a number of at least 0");
 	if (maxTokens !== undefined && !(Number.isSafeInteger(maxTokens) && (maxTokens as number) > 0))
 		throw invalid("maxTokens", "must be a whole number above 0");
 	return {

@@ -37,9 +37,9 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		method: "GET",
 		path: "/api/inspect/sessions",
 		name: "inspectSessions",
-		summary: "Sessions with their status and first words, in the order of their ids.",
+		summary: "Sessions with their status and first message, ordered by id.",
 		parameters: [
-			query("after", "`next` of the page before.", "string"),
+			query("after", "`next` of the previous page.", "string"),
 			query("limit", `Sessions of a page, ${mostSessions} at most.`),
 			query("ids", `Only these, with commas between; ${mostIds} at most.`, "string"),
 		],
@@ -74,9 +74,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		name: "inspectCounts",
 		summary: "Totals of the given sessions: tokens, cost, errors, tools.",
 		parameters: [query("ids", `Ids of sessions, with commas between; ${mostIds} at most.`, "string")],
-		answers: jsonAnswer(
-			"`{ counts: [{ sessionId, counts, tools, codes }] }`; sessions that are not there are left out.",
-		),
+		answers: jsonAnswer("`{ counts: [{ sessionId, counts, tools, codes }] }`; unknown sessions are omitted."),
 		errors: ["inspector_closed", "invalid_input"],
 		async handle(exchange) {
 			const inspection = inspectionOf(exchange, parts);
@@ -95,7 +93,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		path: "/api/inspect/session/:id",
 		name: "inspectSession",
 		summary:
-			"A session: status, numbers, where it was forked from, its sub-agents, and what its turns are worked on with.",
+			"A session: status, numbers, where it was forked from, its sub-agents, and the settings of its turns.",
 		answers: jsonAnswer("The session."),
 		errors: ["inspector_closed", "session_not_found"],
 		async handle(exchange) {
@@ -159,7 +157,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 				limit: 1,
 				child,
 			});
-			if (found?.seq !== seq) throw invalid("seq", "is no entry of the session");
+			if (found?.seq !== seq) throw invalid("seq", "is not an entry of the session");
 			const masked = await maskOf(inspection, caller, sessionId, mask);
 			return answerJson(shownEntry(found, masked, "whole"));
 		},
@@ -184,10 +182,10 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		method: "GET",
 		path: "/api/inspect/changes",
 		name: "inspectChanges",
-		summary: "Waits until something changes in any session, some seconds at most, and says in which.",
+		summary: "Waits a few seconds at most for a change in any session, and returns the changed sessions.",
 		parameters: [
-			query("after", "`position` of the answer before. Default: now."),
-			query("wait", "`0`: does not wait, and says the position alone."),
+			query("after", "`position` of the previous response. Default: now."),
+			query("wait", "`0`: does not wait, and returns only the position."),
 		],
 		answers: jsonAnswer("`{ position, changed, deleted }`, ids of sessions."),
 		errors: ["inspector_closed", "changes_expired", "invalid_input"],
@@ -195,7 +193,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			const inspection = inspectionOf(exchange, parts);
 			const after = numberOf(exchange, "after");
 			if (inspection.changes === undefined)
-				throw invalid("after", "is not known: this store keeps no changes");
+				throw invalid("after", "is unknown: this store records no changes");
 			const isNow = numberOf(exchange, "wait", { most: 1 }) === 0;
 			const signal = isNow
 				? AbortSignal.abort()

@@ -89,7 +89,7 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 		method: "POST",
 		path: "/api/inspect/prompts/:promptId",
 		name: "editPrompt",
-		summary: "Writes another version of a prompt, which counts from then on.",
+		summary: "Writes a new version of a prompt, which applies from then on.",
 		body: {
 			type: "object",
 			required: ["text"],
@@ -102,7 +102,7 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 			},
 			additionalProperties: false,
 		},
-		answers: jsonAnswer("`{ version }`: what was written."),
+		answers: jsonAnswer("`{ version }`: the new version."),
 		errors: ["inspector_closed", "unsupported_media_type", "body_too_large", "invalid_json", "invalid_input"],
 		statuses,
 		async handle(exchange) {

@@ -60,7 +60,7 @@ export function inspectionOf(
 	checkMay(exchange, parts);
 	const inspection = parts.inspection ?? exchange.service.inspection;
 	if (inspection !== undefined) return inspection;
-	throw new HoldfastError("route_not_found", "The sessions of this server cannot be looked into.");
+	throw new HoldfastError("route_not_found", "The sessions of this server cannot be inspected.");
 }
 
 /**
@@ -68,7 +68,7 @@ export function inspectionOf(
  */
 export function checkMay(exchange: Exchange, { mayInspect }: Pick<RouteParts, "mayInspect">): void {
 	checkOpen(exchange);
-	if (!mayInspect(exchange.caller)) throw closed("You may not look into sessions.");
+	if (!mayInspect(exchange.caller)) throw closed("You are not allowed to inspect sessions.");
 }
 
 /** Returns the mask of a session: the common secrets and its own. */
@@ -89,7 +89,7 @@ export async function maskOf(
 export function checkOpen(exchange: Exchange): void {
 	if (exchange.isProtected) return;
 	throw closed(
-		"The inspector is there on loopback, or behind a key. Give the server `apiKeys` or `authenticate`.",
+		"The inspector is available on loopback, or with a key. Give the server `apiKeys` or `authenticate`.",
 	);
 }
 

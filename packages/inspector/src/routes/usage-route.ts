@@ -15,7 +15,7 @@ export function usageRoute(parts: RouteParts): Route {
 		method: "GET",
 		path: "/api/inspect/usage",
 		name: "inspectUsage",
-		summary: "Tokens, cost, errors and latency over time, in sixty parts of the time.",
+		summary: "Tokens, cost, errors and latency over time, in sixty intervals.",
 		parameters: [
 			{
 				in: "query",
@@ -25,7 +25,7 @@ export function usageRoute(parts: RouteParts): Route {
 			},
 		],
 		answers: jsonAnswer(
-			"`{ buckets, latencies, groups, sessions }`: what happened in each part, by whom, and of how many sessions.",
+			"`{ buckets, latencies, groups, sessions }`: the activity of each interval, by agent, model and tool, and the number of sessions.",
 		),
 		errors: ["inspector_closed", "invalid_input"],
 		async handle(exchange) {

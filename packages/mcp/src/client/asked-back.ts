@@ -93,7 +93,7 @@ export class AskedBackDesk {
 		if (open === undefined) {
 			throw new HoldfastError(
 				"unknown_mcp_request",
-				`No request of an MCP server is open under the id ${JSON.stringify(id)}: it was answered, or its call is over. See \`requests()\`.`,
+				`No request of an MCP server is open under the id ${JSON.stringify(id)}: it was answered, or its call has ended. See \`requests()\`.`,
 				{ data: { id } },
 			);
 		}

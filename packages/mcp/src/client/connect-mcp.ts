@@ -215,7 +215,7 @@ export class McpServers implements AsyncDisposable {
 	/** Warns once for each tool and reason. */
 	#warn(server: string, name: string, cause: unknown): void {
 		const why = messageOf(cause);
-		const text = `The tool "${name}" of the MCP server "${server}" is left out: ${why}`;
+		const text = `The tool "${name}" of the MCP server "${server}" is omitted: ${why}`;
 		if (this.#warned.has(text)) return;
 		this.#warned.add(text);
 		this.#send(new HoldfastError("mcp_tool_unusable", text, { cause, data: { server, tool: name } }));

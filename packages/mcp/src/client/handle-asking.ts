@@ -57,9 +57,9 @@ async function sampled(
 	model: AgentOptions["model"] | undefined,
 	signal: AbortSignal,
 ): Promise<CreateMessageResult> {
-	if (answer.action !== "accept") throw new Error("The user did not let the model be asked.");
+	if (answer.action !== "accept") throw new Error("The user did not permit the request to the model.");
 	if (typeof answer.content === "string") return said(answer.content, "a person");
-	if (model === undefined) throw new Error("There is no model to ask.");
+	if (model === undefined) throw new Error("No model is available.");
 	const messages = params.messages.map(({ role, content }) =>
 		role === "user" ? new UserMessage(textOf(content)) : new AssistantMessage(textOf(content)),
 	);

@@ -84,15 +84,15 @@ export class OfferedTools {
 		if (offered === undefined) {
 			throw new HoldfastError(
 				"mcp_tool_gone",
-				`The MCP server "${this.#server}" does not offer "${name}" any more. Use another tool.`,
+				`The MCP server "${this.#server}" no longer offers "${name}". Use another tool.`,
 				{ data },
 			);
 		}
 		if (this.#isApproved(offered)) return offered.tool;
 		throw new HoldfastError(
 			"mcp_tool_not_approved",
-			`The MCP server "${this.#server}" has changed what it says of "${name}" since that was approved. ` +
-				"It is not called until you review and approve it again.",
+			`The MCP server "${this.#server}" has changed "${name}" since it was approved. ` +
+				"It cannot be called until you review and approve it again.",
 			{ data },
 		);
 	}

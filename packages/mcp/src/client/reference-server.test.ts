@@ -143,7 +143,7 @@ describe("the reference server", () => {
 		const calling = call("trigger-sampling-request", { prompt: "Say yes.", maxTokens: 10 });
 		await expect.poll(() => mcp.requests()).toHaveLength(1);
 		mcp.answer(mcp.requests()[0]?.id as string, { action: "decline" });
-		expect(String((await calling).execution?.result)).toContain("did not let");
+		expect(String((await calling).execution?.result)).toContain("did not permit");
 		const answered = call("trigger-sampling-request", { prompt: "Say yes.", maxTokens: 10 });
 		await expect.poll(() => mcp.requests()).toHaveLength(1);
 		mcp.answer(mcp.requests()[0]?.id as string, { action: "accept", content: "A person says no." });

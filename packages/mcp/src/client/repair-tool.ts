@@ -29,7 +29,7 @@ export function repairTools(result: unknown, leftOut: LeftOut): unknown {
 }
 
 function repairTool(given: unknown): Members {
-	if (!isMembers(given)) throw new Error("it is no object");
+	if (!isMembers(given)) throw new Error("it is not an object");
 	if (typeof given.name !== "string" || given.name.trim() === "") throw new Error("it has no name");
 	const tool = { ...given };
 	for (const name of ["title", "description"]) if (typeof tool[name] !== "string") delete tool[name];
@@ -71,7 +71,7 @@ function inputSchemaOf(given: unknown): unknown {
 	// PHP encodes an empty object as a list.
 	const isEmpty = given === undefined || given === null || (Array.isArray(given) && given.length === 0);
 	if (isEmpty) return { type: "object", properties: {} };
-	throw new Error("its inputSchema is no schema");
+	throw new Error("its inputSchema is not a schema");
 }
 
 /** Whether the official client can read a schema. */

@@ -126,7 +126,7 @@ export class ServerLink {
 		if (!(transport instanceof StreamableHTTPClientTransport)) {
 			throw new HoldfastError(
 				"mcp_no_authorization",
-				`The MCP server "${this.name}" waits for no authorisation. Connect to it first; it must be one with \`url\` and \`auth\`.`,
+				`The MCP server "${this.name}" does not wait for authorisation. Connect to it first; it needs \`url\` and \`auth\`.`,
 				{ data: { server: this.name } },
 			);
 		}
@@ -371,7 +371,7 @@ export class ServerLink {
 	#closed(): HoldfastError {
 		return new HoldfastError(
 			"mcp_closed",
-			`The MCP servers were closed, "${this.name}" among them. Connect anew with \`connectMcp\`.`,
+			`The MCP servers were closed, including "${this.name}". Connect again with \`connectMcp\`.`,
 			{ data: { server: this.name } },
 		);
 	}
@@ -381,7 +381,7 @@ export class ServerLink {
 		if (isUnauthorized(error)) {
 			return new HoldfastError(
 				"mcp_unauthorized",
-				`The MCP server "${this.name}" asks for authorisation. Give \`auth\`, or let the user sign in and call \`finishAuth\` with what came back.`,
+				`The MCP server "${this.name}" requires authorisation. Give \`auth\`, or let the user sign in and call \`finishAuth\` with the returned code.`,
 				{ cause: error, data },
 			);
 		}

@@ -84,7 +84,7 @@ async function readServers(path: string): Promise<Record<string, ApprovedTools>>
 	if (!isRecord(parsed) || !Object.values(parsed).every(isApproved)) {
 		throw new HoldfastError(
 			"invalid_mcp_approvals",
-			`${path} does not hold approvals of MCP tools. Give another path, or remove the file and approve the tools again.`,
+			`${path} does not contain approvals of MCP tools. Give another path, or remove the file and approve the tools again.`,
 			{ data: { path } },
 		);
 	}

@@ -67,7 +67,7 @@ test.each([
 test("a failure has its text, or a note that it has none", () => {
 	const picture = { type: "image" as const, data: png, mimeType: "image/png" };
 	expect(readFailure({ content: [picture, { type: "text", text: "No." }] })).toBe("No.");
-	expect(readFailure({ content: [picture] })).toBe("The tool failed without saying why.");
+	expect(readFailure({ content: [picture] })).toBe("The tool failed without a reason.");
 });
 
 test("anything that a server sends becomes text, data or blocks", () => {

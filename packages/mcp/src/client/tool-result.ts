@@ -52,7 +52,7 @@ export function readFailure(result: CallToolResult): string {
 	const text = textOf((result.content ?? []).map(blockOf).filter(({ type }) => type === "text"));
 	if (text !== "") return text;
 	const data = result.structuredContent;
-	return data === undefined ? "The tool failed without saying why." : JSON.stringify(data);
+	return data === undefined ? "The tool failed without a reason." : JSON.stringify(data);
 }
 
 function textOf(blocks: readonly ContentBlock[]): string {

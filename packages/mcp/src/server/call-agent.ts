@@ -27,7 +27,7 @@ export const callParameters: {
 } = {
 	type: "object",
 	properties: {
-		prompt: { type: "string", minLength: 1, description: "The task, with all that is needed to do it." },
+		prompt: { type: "string", minLength: 1, description: "The task, with everything needed to do it." },
 		session: {
 			type: "string",
 			description:
@@ -122,7 +122,8 @@ export function questionsOf(pending: readonly PendingSessionCall[]): InputReques
 	return Object.fromEntries(
 		pending.map(({ id, name, arguments: input, approval }) => {
 			const shown = `${name}(${JSON.stringify(input)})`;
-			const message = approval === true ? `May this run? ${shown}` : `What is the result of this? ${shown}`;
+			const message =
+				approval === true ? `Approve this call? ${shown}` : `What is the result of this? ${shown}`;
 			const properties =
 				approval === true
 					? { approved: { type: "boolean" as const, title: "Approved" } }
@@ -158,7 +159,7 @@ export async function answerCalls(
 		return [
 			typeof output === "string"
 				? { role: "tool", ...about, output }
-				: { role: "tool", ...about, output: "Nobody gave a result.", isError: true },
+				: { role: "tool", ...about, output: "No result was given.", isError: true },
 		];
 	});
 	if (input.length > 0) await service.submit(caller, sessionId, { input });

@@ -50,7 +50,7 @@ export function checkTools(tools: Readonly<Record<string, AgentTool>>): void {
 		const why = !/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/.test(name)
 			? "its name is not a letter followed by at most 63 letters, digits, `_` or `-`"
 			: typeof description !== "string" || description === ""
-				? "it has no description, by which a model knows when to use it"
+				? "it has no description, which a model needs to choose it"
 				: undefined;
 		if (why === undefined) continue;
 		throw new HoldfastError("invalid_mcp_tool", `The tool "${name}" cannot be offered over MCP: ${why}.`, {

@@ -220,7 +220,7 @@ test("a waiting task lists what it waits for, and continues with the answers", a
 	expect(ran).toEqual(["remove"]);
 	const results = model.requests[1]?.messages.at(-1);
 	expect(results).toMatchObject({
-		results: [{ result: "removed" }, { result: "blue" }, { result: "Nobody gave a result.", isError: true }],
+		results: [{ result: "removed" }, { result: "blue" }, { result: "No result was given.", isError: true }],
 	});
 });
 

@@ -80,7 +80,7 @@ export class Tasks {
 		const place = this.#place(taskId);
 		const view = await this.#view(caller, place, "now");
 		if (view.status !== "working" && view.status !== "input_required")
-			throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task is ${view.status} already.`);
+			throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task is already ${view.status}.`);
 		await this.#service.stop(caller, place.sessionId);
 		return this.#data(place, await this.#view(caller, place, "now"), wire);
 	}
@@ -153,5 +153,5 @@ function messageOf({ status, error, pending = [], waiting }: RunView): string {
 }
 
 function unknownTask(): ProtocolError {
-	return new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such task.");
+	return new ProtocolError(ProtocolErrorCode.InvalidParams, "The task does not exist.");
 }

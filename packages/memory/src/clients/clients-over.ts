@@ -67,5 +67,8 @@ function partsOf(storage: Storage, options: MemoryClientOptions, keyRing: KeyRin
 
 function demandLimit(name: string, limit: number | undefined): void {
 	if (limit === undefined || (Number.isSafeInteger(limit) && limit >= 0)) return;
-	throw new HoldfastError("OPTION_INVALID", `\`${name}\` is a whole number from 0, not ${String(limit)}.`);
+	throw new HoldfastError(
+		"OPTION_INVALID",
+		`\`${name}\` must be an integer of at least 0, not ${String(limit)}.`,
+	);
 }

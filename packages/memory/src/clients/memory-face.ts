@@ -24,7 +24,7 @@ export function memoryFace(parts: Parts): Pick<FullMemoryClient, "append" | "rea
 			const space = storedName(streamKey);
 			const { order = "asc" } = options;
 			const range = rangeOf(options);
-			if (order !== "asc" && order !== "desc") throw invalid('`order` is "asc" or "desc".');
+			if (order !== "asc" && order !== "desc") throw invalid('`order` must be "asc" or "desc".');
 			await access.demand("read", { kind: "stream", name: streamKey }, options);
 			const storage = await opening.open();
 			const kept = await retained.of(space);
@@ -54,14 +54,14 @@ export const usualTopK = 10;
 
 /** @throws HoldfastError `QUERY_INVALID`. */
 export function demandSearch(text: string, topK: number): void {
-	if (typeof text !== "string") throw invalid("a search is a string.");
+	if (typeof text !== "string") throw invalid("a search must be a string.");
 	demandCount("topK", topK);
 }
 
 function tooLarge(bytes: number, limit: number): HoldfastError {
 	return new HoldfastError(
 		"MEMORY_ENTRY_TOO_LARGE",
-		`The entry has ${bytes} bytes as JSON, and at most ${limit} are taken. Append less at a time, or raise \`maxEntryBytes\`.`,
+		`The entry has ${bytes} bytes as JSON; the limit is ${limit}. Append smaller entries, or raise \`maxEntryBytes\`.`,
 		{ data: { bytes, limit } },
 	);
 }

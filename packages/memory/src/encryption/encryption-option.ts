@@ -10,12 +10,12 @@ import { KeyRing } from "./key-ring.ts";
 export function keyRingOf({ encryption, unencrypted }: PersistentOptions): KeyRing | undefined {
 	if (encryption !== undefined) return new KeyRing(encryption);
 	if (unencrypted === true) return undefined;
-	throw keyRequired("A client that keeps values beyond the process");
+	throw keyRequired("A client that stores values beyond the process");
 }
 
 export function keyRequired(what: string): HoldfastError {
 	return new HoldfastError(
 		"ENCRYPTION_KEY_REQUIRED",
-		`${what} needs \`encryption\`: { keys: { id: 32 bytes }, current: id }. To keep values as they are, set \`unencrypted: true\`.`,
+		`${what} needs \`encryption\`: { keys: { id: 32 bytes }, current: id }. To store values without encryption, set \`unencrypted: true\`.`,
 	);
 }

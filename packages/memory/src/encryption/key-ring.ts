@@ -60,7 +60,7 @@ export class KeyRing {
 			const opened = [decryption.update(all.subarray(nonceBytes + tagBytes)), decryption.final()];
 			return Buffer.concat(opened).toString("utf8");
 		} catch (cause) {
-			throw decryptFailed("it was altered, moved from elsewhere, or its key is another one", boundTo, cause);
+			throw decryptFailed("it was altered or moved, or its key is a different one", boundTo, cause);
 		}
 	}
 
@@ -91,10 +91,12 @@ function keyIdOf(sealed: string): string {
 
 function keyOf(id: string, key: Uint8Array | string): Uint8Array {
 	if (!/^[\w.-]{1,64}$/.test(id))
-		throw invalidKey(`${JSON.stringify(id)} is no id: use letters, digits, ".", "_" and "-", at most 64`);
+		throw invalidKey(
+			`${JSON.stringify(id)} is not a valid id: use letters, digits, ".", "_" and "-", at most 64`,
+		);
 	const bytes = typeof key === "string" ? Buffer.from(key, "base64") : key;
 	if (!(bytes instanceof Uint8Array) || bytes.length !== keyBytes)
-		throw invalidKey(`the key ${JSON.stringify(id)} has not ${keyBytes} bytes`);
+		throw invalidKey(`the key ${JSON.stringify(id)} does not have ${keyBytes} bytes`);
 	return Uint8Array.from(bytes);
 }
 

@@ -27,7 +27,7 @@ export function rangeOf(options: { readonly limit?: number; readonly offset?: nu
 /** @throws HoldfastError `QUERY_INVALID` if it is not an integer of at least 0. */
 export function demandCount(name: string, count: number): void {
 	if (!Number.isSafeInteger(count) || count < 0)
-		throw invalid(`\`${name}\` is a whole number from 0, not ${String(count)}.`);
+		throw invalid(`\`${name}\` must be an integer of at least 0, not ${String(count)}.`);
 }
 
 function comparerOf(
@@ -35,7 +35,7 @@ function comparerOf(
 ): (one: unknown, other: unknown) => number {
 	const fields = Object.entries(sort).map(([field, direction]) => {
 		if (direction !== "asc" && direction !== "desc")
-			throw invalid(`${JSON.stringify(field)} is sorted "asc" or "desc".`);
+			throw invalid(`${JSON.stringify(field)} must be sorted "asc" or "desc".`);
 		return { path: field.split("."), sign: direction === "asc" ? 1 : -1 };
 	});
 	return (one, other) => {

@@ -14,7 +14,7 @@ export type FieldPath = readonly string[];
  */
 export function matcherOf(query: Query): (value: unknown) => boolean {
 	if (typeof query !== "object" || query === null || Array.isArray(query))
-		throw invalid("A query is an object of fields and what they must match.");
+		throw invalid("A query must be an object of fields and their conditions.");
 	const conditions = Object.entries(query).map(([field, wanted]) => {
 		if (field.startsWith("$")) throw unknownOperator(field);
 		const path = field.split(".");
@@ -48,7 +48,7 @@ function isOperators(wanted: unknown): wanted is Record<string, unknown> {
 }
 
 function comparisonOf(operator: string, operand: unknown): Condition {
-	if (operand === undefined) throw invalid(`${operator} is given undefined to compare with.`);
+	if (operand === undefined) throw invalid(`${operator} compares with undefined.`);
 	switch (operator) {
 		case "$ne":
 			return (found) => !isSame(found, operand);
@@ -100,6 +100,6 @@ export function invalid(why: string): HoldfastError {
 
 function unknownOperator(name: string): HoldfastError {
 	return invalid(
-		`${JSON.stringify(name)} is no operator. There are $ne, $gt, $gte, $lt, $lte and $in, on fields.`,
+		`${JSON.stringify(name)} is not an operator. Use $ne, $gt, $gte, $lt, $lte and $in, on fields.`,
 	);
 }

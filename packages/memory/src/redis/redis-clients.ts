@@ -55,7 +55,7 @@ export function redisClients(options: RedisOptions): Clients {
 	if (url !== undefined && !isRedisUrl(url))
 		throw new HoldfastError(
 			"OPTION_INVALID",
-			"`url` is no address of a Redis server. Write it like `redis://localhost:6379`, or with `rediss:` for encryption.",
+			"`url` is not the address of a Redis server. Write it like `redis://localhost:6379`, or with `rediss:` for encryption.",
 		);
 	const connection = new RedisConnection({ url, command, connectTimeoutMs, commandTimeoutMs });
 	return clientsOver(redisStorage(connection, prefix), options, keyRingOf(options));

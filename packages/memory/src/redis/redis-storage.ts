@@ -148,5 +148,5 @@ function isRow(row: unknown): row is Row {
 /** Checks a reply that is a list of texts, some of them null. @throws HoldfastError `DB_FAILED`. */
 function listOf(reply: unknown): readonly (string | null)[] {
 	if (Array.isArray(reply) && reply.every((part) => part === null || typeof part === "string")) return reply;
-	throw failed("Redis", new Error("its reply is no list of texts"));
+	throw failed("Redis", new Error("its reply is not a list of strings"));
 }

@@ -41,7 +41,7 @@ export function embedderOf(embed: Embed): Embedder {
 
 function unit(vector: readonly number[] | undefined): Float32Array | undefined {
 	if (vector === undefined || !(vector.length > 0) || !Array.from(vector).every(Number.isFinite))
-		throw failed("it gave no vector of finite numbers");
+		throw failed("it returned no vector of finite numbers");
 	const length = Math.sqrt(vector.reduce((sum, part) => sum + part * part, 0));
 	return length === 0 ? undefined : Float32Array.from(vector, (part) => part / length);
 }
@@ -67,7 +67,7 @@ export function vectorFrom(bytes: Uint8Array): Float32Array {
 function failed(why: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"EMBEDDING_FAILED",
-		`The embedding model made no vector: ${why}. Nothing was written; try again, or search without \`embed\`.`,
+		`The embedding model returned no vector: ${why}. Nothing was written; try again, or search without \`embed\`.`,
 		{ cause, retryable: true },
 	);
 }

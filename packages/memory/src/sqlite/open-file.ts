@@ -104,8 +104,8 @@ function marksOf(database: DatabaseSync, path: string): "new" | "known" {
 	throw new HoldfastError(
 		"DB_FAILED",
 		found === applicationId
-			? `${path} was written by a newer release. Use that, or another file.`
-			: `${path} is a SQLite file of something else. It was not changed; name another file.`,
+			? `${path} was written by a newer release. Use that release, or another file.`
+			: `${path} is a SQLite file of another program. It was not changed; name another file.`,
 	);
 }
 

@@ -27,7 +27,7 @@ export function sqliteStorage(options: { readonly file: string; readonly busyTim
 	if (typeof file !== "string" || file === "" || file === ":memory:")
 		throw new HoldfastError(
 			"OPTION_INVALID",
-			"`file` is the path of a file. Use `inMemoryClients()` without one.",
+			"`file` must be the path of a file. Without a file, use `inMemoryClients()`.",
 		);
 	let opened: Opened | undefined;
 
@@ -121,7 +121,7 @@ export function sqliteStorage(options: { readonly file: string; readonly busyTim
 }
 
 function demandOpen(opened: Opened | undefined, file: string): Opened {
-	if (opened === undefined) throw unavailable(file, "it was closed meanwhile");
+	if (opened === undefined) throw unavailable(file, "it was closed in the meantime");
 	return opened;
 }
 

@@ -12,7 +12,7 @@ import {
 export function unavailable(place: string, why: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"DB_UNAVAILABLE",
-		`${place} cannot be used: ${why}. See that it is running and reachable, then try again.`,
+		`${place} cannot be used: ${why}. Check that it is running and reachable, then try again.`,
 		{ cause, retryable: true },
 	);
 }
@@ -21,7 +21,7 @@ export function unavailable(place: string, why: string, cause?: unknown): Holdfa
 export function failed(place: string, cause: unknown): HoldfastError {
 	if (isHoldfastError(cause)) return cause;
 	const why = messageOf(cause);
-	return new HoldfastError("DB_FAILED", `${place} failed: ${why}. What was written before is kept.`, {
+	return new HoldfastError("DB_FAILED", `${place} failed: ${why}. Earlier writes are kept.`, {
 		cause,
 	});
 }
@@ -39,7 +39,7 @@ export function damaged(place: string, cause?: unknown): HoldfastError {
 export function notInstalled(name: string, cause: unknown): HoldfastError {
 	return new HoldfastError(
 		"DRIVER_NOT_INSTALLED",
-		`The package \`${name}\` cannot be loaded. Install it beside @holdfast/memory.`,
+		`The package \`${name}\` cannot be loaded. Install it next to @holdfast/memory.`,
 		{ cause },
 	);
 }

@@ -24,7 +24,7 @@ function demandPlain(value: unknown, place: Place): void {
 	if (problem !== undefined) throw notSerialisable(place.path, problem);
 	if (typeof value !== "object" || value === null) return;
 	if (place.path.length >= deepest)
-		throw notSerialisable(place.path, `an object below ${deepest} levels of others`);
+		throw notSerialisable(place.path, `an object nested more than ${deepest} levels deep`);
 	place.above.add(value);
 	// Iterates by index, because iterating over an array's members skips holes.
 	const names = Array.isArray(value) ? value.keys() : Object.keys(value);
@@ -66,7 +66,7 @@ function notSerialisable(path: readonly string[], what: string): HoldfastError {
 	const place = path.length === 0 ? "The value" : `At "${cutText(path.join("."), 200)}" there`;
 	return new HoldfastError(
 		"VALUE_NOT_SERIALISABLE",
-		`${place} is ${what}, which cannot be kept. Write plain data: objects, arrays, strings, finite numbers, booleans and null.`,
+		`${place} is ${what}, which cannot be stored. Write plain data: objects, arrays, strings, finite numbers, booleans and null.`,
 		{ data: { path: path.join(".") } },
 	);
 }

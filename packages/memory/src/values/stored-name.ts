@@ -14,13 +14,13 @@ export function storedName(name: string): string {
 	if (typeof name !== "string")
 		throw new HoldfastError(
 			"KEY_INVALID",
-			`A key is a string, not ${name === null ? "null" : `a ${typeof name}`}.`,
+			`A key must be a string, not ${name === null ? "null" : `a ${typeof name}`}.`,
 		);
 	const stored = name.length > longest ? undefined : JSON.stringify(name).slice(1, -1);
 	if (stored === undefined || Buffer.byteLength(stored) > longest)
 		throw new HoldfastError(
 			"KEY_INVALID",
-			`A key has ${longest} bytes at most. Use a shorter one, such as a hash.`,
+			`A key can have at most ${longest} bytes. Use a shorter one, such as a hash.`,
 		);
 	return stored;
 }

@@ -31,7 +31,7 @@ export class RunMetrics {
 		});
 		this.#runs = meter.createHistogram("holdfast.run.duration", {
 			unit: "s",
-			description: "From the start of a run to its end, waits and restarts included.",
+			description: "From the start of a run to its end, including waits and restarts.",
 			advice: { explicitBucketBoundaries: [...seconds, 600, 3600, 86400] },
 		});
 	}

@@ -77,7 +77,7 @@ async function refuseFilled({ query }: UpkeepTransaction, schema: string): Promi
 	if (sessions === 0 && records === 0) return;
 	throw new HoldfastError(
 		"store_not_empty",
-		`The schema "${schema}" has ${sessions} sessions and ${records} records already. Only an empty store is filled; nothing was changed.`,
+		`The schema "${schema}" already has ${sessions} sessions and ${records} records. The target store must be empty; nothing was changed.`,
 		{ data: { schema, sessions, records } },
 	);
 }

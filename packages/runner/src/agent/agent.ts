@@ -108,11 +108,12 @@ export class RunnerAgent implements AgentContract {
 		checkOptionNames(given, runNames, { of: "createSession()" });
 		this.#checkAlive();
 		const options = this.#agent.redactor.maskSecrets(given);
-		if (options.sessionId !== given.sessionId) throw invalid([["sessionId", "it holds a registered secret"]]);
+		if (options.sessionId !== given.sessionId)
+			throw invalid([["sessionId", "it contains a registered secret"]]);
 		checkMaxSteps(options.maxSteps);
 		const { agent, live, engine } = this.#of(options);
 		const id = options.sessionId ?? agent.ports.ids.uuid();
-		if (typeof id !== "string" || id === "") throw invalid([["sessionId", "it is no text, or empty"]]);
+		if (typeof id !== "string" || id === "") throw invalid([["sessionId", "it is not a string, or empty"]]);
 		return new Session({
 			id,
 			options,
@@ -202,7 +203,7 @@ export class RunnerAgent implements AgentContract {
 	 */
 	async replay(runId: string): Promise<AgentResult> {
 		const { config } = this.#agent;
-		if (config.eventStore === undefined) throw invalid([["eventStore", "a replay reads what one has kept"]]);
+		if (config.eventStore === undefined) throw invalid([["eventStore", "a replay needs a recorded run"]]);
 		return replayRun(
 			config,
 			config.eventStore,
@@ -292,7 +293,7 @@ export class RunnerAgent implements AgentContract {
 
 	#checkAlive(): void {
 		if (this.#stopped !== undefined)
-			throw new HoldfastError("AGENT_STOPPED", `The agent ${this.id} was stopped. Make another one.`);
+			throw new HoldfastError("AGENT_STOPPED", `The agent ${this.id} was stopped. Create another one.`);
 	}
 }
 

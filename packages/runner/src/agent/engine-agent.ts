@@ -66,5 +66,5 @@ const noModel = {
 } as unknown as LanguageModel;
 
 function unused(): HoldfastError {
-	return new HoldfastError("MODEL_FAILED", "This agent asks models by its providers.");
+	return new HoldfastError("MODEL_FAILED", "This agent calls models through its providers.");
 }

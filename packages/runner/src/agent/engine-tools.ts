@@ -151,7 +151,7 @@ function recorded(
 	if (typeof answer === "string") throw new Error(answer);
 	if (answer === undefined) {
 		called(1);
-		const error: ResultError = { code: "REPLAY_DIVERGED", message: "The record has no such call." };
+		const error: ResultError = { code: "REPLAY_DIVERGED", message: "The record does not contain this call." };
 		return { ok: false, error, latency: 0, attempts: 1, failures: [error], changes: [] };
 	}
 	for (let attempt = 1; attempt <= answer.attempts; attempt++) {

@@ -12,19 +12,19 @@ export type Flags = Required<RuntimeFlags>;
  * @throws HoldfastError `CONFIG_INVALID`, with every invalid path in `data.paths`.
  */
 export function checkConfig(config: AgentConfig): void {
-	if (typeof config !== "object" || config === null) throw invalid([["", "it is no object"]]);
+	if (typeof config !== "object" || config === null) throw invalid([["", "it is not an object"]]);
 	const problems: (readonly [string, string])[] = [];
 	const text = (name: "id" | "taskPrompt"): void => {
 		if (typeof config[name] !== "string" || config[name].trim() === "")
-			problems.push([name, "it is no text, or empty"]);
+			problems.push([name, "it is not a string, or empty"]);
 	};
 	text("id");
 	text("taskPrompt");
-	if (!Array.isArray(config.tools)) problems.push(["tools", "it is no list"]);
-	if (!Array.isArray(config.modelProviders)) problems.push(["modelProviders", "it is no list"]);
+	if (!Array.isArray(config.tools)) problems.push(["tools", "it is not a list"]);
+	if (!Array.isArray(config.modelProviders)) problems.push(["modelProviders", "it is not a list"]);
 	else if (config.planner === undefined && config.runner === undefined && config.modelProviders.length === 0)
-		problems.push(["modelProviders", "the model planner needs one at least"]);
-	if (!isLimit(config.maxSteps)) problems.push(["maxSteps", "it is no whole number from 1"]);
+		problems.push(["modelProviders", "the model planner needs at least one"]);
+	if (!isLimit(config.maxSteps)) problems.push(["maxSteps", "it is not an integer of at least 1"]);
 	for (const name of ["abortGraceMs", "shutdownTimeoutMs", "modelTimeoutMs"] as const) {
 		const fault = durationFault(config[name] ?? 0, { least: 0, most: Number.POSITIVE_INFINITY });
 		if (fault !== undefined) problems.push([name, `it must be ${fault}`]);
@@ -48,7 +48,7 @@ export function checkConfig(config: AgentConfig): void {
 
 /** @throws HoldfastError `CONFIG_INVALID`. */
 export function checkMaxSteps(maxSteps: number | undefined): void {
-	if (!isLimit(maxSteps)) throw invalid([["maxSteps", "it is no whole number from 1"]]);
+	if (!isLimit(maxSteps)) throw invalid([["maxSteps", "it is not an integer of at least 1"]]);
 }
 
 function isLimit(value: unknown): boolean {

@@ -19,11 +19,11 @@ const duration: Check = (value) => {
 const texts: Check = (value) =>
 	Array.isArray(value) && value.every((each) => typeof each === "string")
 		? undefined
-		: "must be a list of texts";
+		: "must be a list of strings";
 const matcher: Check = (value) =>
 	(typeof value === "string" && value !== "") || value instanceof RegExp || typeof value === "function"
 		? undefined
-		: "must be a text, a pattern or a function";
+		: "must be a string, a pattern or a function";
 const oneOf =
 	(...choices: readonly string[]): Check =>
 	(value) =>
@@ -69,7 +69,7 @@ const safety: Checks = {
 			{
 				match: matcher,
 				action: oneOf("redact", "drop"),
-				rule: (value) => (typeof value === "string" ? undefined : "must be a text"),
+				rule: (value) => (typeof value === "string" ? undefined : "must be a string"),
 			},
 			["match", "action"],
 		),
@@ -125,7 +125,7 @@ export function faultsOfProtection(config: AgentConfig): readonly Fault[] {
 function faultsOf(place: string, given: Readonly<Record<string, unknown>>, checks: Checks): readonly Fault[] {
 	return Object.entries(given).flatMap(([name, value]): Fault[] => {
 		if (!Object.hasOwn(checks, name))
-			return [[`${place}${name}`, `is unknown. Known are ${Object.keys(checks).sort().join(", ")}`]];
+			return [[`${place}${name}`, `is unknown. Known names: ${Object.keys(checks).sort().join(", ")}`]];
 		const why = value === undefined ? undefined : checks[name]?.(value);
 		return why === undefined ? [] : [[`${place}${name}`, why]];
 	});

@@ -84,6 +84,6 @@ function watchedDatabase(
 }
 
 function unsupported(what: string): HoldfastError {
-	const message = `This memory client has no \`${what}\`. Use one that has, such as those of @holdfast/memory.`;
+	const message = `This memory client has no \`${what}\`. Use one that does, such as those of @holdfast/memory.`;
 	return new HoldfastError("MEMORY_UNSUPPORTED", message);
 }

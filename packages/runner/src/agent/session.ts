@@ -47,7 +47,7 @@ export class Session implements RunnerSession {
 		if (this.#isStarted)
 			throw new HoldfastError(
 				"SESSION_ALREADY_RUN",
-				`The session ${this.id} was run already. Create another one.`,
+				`The session ${this.id} has already run. Create another one.`,
 			);
 		this.#isStarted = true;
 		const result = this.#isAborted ? this.#neverRun() : await this.#parts.runs(this);

@@ -78,7 +78,7 @@ export function planActReflect(options: PlanActReflectOptions = {}): DecidingStr
 	checkOptionNames(options, planActReflectNames, { of: "planActReflect()" });
 	const { modelProviders = [], planner } = options;
 	if (planner === undefined && modelProviders.length === 0)
-		throw invalid([["modelProviders", "the model planner needs one at least"]]);
+		throw invalid([["modelProviders", "the model planner needs at least one"]]);
 	const config = { ...options, id: "strategy", taskPrompt: "task", tools: [], modelProviders };
 	// Calls go to the agent's own tools, which alone decide whether they require approval.
 	const agent = resolveConfig(config, undefined, { mayAsk: false });

@@ -56,7 +56,7 @@ export function inputInvalid(message: string): HoldfastError {
 export function limit(name: string, given: number | undefined, otherwise: number): number {
 	if (given === undefined) return otherwise;
 	if (Number.isSafeInteger(given) && given >= 1) return given;
-	throw configInvalid(`\`${name}\` is no whole number from 1`);
+	throw configInvalid(`\`${name}\` is not an integer of at least 1`);
 }
 
 /** Reads a duration from a connector's options, in milliseconds. @throws HoldfastError `CONFIG_INVALID`. */
@@ -72,5 +72,5 @@ export function duration(
 }
 
 export function configInvalid(why: string): HoldfastError {
-	return new HoldfastError("CONFIG_INVALID", `The connector cannot be made: ${why}.`);
+	return new HoldfastError("CONFIG_INVALID", `The connector cannot be created: ${why}.`);
 }

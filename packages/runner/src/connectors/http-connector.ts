@@ -89,7 +89,7 @@ export function httpConnector(options: HttpConnectorOptions = {}): Connector {
 	const maxResponseBytes = limit("maxResponseBytes", options.maxResponseBytes, 1_048_576);
 	const credentials = readCredentials(options.credentials ?? {});
 	if (methods.length === 0 || !methods.every((method) => allMethods.includes(method)))
-		throw configInvalid(`\`methods\` may hold ${allMethods.join(", ")}`);
+		throw configInvalid(`\`methods\` can contain ${allMethods.join(", ")}`);
 	const { allowPrivate, resolve, maxRedirects } = options;
 	const send = outbound({
 		...(allowPrivate === undefined ? {} : { allowPrivate }),
@@ -99,7 +99,7 @@ export function httpConnector(options: HttpConnectorOptions = {}): Connector {
 	const changesNothing = methods.every((method) => method === "GET" || method === "HEAD");
 	return connector({
 		id,
-		description: `Requests a public http or https address (${methods.join(", ")}) and gives status, headers and body.`,
+		description: `Requests a public http or https address (${methods.join(", ")}) and returns status, headers and body.`,
 		safeByDefault: false,
 		requires: "network",
 		// The attempt's own time limit expires before this one.
@@ -111,12 +111,12 @@ export function httpConnector(options: HttpConnectorOptions = {}): Connector {
 				url: { type: "string" },
 				method: { enum: [...methods] },
 				headers: { type: "object", additionalProperties: { type: "string" } },
-				body: { description: "A text, or data that is sent as JSON." },
+				body: { description: "A string, or data that is sent as JSON." },
 				idempotencyKey: {
 					type: "string",
 					minLength: 1,
 					maxLength: 255,
-					description: "The same for each attempt at one change; allows that a change is tried again.",
+					description: "The same for each attempt at one change; allows retries of a change.",
 				},
 			},
 			required: ["url"],
@@ -143,7 +143,7 @@ export function httpConnector(options: HttpConnectorOptions = {}): Connector {
 			} catch (error) {
 				if (context.signal.aborted) throw error;
 				if (time.aborted)
-					return failed("HTTP_TIMEOUT", `There was no whole answer within ${timeoutMs} ms.`, {
+					return failed("HTTP_TIMEOUT", `There was no complete answer within ${timeoutMs} ms.`, {
 						retriable: mayRepeat,
 					});
 				if (!isHoldfastError(error)) throw error;
@@ -197,7 +197,7 @@ function checkedHeader(name: string, value: string): readonly [string, string] {
 		validateHeaderName(name);
 		validateHeaderValue(name, value);
 	} catch {
-		throw inputInvalid(`The header ${JSON.stringify(name)} holds what no header may.`);
+		throw inputInvalid(`The header ${JSON.stringify(name)} contains characters that headers cannot have.`);
 	}
 	return [name, value];
 }
@@ -219,7 +219,7 @@ function readCredentials(
 		const url = URL.parse(key);
 		if (url === null || url.origin === "null" || url.href !== `${url.origin}/`)
 			throw configInvalid(
-				`${JSON.stringify(key)} in \`credentials\` is no origin such as "https://example.com"`,
+				`${JSON.stringify(key)} in \`credentials\` is not an origin such as "https://example.com"`,
 			);
 		const named = Object.entries(headers).map(([name, value]) => checkedHeader(name.toLowerCase(), value));
 		return [url.origin, Object.fromEntries(named)] as const;

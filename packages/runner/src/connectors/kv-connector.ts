@@ -44,7 +44,7 @@ export function kvConnector(options: KvConnectorOptions = {}): Connector {
 	const values = new Map<string, string>();
 	return connector({
 		id,
-		description: "Keeps values by key: get, set, delete, list.",
+		description: "Stores values by key: get, set, delete, list.",
 		safeByDefault: true,
 		idempotent: true,
 		schema: {
@@ -53,8 +53,8 @@ export function kvConnector(options: KvConnectorOptions = {}): Connector {
 				operation: { enum: ["get", "set", "delete", "list"] },
 				key: { type: "string", maxLength: 1_000 },
 				value: {},
-				prefix: { type: "string", description: "Of the keys that are listed." },
-				after: { type: "string", description: "The last key of the list before." },
+				prefix: { type: "string", description: "The prefix of the keys to list." },
+				after: { type: "string", description: "The last key of the previous list." },
 				limit: { type: "integer", minimum: 1, maximum: 1_000 },
 			},
 			required: ["operation"],
@@ -71,12 +71,9 @@ export function kvConnector(options: KvConnectorOptions = {}): Connector {
 			const text = JSON.stringify(input.value);
 			if (text === undefined) throw inputInvalid('"set" needs a `value`.');
 			if (text.length > maxCharacters)
-				return failed(
-					"KV_FULL",
-					`The value has ${text.length} characters; ${maxCharacters} are kept at most.`,
-				);
+				return failed("KV_FULL", `The value has ${text.length} characters; the limit is ${maxCharacters}.`);
 			if (kept === undefined && values.size >= maxKeys)
-				return failed("KV_FULL", `There are ${maxKeys} keys already. Delete some.`);
+				return failed("KV_FULL", `There are already ${maxKeys} keys, which is the limit. Delete some.`);
 			values.set(key, text);
 			return { ok: true, output: { existed: kept !== undefined } };
 		},

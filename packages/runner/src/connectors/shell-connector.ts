@@ -61,7 +61,7 @@ export function shellConnector(options: ShellConnectorOptions): Connector {
 	const root = readRoot(options.root);
 	return connector({
 		id,
-		description: "Runs a program with its arguments, without a shell, and gives its exit code and output.",
+		description: "Runs a program with its arguments, without a shell, and returns its exit code and output.",
 		safeByDefault: false,
 		requires: "shell",
 		// The program's time limit expires before this one, which leaves it time to end.
@@ -82,7 +82,7 @@ export function shellConnector(options: ShellConnectorOptions): Connector {
 		},
 		async carryOut({ argv, cwd = "." }: ShellInput, { signal }): Promise<ToolOutput> {
 			if (argv[0] === "" || argv.some((argument) => argument.includes("\0")))
-				throw inputInvalid("The program has no name, or an argument holds a NUL character.");
+				throw inputInvalid("The program has no name, or an argument contains a NUL character.");
 			const folder = await folderInside(root, cwd);
 			signal.throwIfAborted();
 			const given = names.map((name) => [name, process.env[name]] as const);
@@ -176,12 +176,12 @@ class CappedOutput {
 
 function readRoot(given: unknown): string {
 	if (process.platform === "win32") throw configInvalid("this system has no process groups");
-	if (typeof given !== "string" || given === "") throw configInvalid("`root` is no path");
+	if (typeof given !== "string" || given === "") throw configInvalid("`root` is not a path");
 	try {
 		const root = realpathSync(given);
 		if (statSync(root).isDirectory()) return root;
 	} catch {}
-	throw configInvalid(`\`root\` is no folder: ${given}`);
+	throw configInvalid(`\`root\` is not a folder: ${given}`);
 }
 
 async function folderInside(root: string, cwd: string): Promise<string> {

@@ -70,7 +70,7 @@ export function sqlConnector(options: SqlConnectorOptions): Connector {
 				throw sqlRefused(`it has ${placeholders.length} placeholders for ${params.length} parameters`);
 			// Databases written in C end a string at a NUL.
 			if (params.some((value) => typeof value === "string" && value.includes("\0")))
-				throw sqlRefused("a parameter holds a NUL character");
+				throw sqlRefused("a parameter contains a NUL character");
 			if (writes && allowDbWrites !== true) throw sqlReadOnly();
 			const time = timeoutSignal(timeoutMs);
 			try {
@@ -91,7 +91,7 @@ export function sqlConnector(options: SqlConnectorOptions): Connector {
 export function sqlReadOnly(): HoldfastError {
 	return new HoldfastError(
 		"SQL_READONLY",
-		"The statement writes, and the agent may only read. Set `allowDbWrites` to allow it.",
+		"The statement writes, but the agent may only read. Set `allowDbWrites` to allow it.",
 	);
 }
 

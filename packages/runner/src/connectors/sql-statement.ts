@@ -29,7 +29,7 @@ export interface ParsedStatement {
 /** @throws HoldfastError `SQL_REFUSED`. */
 export function parseStatement(sql: string): ParsedStatement {
 	if (sql.length > longest) throw sqlRefused(`it has more than ${longest} characters`);
-	if (sql.includes("\0") || !sql.isWellFormed()) throw sqlRefused("it holds a NUL or half a character");
+	if (sql.includes("\0") || !sql.isWellFormed()) throw sqlRefused("it contains a NUL or half a character");
 	const placeholders: number[] = [];
 	const words = new Set<string>();
 	let first: string | undefined;
@@ -46,7 +46,7 @@ export function parseStatement(sql: string): ParsedStatement {
 			at++;
 			continue;
 		}
-		if (isEnded) throw sqlRefused("it holds several statements");
+		if (isEnded) throw sqlRefused("it contains several statements");
 		const word = matched(wordAt, sql, at);
 		first ??= word?.toUpperCase() ?? char;
 		if (word !== undefined) words.add(word.toUpperCase());
@@ -102,7 +102,7 @@ function afterWord(sql: string, at: number, word: string): number {
 	const end = at + word.length;
 	if (sql[end] === "'" && !prefix.test(word))
 		throw sqlRefused(
-			`databases may read the text after ${JSON.stringify(cutText(word, 40))} differently; write a blank`,
+			`databases may read the text after ${JSON.stringify(cutText(word, 40))} differently; write a space`,
 		);
 	return end;
 }
@@ -118,7 +118,7 @@ function afterSymbol(sql: string, at: number): number {
 		const end = sql.indexOf(char, at + 1);
 		if (end < 0) throw sqlRefused("a quotation does not end");
 		if (sql[end - 1] === "\\")
-			throw sqlRefused("a quotation holds a backslash before a quote; give the text in `params`");
+			throw sqlRefused("a quotation contains a backslash before a quote; pass the text in `params`");
 		// A backtick is an operator in Postgres, where a quote after it would start a string.
 		if (char === "`" && !plainName.test(sql.slice(at + 1, end)))
 			throw sqlRefused("a name in backticks is unusual; write it in double quotes");

@@ -45,7 +45,7 @@ export function sqliteDriver(options: SqliteDriverOptions): SqlDriver {
 	}
 	const { path } = options;
 	if (typeof path !== "string" || path === "" || path.startsWith(":"))
-		throw configInvalid("`path` is no file; give a database in memory as `database`");
+		throw configInvalid("`path` is not a file; pass a database in memory as `database`");
 	const program = sqliteProgram(options.program);
 	let idle: ChildProcess | undefined;
 	const release = (child: ChildProcess): void => {
@@ -113,6 +113,6 @@ function rowsOf(answer: SqliteAnswer): SqlRows {
 
 function errorOf({ code, message, isBusy }: SqliteFailure): HoldfastError {
 	if (code === "SQL_READONLY") return sqlReadOnly();
-	if (code === "SQL_REFUSED") return sqlRefused("it holds several statements");
+	if (code === "SQL_REFUSED") return sqlRefused("it contains several statements");
 	return new HoldfastError("SQL_FAILED", message, { retryable: isBusy === true });
 }

@@ -25,7 +25,7 @@ export function querySqlite(database: DatabaseSync, statement: SqlStatement): Ou
 		const prepared = database.prepare(sql);
 		const rest = sql.slice(prepared.sourceSQL.length);
 		if (!sql.startsWith(prepared.sourceSQL) || /[^\s;]/.test(withoutComments(rest)))
-			return failure("SQL_REFUSED", "The SQL was refused: it holds several statements.");
+			return failure("SQL_REFUSED", "The SQL was refused: it contains several statements.");
 		prepared.setReadBigInts(true);
 		const values = params.map(bound);
 		if (prepared.columns().length === 0) {
@@ -86,7 +86,7 @@ function failureOf({ message, errcode = 0 }: Error & { errcode?: number }): Outc
 	// The low byte of an extended code is the code.
 	const primary = errcode & 0xff;
 	if (primary === readOnlyDatabase)
-		return failure("SQL_READONLY", "The statement writes, and the agent may only read.");
+		return failure("SQL_READONLY", "The statement writes, but the agent may only read.");
 	const failed = { code: "SQL_FAILED", message: `The statement failed: ${message}.` } as const;
 	return { ok: false, failure: busy.has(primary) ? { ...failed, isBusy: true } : failed };
 }

@@ -108,7 +108,7 @@ function check(scenarios: readonly Scenario[], repetitions: number, concurrency:
 				: new Set(scenarios.map(({ name }) => name)).size < scenarios.length
 					? "a name is used twice"
 					: ![repetitions, concurrency].every((each) => Number.isInteger(each) && each >= 1)
-						? "`repetitions` and `concurrency` are whole numbers from 1"
+						? "`repetitions` and `concurrency` must be integers of at least 1"
 						: undefined;
 	if (problem !== undefined)
 		throw new HoldfastError("EVALUATION_INVALID", `The evaluation cannot be run: ${problem}.`);

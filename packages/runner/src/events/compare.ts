@@ -53,7 +53,11 @@ function diverged(
 	actual: RunnerEvent | undefined,
 ): HoldfastError {
 	const what =
-		expected === undefined ? "there is one more" : actual === undefined ? "it is missing" : "it differs";
+		expected === undefined
+			? "there is an additional event"
+			: actual === undefined
+				? "it is missing"
+				: "it differs";
 	return new HoldfastError(
 		"REPLAY_DIVERGED",
 		`The replay diverged from the record at event ${seq}: ${what}.`,

@@ -52,7 +52,7 @@ export async function readRecordedRun(store: EventStore, runId: string): Promise
 			`The record of the run ${runId} is incomplete. It cannot be replayed.`,
 		);
 	if ((await store.isIncomplete?.(runId)) === true) throw incomplete();
-	if (events.length === 0) throw new HoldfastError("RUN_NOT_FOUND", `There is no record of a run ${runId}.`);
+	if (events.length === 0) throw new HoldfastError("RUN_NOT_FOUND", `The run ${runId} has no record.`);
 	if (events.at(-1)?.type !== "run.end") throw incomplete();
 	if (events.some(({ type }) => type === "run.resume")) throw incomplete();
 	const verified = await store.verify(runId);

@@ -18,7 +18,7 @@ export function expectActions(
 		const [wanted, actual] = [expected[index], actions[index]];
 		if (wanted !== undefined && actual !== undefined && matches(wanted, actual)) continue;
 		const shown = actual === undefined ? undefined : wanted === undefined ? actual : picked(wanted, actual);
-		const message = `Action ${index} differs: expected ${textOf(wanted)}, there was ${textOf(shown)}.`;
+		const message = `Action ${index} differs: expected ${textOf(wanted)}, got ${textOf(shown)}.`;
 		throw new HoldfastError("ACTIONS_DIFFER", message, { data: { index, expected: wanted, actual } });
 	}
 }

@@ -52,7 +52,7 @@ export function stubClient(script: readonly StubReply[], options: StubOptions = 
 		prompts.push({ messages: structuredClone(messages), options: rest });
 		const reply = script[next++];
 		if (reply === undefined) {
-			const message = `The stub has ${script.length} replies and was asked for one more.`;
+			const message = `The stub has ${script.length} replies, and the run requested one more.`;
 			throw new HoldfastError("STUB_EXHAUSTED", message);
 		}
 		if (reply instanceof Error) throw reply;

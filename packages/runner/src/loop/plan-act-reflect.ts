@@ -198,7 +198,7 @@ function remembering({ reflected, steps }: Progress): Action {
 }
 
 function notFound({ toolId }: RunnerStep): NonNullable<PlanAnswer["verdict"]> {
-	const message = `There is no tool ${JSON.stringify(toolId)}. Choose one of the tools that are listed.`;
+	const message = `The tool ${JSON.stringify(toolId)} does not exist. Choose one of the listed tools.`;
 	return { action: "refused", rule: "registry", code: "TOOL_NOT_FOUND", message };
 }
 
@@ -206,7 +206,7 @@ function tooManyBlocks({ blocks, planned }: Progress): HoldfastError {
 	const { code = "", rule = "" } = planned?.verdict ?? {};
 	return new HoldfastError(
 		"SAFETY_VIOLATION",
-		`Policy blocked ${blocks} steps, the last by ${rule} (${code}). Raise \`safetyBudget\`, or change what the agent may do.`,
+		`Policy blocked ${blocks} steps, the last by ${rule} (${code}). Raise \`safetyBudget\`, or change the agent's permissions.`,
 	);
 }
 

@@ -119,7 +119,7 @@ function lazyClient(
 	let isClosed = false;
 	let made: Promise<LLMClient> | undefined;
 	const client = async (): Promise<LLMClient> => {
-		if (isClosed) throw new HoldfastError("CLIENT_CLOSED", "This client was closed. Make another one.");
+		if (isClosed) throw new HoldfastError("CLIENT_CLOSED", "This client was closed. Create another one.");
 		made ??= make().then((each) => modelClient(each, info === undefined ? {} : { info }));
 		made.catch(() => {
 			made = undefined;

@@ -105,7 +105,7 @@ function readUsage(usage: CallUsage | undefined): CallUsage | undefined {
 }
 
 function invalid(what: string): HoldfastError {
-	return new HoldfastError("MODEL_RESPONSE_INVALID", `The model's client gave ${what}.`);
+	return new HoldfastError("MODEL_RESPONSE_INVALID", `The model's client returned ${what}.`);
 }
 
 function timedOut(timeoutMs: number): HoldfastError {

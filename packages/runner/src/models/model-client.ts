@@ -46,7 +46,7 @@ export function modelClient(
 	const binding = bindModel({ model });
 	const closing = new AbortController();
 	const closed = (): HoldfastError =>
-		new HoldfastError("CLIENT_CLOSED", "This client was closed. Make another one.");
+		new HoldfastError("CLIENT_CLOSED", "This client was closed. Create another one.");
 	const request = (prompt: string | readonly ChatMessage[], given: ModelCallOptions = {}): LLMRequest => {
 		if (closing.signal.aborted) throw closed();
 		const { messages, system, tools } = readMessages(prompt);

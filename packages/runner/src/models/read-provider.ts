@@ -99,11 +99,11 @@ function readProvider(
 		return new KnownProvider({ id, client: given }, client);
 	}
 	const { id, priority = 0, maxTokens, price } = given;
-	if (typeof id !== "string" || id === "") return wrong(".id", "it is no text, or empty");
-	if (typeof priority !== "number" || Number.isNaN(priority)) return wrong(".priority", "it is no number");
-	if (maxTokens !== undefined && !(maxTokens > 0)) return wrong(".maxTokens", "it is no number above 0");
+	if (typeof id !== "string" || id === "") return wrong(".id", "it is not a string, or empty");
+	if (typeof priority !== "number" || Number.isNaN(priority)) return wrong(".priority", "it is not a number");
+	if (maxTokens !== undefined && !(maxTokens > 0)) return wrong(".maxTokens", "it is not a number above 0");
 	if (price !== undefined && !(price.input >= 0 && price.output >= 0))
-		return wrong(".price", "it is no price");
+		return wrong(".price", "it is not a price");
 	const client = clientOf(given.client);
 	return typeof client === "string" ? wrong(".client", client) : new KnownProvider(given, client);
 }

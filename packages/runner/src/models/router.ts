@@ -81,7 +81,7 @@ async function route(
 	context.signal.throwIfAborted();
 	if (candidates.length === 0) {
 		const reasons = unmet.map(({ id, unmet: what }) => `${id} (${what})`).join(", ");
-		const message = `No provider can do this call${reasons === "" ? ": none is configured" : `: ${reasons}`}.`;
+		const message = `No provider supports this call${reasons === "" ? ": none is configured" : `: ${reasons}`}.`;
 		const error = { code: "NO_PROVIDER", message, info: { providers: unmet } };
 		context.failed(error);
 		return { calls: [], retries: 0, error };
@@ -201,7 +201,11 @@ function allFailed(
 	const providers = failures.map(({ id, failure }) => ({ id, ...failure.error }));
 	const info = { providers };
 	if (providers.every(({ code }) => code === "MODEL_TIMEOUT"))
-		return { code: "MODEL_TIMEOUT", message: providers[0]?.message ?? "The model took too long.", info };
+		return {
+			code: "MODEL_TIMEOUT",
+			message: providers[0]?.message ?? "The model did not answer in time.",
+			info,
+		};
 	const said = providers.map(({ id, message }) => `${id}: ${message}`).join("; ");
 	return { code: "MODEL_FAILED", message: `Every provider failed. ${said}`, info };
 }

@@ -20,10 +20,10 @@ export class Compiler {
 	/** @throws PROMPT_ENGINE_MISSING; problems of the text are part of the return value. */
 	async compile(text: unknown, engine: PromptEngine): Promise<CompileOutcome> {
 		if (!isPromptEngine(engine)) return { problems: [`there is no engine ${JSON.stringify(engine)}`] };
-		if (typeof text !== "string") return { problems: ["the template is not a text"] };
+		if (typeof text !== "string") return { problems: ["the template is not a string"] };
 		const { templateLength } = this.#limits;
 		if (text.length > templateLength)
-			return { problems: [`the template has ${text.length} characters; ${templateLength} are allowed`] };
+			return { problems: [`the template has ${text.length} characters; the limit is ${templateLength}`] };
 		const loaded = await loadEngine(engine);
 		const key = `${engine}:${text}`;
 		const outcome = this.#kept.get(key) ?? loaded.compile(text, this.#limits);

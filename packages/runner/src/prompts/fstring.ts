@@ -49,10 +49,7 @@ function compile(text: string): CompileOutcome {
 		parts.push(text[found] ?? "");
 		if (text[found] === "{" && text[next(at)] !== "}")
 			return {
-				problems: [
-					...problems,
-					problemAt(text, found, 'unclosed "{"; a brace of the text itself is written twice'),
-				],
+				problems: [...problems, problemAt(text, found, 'unclosed "{"; write a literal brace twice')],
 			};
 	}
 	if (problems.length > 0) return { problems };

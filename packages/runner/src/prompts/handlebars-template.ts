@@ -91,9 +91,9 @@ export class TemplateReader {
 				return this.#block(statement, depth);
 			case "PartialStatement":
 			case "PartialBlockStatement":
-				return this.#refuse(statement, "partials are refused: a template may not include another");
+				return this.#refuse(statement, "partials are not allowed: a template cannot include another");
 			default:
-				return this.#refuse(statement, "decorators are refused");
+				return this.#refuse(statement, "decorators are not allowed");
 		}
 	}
 
@@ -152,7 +152,7 @@ export class TemplateReader {
 				const { parts = [], depth = 0, data = false, original } = node;
 				const names = parts.map(String);
 				if (parts.some((part) => typeof part !== "string"))
-					this.#refuse(node, "a path is made of names alone");
+					this.#refuse(node, "a path can only consist of names");
 				return { kind: "path", names, ups: depth, isData: data, original: String(original) };
 			}
 			case "SubExpression":
@@ -172,7 +172,7 @@ export class TemplateReader {
 	}
 
 	#unknownHelper(node: SyntaxNode, name: string): void {
-		this.#refuse(node, `unknown helper "${name}"; there are ${known}`);
+		this.#refuse(node, `unknown helper "${name}"; use ${known}`);
 	}
 
 	#refuse({ loc: { start } }: SyntaxNode, problem: string): readonly Part[] {

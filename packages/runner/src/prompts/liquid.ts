@@ -45,7 +45,7 @@ class BudgetEmitter implements Emitter {
 
 function weigh(value: unknown, budget: Budget, depth: number = 0): void {
 	if (typeof value !== "object" || value === null) return;
-	if (depth > 200) throw limitExceeded("makes lists inside of too many lists");
+	if (depth > 200) throw limitExceeded("nests lists too deeply");
 	const values = Object.values(value);
 	budget.step(values.length);
 	for (const each of values) weigh(each, budget, depth + 1);
@@ -94,7 +94,7 @@ export function liquidEngine(library: typeof import("liquidjs")): TemplateEngine
 
 	function makeLiquid(): Liquid {
 		const noFile = (): never => {
-			throw new Error("a template may not open files");
+			throw new Error("a template cannot open files");
 		};
 		const liquid = new library.Liquid({
 			strictFilters: true,
@@ -124,8 +124,7 @@ export function liquidEngine(library: typeof import("liquidjs")): TemplateEngine
 			const { budget } = inContext.parts;
 			budget.step(templates.length + 1);
 			inContext.depth += 1;
-			if (inContext.depth > budget.limits.depth + 1)
-				throw limitExceeded("finds too many blocks inside of each other");
+			if (inContext.depth > budget.limits.depth + 1) throw limitExceeded("nests blocks too deeply");
 			const written = yield* renderTemplates.call(
 				renderer,
 				templates,
@@ -180,7 +179,7 @@ export function liquidEngine(library: typeof import("liquidjs")): TemplateEngine
 		const bare = cutText(message.replace(/, line:\d+, col:\d+$/, ""), 500);
 		const tag = /^tag "([^"]*)" not found$/.exec(bare)?.[1];
 		const isPartial = tag !== undefined && refusedTags.includes(tag);
-		const refused = isPartial ? `"${tag}" is refused: a template may not include another` : undefined;
+		const refused = isPartial ? `"${tag}" is not allowed: a template cannot include another` : undefined;
 		const filter = /^undefined filter: (.*)$/.exec(bare)?.[1];
 		return problemIn(line, column, refused ?? (filter === undefined ? bare : `unknown filter "${filter}"`));
 	}
@@ -192,7 +191,7 @@ export function liquidEngine(library: typeof import("liquidjs")): TemplateEngine
 			const cause = (error as { originalError?: unknown }).originalError ?? error;
 			if ((cause as { code?: unknown }).code === "PROMPT_LIMIT") throw cause;
 			if (/ limit exceeded/.test(String((cause as { message?: unknown }).message)))
-				throw limitExceeded("takes too long, or its filters make too much", error);
+				throw limitExceeded("takes too long, or its filters produce too much", error);
 			throw error;
 		}
 	}

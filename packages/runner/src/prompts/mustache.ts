@@ -55,9 +55,9 @@ function compile(library: Library, text: string, depth: number): CompileOutcome 
 }
 
 function problemOf({ sigil, name, inner }: Tag): string | undefined {
-	if (sigil === ">") return `partial "${name}": a template may not include another`;
-	if (sigil === "=") return "delimiters may not be changed";
-	if (manyBlanks.test(inner)) return `more than ${maximalBlanks} blanks in a row inside of a tag`;
+	if (sigil === ">") return `partial "${name}": a template cannot include another`;
+	if (sigil === "=") return "delimiters cannot be changed";
+	if (manyBlanks.test(inner)) return `more than ${maximalBlanks} consecutive spaces in a tag`;
 	if (sigil !== "!" && /\s/.test(inner.trim().slice(sigil.length).trim()))
 		return `unknown helper "${name}"; a tag is one name`;
 	return undefined;

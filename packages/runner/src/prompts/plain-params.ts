@@ -45,7 +45,7 @@ function plainValue(value: unknown, budget: Budget, depth: number): PlainValue {
 	}
 	if (value === null) return null;
 	if (depth === maximalDepth)
-		throw limitExceeded(`finds parameters nested deeper than ${maximalDepth}, or in a circle`);
+		throw limitExceeded(`has parameters nested deeper than ${maximalDepth}, or circular ones`);
 	if (value instanceof Date) return timeOf(value);
 	if (!Array.isArray(value)) return plainObject(value, budget, depth + 1);
 	budget.step(value.length);

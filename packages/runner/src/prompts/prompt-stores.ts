@@ -121,7 +121,7 @@ function createStore(keeper: TemplateKeeper, options: PromptStoreOptions): Promp
 			if ((error as { code?: unknown }).code === "AUDIT_WRITE_FAILED") throw error;
 			throw invalidPrompt(id, [messageOf(error)], error);
 		}
-		if (came === undefined) throw invalidPrompt(id, ["policy does not let it be kept"]);
+		if (came === undefined) throw invalidPrompt(id, ["policy does not permit it to be stored"]);
 		if (came.value === subject) return template;
 		return readTemplate({ ...(came.value as GivenTemplate), id, ...(engine && { engine }) }, createdBy);
 	};
@@ -141,7 +141,7 @@ function createStore(keeper: TemplateKeeper, options: PromptStoreOptions): Promp
 		} catch (error) {
 			throw new HoldfastError(
 				"AUDIT_WRITE_FAILED",
-				`The audit record could not be written, so the template ${JSON.stringify(id)} was not kept.`,
+				`The audit record could not be written, so the template ${JSON.stringify(id)} was not stored.`,
 				{ cause: error },
 			);
 		}

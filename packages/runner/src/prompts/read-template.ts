@@ -10,7 +10,7 @@ const maximalIdLength = 200;
 
 /** Returns a copy that shares nothing with the given value. @throws PROMPT_INVALID */
 export function readTemplate(given: GivenTemplate, author: string | undefined): GivenTemplate {
-	if (typeof given !== "object" || given === null) throw invalidPrompt("?", ["a template is an object"]);
+	if (typeof given !== "object" || given === null) throw invalidPrompt("?", ["a template must be an object"]);
 	const { id, name, text, requiredVars, engine, metadata } = given;
 	const createdBy = author ?? given.createdBy;
 	const problems: string[] = [];
@@ -18,21 +18,21 @@ export function readTemplate(given: GivenTemplate, author: string | undefined): 
 	const isText = (value: unknown): boolean => value === undefined || typeof value === "string";
 	expect(
 		typeof id === "string" && id !== "" && id.length <= maximalIdLength,
-		`\`id\` is a text of 1 to ${maximalIdLength} characters`,
+		`\`id\` must be a string of 1 to ${maximalIdLength} characters`,
 	);
-	expect(typeof text === "string", "`text` is a text");
-	expect(isText(name), "`name` is a text");
-	expect(isText(createdBy), "the author is a text");
+	expect(typeof text === "string", "`text` must be a string");
+	expect(isText(name), "`name` must be a string");
+	expect(isText(createdBy), "the author must be a string");
 	expect(engine === undefined || isPromptEngine(engine), `there is no engine ${String(engine)}`);
 	expect(
 		requiredVars === undefined ||
 			(Array.isArray(requiredVars) && requiredVars.every((each) => typeof each === "string")),
-		"`requiredVars` is a list of texts",
+		"`requiredVars` must be a list of strings",
 	);
 	const kept = plainCopy(metadata);
 	expect(
 		metadata === undefined || (typeof kept === "object" && kept !== null && !Array.isArray(kept)),
-		"`metadata` is an object that JSON can hold",
+		"`metadata` must be a JSON object",
 	);
 	if (problems.length > 0) throw invalidPrompt(String(id), problems);
 	return {

@@ -74,7 +74,7 @@ function redactedText(value: unknown, redactor: Redactor, budget: Budget): strin
 function renderError(id: string, error: unknown): HoldfastError {
 	if (isHoldfastError(error)) return error;
 	// The stack or a string exceeded the platform's limit.
-	if (error instanceof RangeError) return limitExceeded("needs more room than there is", error);
+	if (error instanceof RangeError) return limitExceeded("needs more memory than is available", error);
 	const why = messageOf(error);
 	return new HoldfastError(
 		"PROMPT_RENDER_FAILED",

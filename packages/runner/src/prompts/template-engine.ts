@@ -44,5 +44,5 @@ export function problemIn(line: number, column: number, problem: string): string
 
 /** Describes a nesting of blocks that is too deep. */
 export function tooDeep(depth: number): string {
-	return `there are more than ${depth} blocks inside of each other`;
+	return `blocks are nested more than ${depth} levels deep`;
 }

@@ -125,7 +125,7 @@ function attachmentsOf(progress: Progress): {
 	const repeated: string[] = [];
 	for (const given of progress.attachments)
 		for (const [name, text] of Object.entries(given)) {
-			if (texts.has(name)) repeated.push(`The attachment "${name}" was given again; the later one is kept.`);
+			if (texts.has(name)) repeated.push(`The attachment "${name}" was added twice; the later one is kept.`);
 			texts.set(name, text);
 		}
 	return { attachments: Object.fromEntries(texts), repeated };

@@ -61,7 +61,7 @@ async function inTime(
 
 function read(decision: PolicyDecision): PolicyDecision {
 	const { action } = decision ?? {};
-	if (!actions.has(action)) return failed("it gave no decision");
+	if (!actions.has(action)) return failed("it returned no decision");
 	if (action !== "allow" && typeof (decision as { rule?: unknown }).rule !== "string")
 		return { ...decision, rule: "policy-engine" } as PolicyDecision;
 	return decision;

@@ -46,7 +46,7 @@ export function checkStep(rules: StepRules, step: RunnerStep): MaybePromise<Chec
 		if (match !== undefined)
 			return {
 				step: cleaned,
-				verdict: blocked("contentFilter", "CONTENT_BLOCKED", "its input holds what is filtered"),
+				verdict: blocked("contentFilter", "CONTENT_BLOCKED", "its input contains filtered content"),
 			};
 	}
 	if (rules.ask !== undefined) return asked(rules, rules.ask, step, cleaned);
@@ -73,11 +73,7 @@ export function lastingRefusal(
 	if (config.toolDenylist?.includes(id) === true)
 		return blocked("toolDenylist", "TOOL_DENIED", `the tool ${JSON.stringify(id)} is denied`);
 	if (config.toolAllowlist !== undefined && !config.toolAllowlist.includes(id))
-		return blocked(
-			"toolAllowlist",
-			"TOOL_NOT_ALLOWED",
-			`the tool ${JSON.stringify(id)} is not among those that are allowed`,
-		);
+		return blocked("toolAllowlist", "TOOL_NOT_ALLOWED", `the tool ${JSON.stringify(id)} is not allowed`);
 	const { requires, safeByDefault } = tool(id) ?? {};
 	if (requires === "network" && !flags.allowNetwork)
 		return blocked(
@@ -143,7 +139,7 @@ function asked(
 		if (match !== undefined)
 			return {
 				step,
-				verdict: blocked("contentFilter", "CONTENT_BLOCKED", "its input holds what is filtered"),
+				verdict: blocked("contentFilter", "CONTENT_BLOCKED", "its input contains filtered content"),
 			};
 		const decision = ask({ point: "tool-input", ...target, subject: step.input });
 		const ofInput = (decided: PolicyDecision): CheckedStep => afterInput(rules, decided, given, step, rule);
@@ -171,7 +167,7 @@ function afterInput(
 			if (firstMatch(config.contentFilter ?? [], step.input) !== undefined)
 				return {
 					step,
-					verdict: blocked("contentFilter", "CONTENT_BLOCKED", "its input holds what is filtered"),
+					verdict: blocked("contentFilter", "CONTENT_BLOCKED", "its input contains filtered content"),
 				};
 			return changed(given, step, decision.rule);
 		}
@@ -207,11 +203,11 @@ function cannot(
 		return blocked(
 			rule,
 			"POLICY_ERROR",
-			`\`modify\` gave no step of the type ${JSON.stringify(type)}, or another tool`,
+			`\`modify\` returned no step of the type ${JSON.stringify(type)}, or another tool`,
 		);
 	const why =
 		type === "tool"
-			? "`planActReflect` asks nobody. Give the tool `needsApproval`, and let the policy allow the step"
+			? "`planActReflect` cannot ask a person. Give the tool `needsApproval`, and let the policy allow the step"
 			: `a person cannot be asked about a step of the type ${JSON.stringify(type)}`;
 	return blocked(rule, "POLICY_ERROR", why);
 }
@@ -239,6 +235,6 @@ function asks({ rule, reason }: Extract<PolicyDecision, { action: "ask" }>): Ste
 		action: "ask",
 		rule,
 		code: "APPROVAL_NEEDED",
-		message: reason ?? "A person has to allow the step.",
+		message: reason ?? "The step requires approval by a person.",
 	};
 }

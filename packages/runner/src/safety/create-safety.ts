@@ -221,7 +221,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 				await block(
 					"contentFilter",
 					"CONTENT_BLOCKED",
-					"The prompt holds what is filtered; the model was not asked.",
+					"The prompt contains filtered content; the model was not called.",
 				);
 			const question = ask(run);
 			if (question === undefined) return redactor.maskSecrets(messages);

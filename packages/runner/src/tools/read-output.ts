@@ -19,7 +19,7 @@ export type Attempt =
 export function readOutput(returned: unknown): Attempt {
 	const plain = plainOf(returned);
 	if (!plain.ok)
-		return refused("TOOL_OUTPUT_INVALID", `The tool returned what is no plain data: ${plain.why}.`);
+		return refused("TOOL_OUTPUT_INVALID", `The tool returned a value that is not plain data: ${plain.why}.`);
 	const { value } = plain;
 	if (!isOutput(value)) return { ok: true, output: value };
 	const { ok, output, meta } = value;

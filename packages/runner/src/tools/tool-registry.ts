@@ -21,7 +21,7 @@ export class ToolRegistry {
 		if (own.has(id) || this.#tools.has(id))
 			throw new HoldfastError(
 				"TOOL_DUPLICATE",
-				`There is a tool ${JSON.stringify(id)} already. Ids are unique.`,
+				`A tool with the id ${JSON.stringify(id)} already exists. Ids must be unique.`,
 			);
 		if (schema !== undefined) {
 			try {
@@ -45,21 +45,21 @@ export class ToolRegistry {
 }
 
 function faultOf(tool: RunnerTool): string | undefined {
-	if (typeof tool !== "object" || tool === null) return "it is no object";
-	if (typeof tool.id !== "string" || tool.id === "") return "its `id` is no text";
+	if (typeof tool !== "object" || tool === null) return "it is not an object";
+	if (typeof tool.id !== "string" || tool.id === "") return "its `id` is not a string";
 	if (typeof tool.run !== "function") return `${JSON.stringify(tool.id)} has no function \`run\``;
 	const { schema, requires, safeByDefault, idempotent, timeoutMs } = tool;
 	const named = JSON.stringify(tool.id);
 	const foreign = Object.keys(tool).find((name) => name in foreignOptions);
 	if (foreign !== undefined) return `${named} has \`${foreign}\`: ${foreignOptions[foreign]}`;
 	if (schema !== undefined && typeof schema !== "boolean" && (typeof schema !== "object" || schema === null))
-		return `the schema of ${named} is no object`;
+		return `the schema of ${named} is not an object`;
 	if (requires !== undefined && requires !== "network" && requires !== "shell")
 		return `${named} \`requires\` neither "network" nor "shell"`;
 	if (safeByDefault !== undefined && typeof safeByDefault !== "boolean")
-		return `the \`safeByDefault\` of ${named} is no boolean`;
+		return `the \`safeByDefault\` of ${named} is not a boolean`;
 	if (idempotent !== undefined && typeof idempotent !== "boolean")
-		return `the \`idempotent\` of ${named} is no boolean`;
+		return `the \`idempotent\` of ${named} is not a boolean`;
 	const timeoutFault = durationFault(timeoutMs ?? 1, { most: Number.POSITIVE_INFINITY });
 	if (timeoutFault !== undefined) return `the \`timeoutMs\` of ${named} must be ${timeoutFault}`;
 	const retryFault = faultOfDelays(tool.retry);
@@ -75,7 +75,7 @@ export function faultOfDelays(retry: ToolRetryOptions | undefined): string | und
 	return undefined;
 }
 
-const askByPolicy = "tools of a runner do not have it. Let `safety.policyEngine` answer `ask`";
+const askByPolicy = "a runner's tools do not have it. Let `safety.policyEngine` return `ask`";
 /** Options that protect tools elsewhere. Here they would have no effect, and nothing would report it. */
 const foreignOptions: Readonly<Record<string, string>> = {
 	needsApproval: askByPolicy,

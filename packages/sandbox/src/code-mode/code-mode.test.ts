@@ -306,7 +306,7 @@ describe("a hostile or broken script", () => {
 		const code = "for (let i = 0; i < 5000; i++) console.log('line', i); return 'x'.repeat(100_000);";
 		const { result } = await inCall(code, [double], { maxOutput: 1_000 });
 		expect(String(result).length).toBeLessThan(2_500);
-		expect(result).toContain("characters left out");
+		expect(result).toContain("characters omitted");
 	});
 
 	test("that ends without waiting for a call gets a note that the call did not run", async () => {

@@ -28,7 +28,7 @@ export function endOf(
 ): ScriptEnd {
 	if (progress.kind === "diverged") {
 		const message =
-			`The script took another course than before: its record has a call of "${progress.expected}", and the script made ` +
+			`The script behaved differently than before: its record has a call of "${progress.expected}", and the script made ` +
 			`${progress.came === "no call" ? "none" : `a call of "${progress.came}"`}. The sandbox or the tools changed while it was suspended.`;
 		return { text: message, failure: "diverged" };
 	}
@@ -115,5 +115,5 @@ function shortened(text: string, most: number): string {
 	const tail = Math.floor(most / 4);
 	const left = text.length - most;
 	const [head, end] = [text.slice(0, most - tail), text.slice(text.length - tail)];
-	return `${head}\n… ${left} characters left out …\n${end}`.toWellFormed();
+	return `${head}\n… ${left} characters omitted …\n${end}`.toWellFormed();
 }

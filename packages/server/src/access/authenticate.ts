@@ -31,7 +31,7 @@ export function authenticateByKey(keys: Readonly<Record<string, string>>): Authe
 		if (!/^[\x21-\x7e]+$/.test(key) || typeof tenant !== "string" || tenant === "")
 			throw new HoldfastError(
 				"invalid_option",
-				"`apiKeys` maps keys to tenants: a key is visible ASCII without spaces, a tenant is not empty.",
+				"`apiKeys` maps keys to tenants: a key must be visible ASCII without spaces, a tenant a non-empty string.",
 			);
 		return { digest: digestOf(key), tenant };
 	});

@@ -127,7 +127,7 @@ export class AttemptLimiter {
 		const { attempts, windowMs } = this.#limit;
 		return new HoldfastError(
 			"rate_limited",
-			`From this address ${attempts} attempts to authenticate have failed. Wait as long as \`Retry-After\` says, and send a valid key.`,
+			`${attempts} attempts to authenticate from this address have failed. Wait for the time in \`Retry-After\`, and send a valid key.`,
 			{ retryable: true, data: { retryAfterMs: startedAt + windowMs - this.#now() } },
 		);
 	}

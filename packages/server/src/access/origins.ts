@@ -38,13 +38,13 @@ export function checkOrigin(request: Request, { cors, hosts }: OriginRules): voi
 	if (hosts !== undefined && !hosts(nameOf(host)))
 		throw new HoldfastError(
 			"host_not_allowed",
-			"This server does not answer to this name. Without authentication it answers to loopback names only: give it `apiKeys` or `authenticate`, or name the host in `allowedHosts`.",
+			"This server does not answer to this name. Without authentication it answers only to loopback names: give it `apiKeys` or `authenticate`, or list the host in `allowedHosts`.",
 		);
 	const origin = request.headers.get("origin");
 	if (origin === null || cors.has(origin) || isSameHost(origin, host)) return;
 	throw new HoldfastError(
 		"origin_not_allowed",
-		"Pages of this origin may not call this server. Name the origin in `cors`.",
+		"Pages of this origin are not allowed to call this server. List the origin in `cors`.",
 	);
 }
 

@@ -43,7 +43,7 @@ export class RateLimiter {
 		if (window.requests <= requests) return;
 		throw new HoldfastError(
 			"rate_limited",
-			`More than ${requests} requests in ${windowMs} ms. Wait as long as \`Retry-After\` says.`,
+			`More than ${requests} requests in ${windowMs} ms. Wait for the time in \`Retry-After\`.`,
 			{ retryable: true, data: { retryAfterMs: window.startedAt + windowMs - now } },
 		);
 	}

@@ -98,13 +98,13 @@ function textOf(content: unknown): string {
 function contentOf(content: unknown): unknown {
 	if (typeof content === "string" || !Array.isArray(content)) return content;
 	return content.map((part: unknown) => {
-		if (!isRecord(part)) throw invalid("messages", "has content that is no part");
+		if (!isRecord(part)) throw invalid("messages", "has content that is not a part");
 		if (part.type === "text") return { type: "text", text: part.text };
 		const { type, value, mimeType } = isRecord(part.source) ? part.source : {};
 		if (part.type === "image" && (type === "data" || type === "url"))
 			return { type: "image", image: value, ...(mimeType === undefined ? {} : { mediaType: mimeType }) };
 		if (type === "data") return { type: "file", data: value, mediaType: mimeType };
-		throw invalid("messages", "has a file that is not sent along: send it as data, or an image by its URL");
+		throw invalid("messages", "has a file without its content: send it as data, or an image by its URL");
 	});
 }
 

@@ -20,7 +20,8 @@ export const agUi: Route = {
 	method: "POST",
 	path: "/api/ag-ui",
 	name: "agUi",
-	summary: "Takes an AG-UI `RunAgentInput`: its last message, or results and answers, and streams the run.",
+	summary:
+		"Accepts an AG-UI `RunAgentInput`, with its last message or with results and answers, and streams the run.",
 	body: {
 		type: "object",
 		required: ["threadId", "runId", "messages"],

@@ -82,7 +82,7 @@ export const resumeChat: Route = {
 	method: "GET",
 	path: "/api/chat/:id/stream",
 	name: "resumeChat",
-	summary: "Streams the answer of a chat that is being made, again from its beginning; 204 when none is.",
+	summary: "Streams the answer that a chat is generating, from its beginning; 204 if there is none.",
 	parameters: [
 		{
 			in: "header",
@@ -97,7 +97,7 @@ export const resumeChat: Route = {
 			schema: { type: "string", enum: ["1"] },
 		},
 	],
-	answers: { 200: chunks, 204: { description: "No answer is being made." } },
+	answers: { 200: chunks, 204: { description: "No answer is being generated." } },
 	errors: ["invalid_event_id", "events_expired"],
 	async handle(exchange) {
 		// A stream without a reader would stay open.
@@ -114,7 +114,7 @@ export const resumeChat: Route = {
 			return new Response(null, { status: 204 });
 		const { after } = info.lastRun;
 		if (from !== undefined && compareEventIds(from, after) < 0)
-			throw new HoldfastError("events_expired", "Another answer has begun since. Load the chat again.");
+			throw new HoldfastError("events_expired", "Another answer has started since. Load the chat again.");
 		const answered = new Set(
 			info.messages
 				.slice(info.messages.findLastIndex(({ role }) => role === "user") + 1)
@@ -133,7 +133,7 @@ export const stopChat: Route = {
 	method: "POST",
 	path: "/api/chat/:id/stop",
 	name: "stopChat",
-	summary: "Stops the answer that is being made; a page that only disconnects does not.",
+	summary: "Stops the answer that is being generated; disconnecting does not.",
 	answers: stopSession.answers,
 	errors: stopSession.errors ?? [],
 	handle: stopSession.handle,
@@ -144,7 +144,7 @@ export const loadChat: Route = {
 	method: "GET",
 	path: "/api/chat/:id",
 	name: "loadChat",
-	summary: "The messages of a chat, for a page that is opened again; none for a chat that is not known.",
+	summary: "The messages of a chat, for a page that is reopened; none for an unknown chat.",
 	answers: {
 		200: json("The messages.", {
 			type: "object",
@@ -152,7 +152,7 @@ export const loadChat: Route = {
 			properties: {
 				id: { type: "string" },
 				messages: { type: "array", items: { type: "object" } },
-				isOpen: { type: "boolean", description: "Whether an answer is being made, or waits." },
+				isOpen: { type: "boolean", description: "Whether an answer is being generated, or waits." },
 			},
 		}),
 	},

@@ -37,7 +37,7 @@ function readObject(bytes: Uint8Array): JsonObject {
 	if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
 	throw new HoldfastError(
 		"invalid_input",
-		"The body is no JSON object. Send an object with the member `input`.",
+		"The body is not a JSON object. Send an object with the member `input`.",
 		{
 			data: { field: "body" },
 		},
@@ -61,7 +61,7 @@ export async function readNothing(request: Request, rules: BodyRules): Promise<v
 	if (name === undefined) return;
 	throw new HoldfastError(
 		"invalid_input",
-		`The body has a member ${JSON.stringify(cutText(name, 40))}, and this request takes none. Send no body.`,
+		`The body has a member ${JSON.stringify(cutText(name, 40))}, but this request has no members. Send no body.`,
 		{ data: { field: cutText(name, 40) } },
 	);
 }
@@ -132,10 +132,14 @@ async function readOrCut<Value>(reading: Promise<Value>): Promise<Value> {
 	try {
 		return await reading;
 	} catch (cause) {
-		throw new HoldfastError("invalid_request", "The body did not arrive whole. Send the request again.", {
-			cause,
-			retryable: true,
-		});
+		throw new HoldfastError(
+			"invalid_request",
+			"The body did not arrive completely. Send the request again.",
+			{
+				cause,
+				retryable: true,
+			},
+		);
 	}
 }
 

@@ -34,7 +34,7 @@ export function openApiDocument(routes: readonly Route[]): object {
 			title: "Holdfast",
 			version: "1",
 			description:
-				"Durable agent sessions: runs continue when their watcher leaves, and any watcher may resume.",
+				"Durable agent sessions: runs continue when their watcher leaves, and any watcher can resume.",
 		},
 		paths,
 		components: {

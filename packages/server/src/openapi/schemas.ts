@@ -67,11 +67,11 @@ export const schemas: Readonly<Record<string, Schema>> = {
 				tools: list(reference("RemoteTool")),
 			}),
 			description:
-				"Of a new session under an id of the client's. Which of its members clients may set is the server's to say.",
+				"For a new session under the client's id. The server determines which members clients may set.",
 		},
 		options: {
 			...shape([], { model: text, temperature: number, maxTokens: { type: "integer" } }),
-			description: "Which of them clients may set is the server's to say.",
+			description: "The server determines which of them clients may set.",
 		},
 	}),
 	ApprovalRequest: shape(["toolCallId"], { toolCallId: text, runId: text, reason: text }),
@@ -80,7 +80,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 		label: text,
 		description: text,
 		parameters: { type: "object", description: "The JSON Schema of its arguments." },
-		inputSchema: { type: "object", description: "The same, under the name that tools of MCP have it." },
+		inputSchema: { type: "object", description: "The same, under the name that MCP tools use." },
 	}),
 	UserMessage: shape(["role", "content"], {
 		role: { const: "user" },
@@ -133,10 +133,10 @@ export const schemas: Readonly<Record<string, Schema>> = {
 				runId: text,
 				deadline: number,
 				mayEdit: { const: true },
-				taskId: { ...text, description: "Of a call of a task in the background: the id of the task." },
+				taskId: { ...text, description: "For a call of a background task: the id of the task." },
 				path: {
 					...list(shape(["agent", "toolCallId"], { agent: text, toolCallId: text })),
-					description: "Of a call of a sub-agent: the delegations that lead to it.",
+					description: "For a call of a sub-agent: the delegations that lead to it.",
 				},
 			}),
 		],
@@ -148,7 +148,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 		cacheReadTokens: number,
 		cacheWriteTokens: number,
 		reasoningTokens: number,
-		cost: { ...number, description: "US dollars; absent where prices are not known." },
+		cost: { ...number, description: "US dollars; absent if the prices are unknown." },
 	}),
 	AssistantMessage: shape(["role", "id", "content", "model", "stopReason", "usage", "timestamp"], {
 		role: { const: "assistant" },

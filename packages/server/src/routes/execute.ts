@@ -155,7 +155,7 @@ export async function submitToKnown(
 function textOf(body: JsonObject, field: string): string | undefined {
 	const value = body[field];
 	if (value === undefined || (typeof value === "string" && value !== "")) return value;
-	throw new HoldfastError("invalid_input", `\`${field}\` must be a text that is not empty.`, {
+	throw new HoldfastError("invalid_input", `\`${field}\` must be a string that is not empty.`, {
 		data: { field },
 	});
 }
@@ -166,7 +166,7 @@ function refuseUnknown(body: JsonObject, known: ReadonlySet<string>): void {
 	if (unknown === undefined) return;
 	throw new HoldfastError(
 		"invalid_input",
-		`The body has a member "${cutText(unknown, 40)}" that is not known. Known are ${[...known].join(", ")}.`,
+		`The body has a member "${cutText(unknown, 40)}" that is unknown. Known members: ${[...known].join(", ")}.`,
 		{ data: { field: cutText(unknown, 40) } },
 	);
 }

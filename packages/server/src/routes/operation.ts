@@ -10,7 +10,7 @@ export function health(isDraining: () => boolean): Route {
 		method: "GET",
 		path: "/healthz",
 		name: "health",
-		summary: "Whether the server takes requests.",
+		summary: "Whether the server accepts requests.",
 		answers: {
 			200: json("It does.", {
 				type: "object",

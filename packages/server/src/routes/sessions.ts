@@ -35,7 +35,7 @@ export const events: Route = {
 		{
 			in: "header",
 			name: "Last-Event-ID",
-			description: "The id of the last event seen; it comes before `after`.",
+			description: "The id of the last event seen; it takes precedence over `after`.",
 			schema: { type: "string" },
 		},
 		{
@@ -92,7 +92,7 @@ export const remove: Route = {
 	method: "DELETE",
 	path: "/api/agent/session/:id",
 	name: "deleteSession",
-	summary: "Ends what a session does and removes all of it; its streams end.",
+	summary: "Stops a session's work and removes the session; its streams end.",
 	answers: {
 		200: json("It is removed.", {
 			type: "object",
@@ -116,7 +116,7 @@ export const sessions: Route = {
 	name: "listSessions",
 	summary: "Lists the caller's sessions, one page at a time: those of the user, or of the tenant.",
 	parameters: [
-		{ in: "query", name: "after", description: "`next` of the page before.", schema: { type: "string" } },
+		{ in: "query", name: "after", description: "`next` of the previous page.", schema: { type: "string" } },
 		{
 			in: "query",
 			name: "limit",
@@ -129,7 +129,7 @@ export const sessions: Route = {
 	async handle(exchange) {
 		const after = exchange.query("after");
 		if (after !== undefined && !isSessionId(after))
-			throw new HoldfastError("invalid_input", "`after` must be `next` of the page before.", {
+			throw new HoldfastError("invalid_input", "`after` must be `next` of the previous page.", {
 				data: { field: "after" },
 			});
 		const limit = limitOf(exchange);

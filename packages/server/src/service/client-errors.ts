@@ -20,7 +20,7 @@ export function contextRequired(): HoldfastError {
 export function idempotencyKeyReused(): HoldfastError {
 	return new HoldfastError(
 		"idempotency_key_reused",
-		"This idempotency key was sent with another request before. Take a new key for each request.",
+		"This idempotency key was used for another request. Use a new key for each request.",
 	);
 }
 

@@ -84,7 +84,7 @@ function tooMany(
 	limit: number,
 ): [message: string, options: { readonly data: { readonly field: string; readonly limit: number } }] {
 	return [
-		`\`${field}\` has ${count} entries, and this server takes ${limit}. Send fewer.`,
+		`\`${field}\` has ${count} entries, and this server accepts ${limit}. Send fewer.`,
 		{ data: { field, limit } },
 	];
 }

@@ -18,7 +18,7 @@ export function knownModels(models: NamedModels | undefined): KnownModels {
 	if (typeof models !== "object" || models === null || Array.isArray(models))
 		throw new HoldfastTypeError(
 			"invalid_option",
-			"The option `models` must be an object with models by name, or a function that gives the model of a name.",
+			"The option `models` must be an object with models by name, or a function that returns the model of a name.",
 		);
 	const missing = Object.entries(models).find(([, model]) => model === undefined || model === null);
 	if (missing !== undefined)

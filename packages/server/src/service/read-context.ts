@@ -18,7 +18,7 @@ export function readContext(given: unknown): SessionContext {
 	if (unknown !== undefined)
 		throw invalidInput(
 			"context",
-			`has a member ${JSON.stringify(cutText(unknown, 50))} that is not known. Known are ${[...contextMembers].join(", ")}`,
+			`has a member ${JSON.stringify(cutText(unknown, 50))} that is unknown. Known members: ${[...contextMembers].join(", ")}`,
 		);
 	const { systemPrompt, messages = [], tools = [] } = given;
 	if (systemPrompt !== undefined && typeof systemPrompt !== "string")

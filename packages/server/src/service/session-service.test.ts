@@ -40,7 +40,7 @@ test("a context with an unknown member is rejected: a misspelt one would be igno
 		service.submit("t", "s", { input: "Hi", context: { system: "Be brief." } }),
 	).rejects.toMatchObject({
 		code: "invalid_input",
-		message: expect.stringMatching(/"system".*Known are systemPrompt, messages, tools/),
+		message: expect.stringMatching(/"system".*Known members: systemPrompt, messages, tools/),
 	});
 	expect(await service.get("t", "s")).toBeUndefined();
 	await service.close();

@@ -153,7 +153,7 @@ export function bodyOf(options: EventStreamOptions): ReadableStream<Uint8Array> 
 						return false;
 					},
 					end: () => controller.close(),
-					cut: () => controller.error(new Error("The server has let this reader go.")),
+					cut: () => controller.error(new Error("The server disconnected this reader.")),
 				});
 			},
 			pull: () => stream.ready(),

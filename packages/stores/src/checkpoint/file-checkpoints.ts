@@ -150,7 +150,7 @@ async function read<Kept>(path: string): Promise<Kept | null> {
 	} catch (cause) {
 		throw new HoldfastError(
 			"checkpoint_corrupt",
-			`The checkpoint ${path} cannot be read: it was changed by something else. Restore a backup, or delete the session.`,
+			`The checkpoint ${path} cannot be read: another program changed it. Restore a backup, or delete the session.`,
 			{ cause, data: { path } },
 		);
 	}
@@ -206,7 +206,7 @@ function failed(path: string, cause: unknown): HoldfastError {
 	const why = cause instanceof Error ? cause.message : "other processes keep changing it";
 	return new HoldfastError(
 		"checkpoint_failed",
-		`The checkpoints in ${path} cannot be used: ${why}. Check the disk and the rights, then try again.`,
+		`The checkpoints in ${path} cannot be used: ${why}. Check the disk and the permissions, then try again.`,
 		{ cause, retryable: true, data: { path } },
 	);
 }

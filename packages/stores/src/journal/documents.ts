@@ -23,7 +23,7 @@ export async function loadDocument(store: SessionStore, key: string): Promise<Lo
 		throw storeFailed(error);
 	}
 	if (loaded === undefined || isVersion(loaded.version)) return loaded;
-	throw storeFailed(new TypeError("load() gave neither null nor {state, version}"));
+	throw storeFailed(new TypeError("load() returned neither null nor {state, version}"));
 }
 
 /** Commits a document; returns the new version, or undefined if the stored version is not the expected one. */
@@ -63,7 +63,7 @@ export async function deleteDocuments(store: SessionStore, keys: readonly string
 export function sessionConflict(key: string): HoldfastError {
 	return new HoldfastError(
 		"session_conflict",
-		`Another writer changed session ${named(key)} in its store meanwhile. Its state stays, nothing of this commit ` +
+		`Another writer changed session ${named(key)} in its store. Its state stays, none of this commit ` +
 			"was stored. Send again: Holdfast then reads the session again.",
 		{ retryable: true, data: { key } },
 	);
@@ -75,7 +75,7 @@ function storeFailed(error: unknown): HoldfastError {
 	if (code === "ENOSPC" || code === "EDQUOT") {
 		return new HoldfastError(
 			"disk_full",
-			"The session store has no space left. Everything committed is kept; free some space and try again.",
+			"The session store has no space left. Committed data is safe; free some space and try again.",
 			{ cause: error, retryable: true },
 		);
 	}

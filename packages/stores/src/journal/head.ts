@@ -110,15 +110,15 @@ export function checkFormat(what: string, state: unknown): void {
 	if (typeof given === "number" && given > storeFormat) {
 		throw new HoldfastError(
 			"journal_newer",
-			`In the session store, ${what} has format ${given}, which this release does not know. ` +
-				"A newer release wrote it: upgrade, and nothing is lost.",
+			`In the session store, ${what} has format ${given}, which this release does not support. ` +
+				"A newer release wrote it. Upgrade to read it.",
 			{ data: { format: given } },
 		);
 	}
 	if ((state as { schemaVersion?: unknown } | null | undefined)?.schemaVersion !== undefined) {
 		throw new HoldfastError(
 			"session_foreign",
-			`In the session store, ${what} has a \`schemaVersion\`: another runtime of keyed sessions wrote it as one whole history, not as a journal. Give Holdfast a store or a key prefix of its own, and begin the session there with the old messages as its history.`,
+			`In the session store, ${what} has a \`schemaVersion\`: another runtime of keyed sessions wrote it as one whole history, not as a journal. Give Holdfast its own store or key prefix, and start the session there with the old messages as its history.`,
 		);
 	}
 	throw journalCorrupt(`${what} is invalid`);

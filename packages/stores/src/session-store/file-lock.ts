@@ -85,7 +85,7 @@ async function ownerOf(path: string): Promise<Owner | undefined> {
 function busy(pid: number): HoldfastError {
 	return new HoldfastError(
 		"session_store_busy",
-		`Process ${pid} keeps the session locked and makes no progress; it may be stopped. Wake or end it, and try again.`,
+		`Process ${pid} keeps the session locked and makes no progress; it may be stopped. Continue or end it, and try again.`,
 		{ retryable: true, data: { pid } },
 	);
 }

@@ -66,7 +66,7 @@ export class FileSessionStore implements SessionStore {
 		if (state === undefined)
 			throw new HoldfastTypeError(
 				"invalid_argument",
-				"commit() takes a state that JSON can say, not undefined.",
+				"commit() takes a state that JSON can represent, not undefined.",
 			);
 		const version = randomUUID();
 		const text = JSON.stringify({ format, key, version, state });
@@ -141,12 +141,12 @@ function readContent(text: string, key: string, path: string): FileContent {
 	try {
 		content = JSON.parse(text) as Partial<FileContent> | null;
 	} catch (cause) {
-		throw journalCorrupt(`${path} holds no session`, cause);
+		throw journalCorrupt(`${path} does not contain a session`, cause);
 	}
 	if (typeof content?.format === "number" && content.format > format) {
 		throw new HoldfastError(
 			"journal_newer",
-			`${path} was written by a newer release, in format ${content.format}. Upgrade, and nothing is lost.`,
+			`${path} was written by a newer release, in format ${content.format}. Upgrade to read it.`,
 			{ data: { format: content.format } },
 		);
 	}

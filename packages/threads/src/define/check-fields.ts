@@ -34,7 +34,7 @@ export function checkNames(
 		if (known.includes(name)) continue;
 		const instead =
 			name === "needsApproval" || name === "approval"
-				? "is unknown: threads ask nobody for approval. Leave it out, or do not offer the tool"
+				? "is unknown: threads cannot request approval. Remove it, or do not offer the tool"
 				: `is unknown${sentenceFor(name, known)}`;
 		throw invalidDefinition(subject, `${place}${name}`, instead);
 	}
@@ -55,7 +55,7 @@ export function checkText(subject: Subject, field: string, value: unknown): asse
 /** A required name. With a slash it would look like the name of an item of a package. */
 export function checkName(subject: Subject, value: unknown): asserts value is string {
 	checkText(subject, "name", value);
-	if (/[/:]/.test(value)) throw invalidDefinition(subject, "name", "may hold no slash and no colon");
+	if (/[/:]/.test(value)) throw invalidDefinition(subject, "name", "must not contain a slash or a colon");
 }
 
 /** An optional whole number above 0. */

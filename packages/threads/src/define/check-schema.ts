@@ -28,7 +28,7 @@ function checkNode(subject: Subject, path: string, schema: unknown, wrappers: nu
 	const definition = definitionOf(schema);
 	const type = definition?.type;
 	if (definition === undefined || type === undefined)
-		throw invalidDefinition(subject, path, "is no zod 4 schema");
+		throw invalidDefinition(subject, path, "is not a zod 4 schema");
 	if (plain.has(type)) return;
 	if (type === "literal" || type === "enum") {
 		checkValues(subject, path, Object.values((definition.values ?? definition.entries) as object));
@@ -68,5 +68,5 @@ function innerOf(definition: Definition): readonly (readonly [step: string, sche
 
 function checkValues(subject: Subject, path: string, values: readonly unknown[]): void {
 	if (values.some((value) => value !== null && !["string", "number", "boolean"].includes(typeof value)))
-		throw invalidDefinition(subject, path, "may have no values but strings, numbers, booleans and null");
+		throw invalidDefinition(subject, path, "can only have strings, numbers, booleans and null as values");
 }

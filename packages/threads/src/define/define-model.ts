@@ -57,5 +57,5 @@ function checkProviderOptions(subject: Subject, provider: ProviderFactoryWithOpt
 	if (result.success) return;
 	const issue: Issue | undefined = result.error.issues[0];
 	const path = ["providerOptions", ...(issue?.path ?? []).map(String)].join(".");
-	throw invalidDefinition(subject, path, `is not what the provider takes: ${issue?.message ?? "invalid"}`);
+	throw invalidDefinition(subject, path, `is not accepted by the provider: ${issue?.message ?? "invalid"}`);
 }

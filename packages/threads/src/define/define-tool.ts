@@ -65,7 +65,7 @@ export function validateToolName(name: string): void {
 	if (typeof name === "string" && /^[A-Za-z_-][A-Za-z0-9_-]{0,63}$/.test(name)) return;
 	const why = /^(?:provider|mcp):/.test(String(name))
 		? "The prefixes `provider:` and `mcp:` are reserved."
-		: "A name has letters, digits, `_` and `-`, 64 of them at most, and starts with no digit.";
+		: "A name consists of at most 64 letters, digits, `_` and `-`, and does not start with a digit.";
 	throw new HoldfastError(
 		"invalid_tool_name",
 		`A tool cannot be named "${cutText(String(name), 100)}". ${why}`,

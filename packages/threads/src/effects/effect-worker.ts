@@ -205,7 +205,7 @@ export class EffectWorker {
 			if (await isAlive(record.worker ?? "")) return;
 			const error = new HoldfastError(
 				"effect_interrupted",
-				`The process that carried out the effect ${JSON.stringify(effect.name)} died. Its result is unknown, and it is not started again.`,
+				`The process that ran the effect ${JSON.stringify(effect.name)} died. Its result is unknown, and it does not run again.`,
 			);
 			await this.#conclude(effect, { ...body, status: "failed", error: error.message });
 			failed(error, effect);

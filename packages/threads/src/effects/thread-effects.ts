@@ -42,12 +42,12 @@ export class ThreadEffects {
 		if (found === undefined)
 			throw new HoldfastError(
 				"unknown_effect",
-				`There is no effect ${JSON.stringify(name)} here. Define it in a file of that name in \`agents/effects\`.`,
+				`The effect ${JSON.stringify(name)} does not exist. Define it in a file of that name in \`agents/effects\`.`,
 			);
 		if (typeof delay !== "number" || !Number.isFinite(delay) || delay < 0)
 			throw new HoldfastError(
 				"invalid_effect_delay",
-				`The delay of an effect is a number of milliseconds from 0 on, and not ${String(delay)}.`,
+				`The delay of an effect must be a number of milliseconds of at least 0, not ${String(delay)}.`,
 			);
 		const createdAt = clock.now();
 		const body: EffectBody = {
@@ -170,14 +170,14 @@ function checkedArguments(
 	try {
 		return JSON.parse(JSON.stringify(parsed.data)) as Record<string, unknown>;
 	} catch (cause) {
-		throw invalidArguments(name, "They are no plain JSON.", cause);
+		throw invalidArguments(name, "They are not plain JSON.", cause);
 	}
 }
 
 function invalidArguments(name: string, why: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"invalid_effect_arguments",
-		`The arguments of the effect ${JSON.stringify(name)} are not what it takes. ${why}`,
+		`The arguments of the effect ${JSON.stringify(name)} are invalid. ${why}`,
 		cause === undefined ? {} : { cause },
 	);
 }

@@ -132,5 +132,5 @@ function responseOf(given: unknown): Response {
 }
 
 function nothingHere(): HoldfastError {
-	return new HoldfastError("route_not_found", "There is nothing here. See /openapi.json.");
+	return new HoldfastError("route_not_found", "This path does not exist. See /openapi.json.");
 }

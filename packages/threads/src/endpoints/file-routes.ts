@@ -19,13 +19,13 @@ export function fileRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			{
 				in: "query",
 				name: "stat",
-				description: "`1` answers with the record in place of the bytes.",
+				description: "`1` returns the record instead of the bytes.",
 				schema: schemas.text,
 			},
 			{
 				in: "query",
 				name: "thumbnail",
-				description: "`1` answers with a small picture of a picture.",
+				description: "`1` returns a thumbnail of a picture.",
 				schema: schemas.text,
 			},
 		],
@@ -56,7 +56,7 @@ export function fileRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		name: "writeFile",
 		summary: "Writes the body as a file, or replaces it.",
 		statuses,
-		answers: { 201: schemas.json("What was written.", schemas.any) },
+		answers: { 201: schemas.json("The written file.", schemas.any) },
 		errors: ["body_too_large"],
 		async handle(exchange) {
 			const { state } = await requestedThread(options, exchange);
@@ -136,12 +136,12 @@ async function* piecesOf(
 		if (size > most)
 			throw new HoldfastError(
 				"body_too_large",
-				`The file is larger than ${most} bytes. Nothing of it was kept.`,
+				`The file is larger than ${most} bytes. None of it was stored.`,
 			);
 		yield piece;
 	}
 }
 
 function missing(): HoldfastError {
-	return new HoldfastError("file_not_found", "There is no such file in this thread. Check its path.");
+	return new HoldfastError("file_not_found", "The file does not exist in this thread. Check its path.");
 }

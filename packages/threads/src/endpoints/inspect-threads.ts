@@ -156,7 +156,7 @@ export function inspectThreads(threads: Threads): SessionInspection {
 		},
 		async fork(given, id) {
 			await found(given, id);
-			throw new HoldfastError("route_not_found", "Threads cannot be forked. Make another thread.");
+			throw new HoldfastError("route_not_found", "Threads cannot be forked. Create another thread.");
 		},
 		async release(given, id) {
 			const { id: threadId } = await found(given, id);
@@ -166,7 +166,7 @@ export function inspectThreads(threads: Threads): SessionInspection {
 			await found(given, id);
 			throw new HoldfastError(
 				"route_not_found",
-				"A message of a thread enters the execution under way: send it to the thread's own route.",
+				"A message to a thread is added to its active execution: send it to the thread's own route.",
 			);
 		},
 		...(changes === undefined

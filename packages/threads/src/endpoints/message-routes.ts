@@ -24,7 +24,7 @@ export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		method: "GET",
 		path: "/api/threads/:id/messages",
 		name: "listMessages",
-		summary: "The messages of a thread, those that are queued among them.",
+		summary: "The messages of a thread, including queued ones.",
 		statuses,
 		parameters: [
 			{
@@ -36,7 +36,7 @@ export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			{
 				in: "query",
 				name: "offset",
-				description: "Messages passed over first.",
+				description: "Number of messages to skip.",
 				schema: { type: "integer", default: 0 },
 			},
 			{
@@ -48,7 +48,7 @@ export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			{
 				in: "query",
 				name: "silent",
-				description: "`1` lists silent ones too.",
+				description: "`1` also lists silent ones.",
 				schema: { type: "string", enum: ["0", "1"] },
 			},
 		],
@@ -72,13 +72,13 @@ export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		path: "/api/threads/:id/messages",
 		name: "queueMessage",
 		summary:
-			"Queues a message: it starts an execution, or enters the one under way. Answered before any model is asked.",
+			"Queues a message: it starts an execution, or is added to the active one. Responds before any model is called.",
 		parameters: [schemas.idempotencyKey],
 		statuses,
 		body: schemas.newMessage,
 		answers: {
 			202: schemas.json("The message, which is durable.", schemas.message),
-			200: schemas.json("It was queued before, under the same key.", schemas.message),
+			200: schemas.json("It was already queued, under the same key.", schemas.message),
 		},
 		errors: [...bodyErrors, "field_not_allowed", "idempotency_key_reused"],
 		async handle(exchange) {
@@ -110,7 +110,7 @@ export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		name: "updateMessage",
 		summary: "Changes the fields of a message that are sent.",
 		body: schemas.messageChange,
-		answers: { 200: schemas.json("The message as it is now.", schemas.message) },
+		answers: { 200: schemas.json("The updated message.", schemas.message) },
 		errors: [...bodyErrors, "field_not_allowed"],
 		async handle(exchange) {
 			const found = await requestedThread(options, exchange);
@@ -132,7 +132,7 @@ export function messageRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		...one,
 		method: "DELETE",
 		name: "deleteMessage",
-		summary: "Removes a message, and the results of its calls.",
+		summary: "Removes a message and the results of its calls.",
 		answers: { 200: schemas.json("It is removed.", schemas.deleted) },
 		errors: ["field_not_allowed"],
 		async handle(exchange) {

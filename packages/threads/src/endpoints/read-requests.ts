@@ -15,7 +15,7 @@ export function textIn(body: JsonObject, field: string): string | undefined {
 export function neededText(body: JsonObject, field: string): string {
 	const text = textIn(body, field);
 	if (text !== undefined && text !== "") return text;
-	throw invalid(field, "a text that is not empty");
+	throw invalid(field, "a non-empty string");
 }
 
 /** Reads an optional list of strings. @throws HoldfastError `invalid_input`. */
@@ -24,7 +24,7 @@ export function textsIn(body: JsonObject, field: string): readonly string[] | un
 	if (value === undefined) return undefined;
 	if (Array.isArray(value) && value.length <= 100 && value.every((each) => typeof each === "string"))
 		return value;
-	throw invalid(field, "a list of at most 100 texts");
+	throw invalid(field, "a list of at most 100 strings");
 }
 
 /** Reads an optional boolean. @throws HoldfastError `invalid_input`. */
@@ -57,7 +57,7 @@ export function onlyFields(body: JsonObject, fields: readonly string[]): void {
 	if (unknown !== undefined)
 		throw new HoldfastError(
 			"invalid_input",
-			`The body has a field ${JSON.stringify(cutText(unknown, 40))}, which means nothing here. Known fields: ${fields.join(", ")}.`,
+			`The body has a field ${JSON.stringify(cutText(unknown, 40))}, which is unknown. Known fields: ${fields.join(", ")}.`,
 			{ data: { field: cutText(unknown, 40) } },
 		);
 }

@@ -97,7 +97,7 @@ export const schemas: Schemas = {
 	idempotencyKey: {
 		in: "header",
 		name: "Idempotency-Key",
-		description: "The same key makes the same thing once.",
+		description: "The same key has the same effect only once.",
 		schema: text,
 	},
 	json: (description: string, schema: Schema): DescribedAnswer => ({

@@ -15,7 +15,7 @@ export function streamRoute(options: ThreadRoutesOptions): Route {
 		path: "/api/threads/:id/stream",
 		name: "streamThread",
 		summary:
-			"The events of a thread after the last one seen, then live ones; over a WebSocket where the request asks for one. Leaving stops nothing.",
+			"The events of a thread after the last one seen, then live ones; over a WebSocket if the request asks for one. Disconnecting stops nothing.",
 		statuses,
 		parameters: [
 			{
@@ -27,7 +27,7 @@ export function streamRoute(options: ThreadRoutesOptions): Route {
 			{
 				in: "query",
 				name: "after",
-				description: "The same, for those who cannot send the header.",
+				description: "The same, for clients that cannot send the header.",
 				schema: schemas.text,
 			},
 		],

@@ -43,7 +43,7 @@ export function actionRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			"POST",
 			"stop",
 			"stopThread",
-			"Aborts the execution under way; harmless without one.",
+			"Aborts the active execution; harmless without one.",
 			async ({ record }) => ({
 				id: record.id,
 				stopped: await threads.stop(record.id),
@@ -53,10 +53,10 @@ export function actionRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			"POST",
 			"continue",
 			"continueThread",
-			"Continues from what is stored, without a new message.",
+			"Continues from the stored state, without a new message.",
 			async ({ record }) => {
 				if (record.terminated !== null)
-					throw new HoldfastError("thread_terminated", "The thread was terminated. Make another one.");
+					throw new HoldfastError("thread_terminated", "The thread was terminated. Create another one.");
 				await threads.continue(record.id);
 				return { id: record.id, continued: true };
 			},
@@ -95,15 +95,9 @@ export function actionRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		asked("GET", "kv", "listValues", "The key-values of a thread.", async ({ record }) => ({
 			values: Object.fromEntries((await threads.values(record.id)).map(({ key, value }) => [key, value])),
 		})),
-		asked(
-			"GET",
-			"logs",
-			"listModelCalls",
-			"The calls of models that a thread has made, in order.",
-			async ({ record }) => ({
-				logs: await threads.modelCalls(record.id),
-			}),
-		),
+		asked("GET", "logs", "listModelCalls", "The model calls of a thread, in order.", async ({ record }) => ({
+			logs: await threads.modelCalls(record.id),
+		})),
 		asked("GET", "cost", "threadCost", "Cost of the model calls, in US dollars.", async ({ record }) =>
 			costOf(await threads.modelCalls(record.id)),
 		),
@@ -144,10 +138,7 @@ function costOf(calls: readonly Costing[]): {
 }
 
 function notPending(): HoldfastError {
-	return new HoldfastError(
-		"effect_not_found",
-		"The thread has no such effect that is pending. Look at its effects.",
-	);
+	return new HoldfastError("effect_not_found", "The thread has no such pending effect. List its effects.");
 }
 
 const mostOffered = 100;
@@ -163,7 +154,12 @@ export function projectRoutes({ threads }: ThreadRoutesOptions): readonly Route[
 		parameters: [
 			{ in: "query", name: "search", description: "Words in their names.", schema: schemas.text },
 			{ in: "query", name: "limit", description: "Models of a page.", schema: schemas.limit },
-			{ in: "query", name: "cursor", description: "`nextCursor` of the page before.", schema: schemas.text },
+			{
+				in: "query",
+				name: "cursor",
+				description: "`nextCursor` of the previous page.",
+				schema: schemas.text,
+			},
 		],
 		answers: { 200: schemas.json("A page of models.", schemas.any) },
 		statuses: { item_not_found: 404, models_not_listed: 502 },

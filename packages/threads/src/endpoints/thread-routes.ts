@@ -43,7 +43,7 @@ export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		summary: "The threads of the caller, the newest first.",
 		parameters: [
 			{ in: "query", name: "limit", description: "Threads of a page.", schema: schemas.limit },
-			{ in: "query", name: "before", description: "`next` of the page before.", schema: schemas.text },
+			{ in: "query", name: "before", description: "`next` of the previous page.", schema: schemas.text },
 			{ in: "query", name: "agent_id", description: "Only those of this agent.", schema: schemas.text },
 			{ in: "query", name: "user_id", description: "Only those of this user.", schema: schemas.text },
 			{ in: "query", name: "tag", description: "Only those with this tag.", schema: schemas.text },
@@ -77,12 +77,12 @@ export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		method: "POST",
 		path: "/api/threads",
 		name: "createThread",
-		summary: "Makes a thread of an agent. The same `Idempotency-Key` makes one thread.",
+		summary: "Creates a thread of an agent. The same `Idempotency-Key` creates one thread.",
 		parameters: [schemas.idempotencyKey],
 		body: schemas.newThread,
 		answers: {
 			201: schemas.json("The new thread.", schemas.thread),
-			200: schemas.json("It was made before.", schemas.thread),
+			200: schemas.json("It already existed.", schemas.thread),
 		},
 		errors: [
 			"invalid_input",
@@ -100,7 +100,7 @@ export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			const agentId = neededText(body, "agent_id");
 			const named = textIn(body, "user_id");
 			if (caller.user !== undefined && named !== undefined && named !== caller.user)
-				throw new HoldfastError("field_not_allowed", "`user_id` must be the user that you are.", {
+				throw new HoldfastError("field_not_allowed", "`user_id` must be your own user.", {
 					data: { field: "user_id" },
 				});
 			const userId = caller.user ?? named ?? null;
@@ -125,7 +125,7 @@ export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			if (record?.agentId !== agentId || record.userId !== userId)
 				throw new HoldfastError(
 					"idempotency_key_reused",
-					"This `Idempotency-Key` made another thread. Use a new key for a new request.",
+					"This `Idempotency-Key` created another thread. Use a new key for a new request.",
 				);
 			return answerJson(threadJson(record));
 		},
@@ -148,7 +148,7 @@ export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		name: "updateThread",
 		summary: "Changes the fields of a thread that are sent.",
 		body: schemas.threadChange,
-		answers: { 200: schemas.json("The thread as it is now.", schemas.thread) },
+		answers: { 200: schemas.json("The updated thread.", schemas.thread) },
 		errors: [
 			"invalid_input",
 			"invalid_json",
@@ -161,7 +161,7 @@ export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 			const body = await exchange.readJson();
 			onlyFields(body, ["user_id", "tags", "name"]);
 			if (exchange.caller.user !== undefined && body.user_id !== undefined)
-				throw new HoldfastError("field_not_allowed", "You cannot give your threads away.", {
+				throw new HoldfastError("field_not_allowed", "You cannot assign your threads to another user.", {
 					data: { field: "user_id" },
 				});
 			const tags = textsIn(body, "tags");

@@ -74,9 +74,12 @@ export class ThreadEnvironment {
 	/** Stores a value for this thread and the threads of its sub-agents. */
 	async setEnv(name: string, value: string, { type }: SetEnvOptions = {}): Promise<void> {
 		if (typeof name !== "string" || name === "" || typeof value !== "string")
-			throw new HoldfastError("invalid_value", "A name and a value of the environment are texts. Give both.");
+			throw new HoldfastError(
+				"invalid_value",
+				"A name and a value of the environment must be strings. Give both.",
+			);
 		if (type !== undefined && type !== "text" && type !== "secret")
-			throw new HoldfastError("invalid_value", 'The type of a value is "text" or "secret".');
+			throw new HoldfastError("invalid_value", 'The type of a value must be "text" or "secret".');
 		const kept = type ?? (await this.find(name))?.type ?? "secret";
 		await this.#parts.values.set(name, { value, type: kept } satisfies EnvValue);
 	}

@@ -31,7 +31,7 @@ export function filesOf({ files, values }: Pick<Host, "files" | "values">, store
 	if (files === undefined)
 		throw new HoldfastError(
 			"host_without_files",
-			"This host keeps no files. Use one that does, such as `sqliteHost` or `memoryHost`.",
+			"This host does not store files. Use one that does, such as `sqliteHost` or `memoryHost`.",
 		);
 	return new ThreadFiles({
 		bytes: files.of(storeKey, filesOwner),

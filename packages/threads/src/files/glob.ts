@@ -12,7 +12,7 @@ const longestPattern = 1_000;
  */
 export function compileGlob(glob: string): (path: string) => boolean {
 	if (typeof glob !== "string" || glob === "" || glob.length > longestPattern)
-		throw invalidPattern(`A glob is a text of 1 to ${longestPattern} characters.`);
+		throw invalidPattern(`A glob must be a string of 1 to ${longestPattern} characters.`);
 	let source: string;
 	try {
 		source = sourceOf(glob.replace(/^(?:\.?\/+)+/, ""));
@@ -20,7 +20,7 @@ export function compileGlob(glob: string): (path: string) => boolean {
 		return (path) => pattern.testExact(path.slice(1));
 	} catch (cause) {
 		if (cause instanceof HoldfastError) throw cause;
-		throw invalidPattern(`The glob ${JSON.stringify(glob)} cannot be understood.`, cause);
+		throw invalidPattern(`The glob ${JSON.stringify(glob)} is invalid.`, cause);
 	}
 }
 

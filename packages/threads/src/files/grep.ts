@@ -36,7 +36,7 @@ export async function grepFiles(files: ThreadFiles, pattern: string): Promise<Gr
 
 function compile(pattern: string): (text: string) => boolean {
 	if (typeof pattern !== "string" || pattern.length > longestPattern)
-		throw invalidPattern(`A pattern is a text of at most ${longestPattern} characters.`);
+		throw invalidPattern(`A pattern must be a string of at most ${longestPattern} characters.`);
 	if (!/[\\^$.*+?()[\]{}|]/.test(pattern)) return (text) => text.includes(pattern);
 	try {
 		const compiled = RE2JS.compile(pattern);
@@ -44,7 +44,7 @@ function compile(pattern: string): (text: string) => boolean {
 	} catch (cause) {
 		const why = messageOf(cause);
 		throw invalidPattern(
-			`The pattern ${JSON.stringify(cutText(pattern, 200))} is not valid: ${why}. Patterns are those of RE2.`,
+			`The pattern ${JSON.stringify(cutText(pattern, 200))} is invalid: ${why}. Use RE2 syntax.`,
 			cause,
 		);
 	}

@@ -109,7 +109,7 @@ export class ThreadFiles {
 	): Promise<AsyncIterable<FileChunk> | null> {
 		const name = threadPath(path);
 		if (!(Number.isInteger(chunkSize) && chunkSize >= 1))
-			throw new RangeError("`chunkSize` is a whole number of bytes from 1 on.");
+			throw new RangeError("`chunkSize` must be an integer of at least 1 byte.");
 		for (;;) {
 			const info = await this.#bytes.stat(name);
 			if (info === undefined) return null;
@@ -177,7 +177,7 @@ export class ThreadFiles {
 		if (entries.length > 0)
 			throw new HoldfastError(
 				"folder_not_empty",
-				`The folder ${JSON.stringify(name)} is not empty. Remove what is in it first.`,
+				`The folder ${JSON.stringify(name)} is not empty. Remove its contents first.`,
 			);
 		await this.#entries.delete(name);
 	}
@@ -284,7 +284,7 @@ function piecesOfContent(content: FileContent): Iterable<Uint8Array> | AsyncIter
 		return content;
 	throw new HoldfastTypeError(
 		"invalid_argument",
-		"A file is written from a text, an ArrayBuffer, a Uint8Array or a stream of Uint8Arrays.",
+		"A file is written from a string, an ArrayBuffer, a Uint8Array or a stream of Uint8Arrays.",
 	);
 }
 
@@ -309,20 +309,20 @@ function isAFolder(name: string, whatToDo: string): HoldfastError {
 function notAFolder(name: string): HoldfastError {
 	return new HoldfastError(
 		"not_a_folder",
-		`${JSON.stringify(name)} is a file, and no folder. Choose another path.`,
+		`${JSON.stringify(name)} is a file, not a folder. Choose another path.`,
 	);
 }
 
 function fileMissing(name: string): HoldfastError {
 	return new HoldfastError(
 		"file_not_found",
-		`There is no file ${JSON.stringify(name)} in this thread. Check its path.`,
+		`The file ${JSON.stringify(name)} does not exist in this thread. Check its path.`,
 	);
 }
 
 function folderMissing(name: string): HoldfastError {
 	return new HoldfastError(
 		"folder_not_found",
-		`There is no folder ${JSON.stringify(name)} in this thread. Check its path.`,
+		`The folder ${JSON.stringify(name)} does not exist in this thread. Check its path.`,
 	);
 }

@@ -11,13 +11,13 @@ const longestPath = 4_096;
  */
 export function threadPath(path: string): string {
 	if (typeof path !== "string" || path === "" || path.length > longestPath || path.includes("\u0000"))
-		throw invalidPath(path, `A path is a text of 1 to ${longestPath} characters without NUL.`);
+		throw invalidPath(path, `A path must be a string of 1 to ${longestPath} characters without NUL.`);
 	const names: string[] = [];
 	for (const name of path.split("/")) {
 		if (name === "" || name === ".") continue;
 		if (name !== "..") names.push(name);
 		else if (names.pop() === undefined)
-			throw invalidPath(path, "It climbs above the root of the thread's files.");
+			throw invalidPath(path, "It is above the root of the thread's files.");
 	}
 	return `/${names.join("/")}`;
 }

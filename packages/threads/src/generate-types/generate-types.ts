@@ -31,7 +31,7 @@ export function generateTypes(project: Project): string {
 		...registries.map(([registry, kind]) => `interface ${registry} ${members(project.names(global, kind))}`),
 		`interface CallableRegistry ${members(callable)}`,
 	];
-	return `// Written by holdfast from the files of this project. Do not change it: it is written again.
+	return `// Written by holdfast from the files of this project. Do not edit it: it is overwritten.
 import type {} from "@holdfast/threads";
 
 declare global {

@@ -91,7 +91,10 @@ export async function watchProject(
 	const abandon = (): void => {
 		close();
 		first.reject(
-			new HoldfastError("project_unwatched", "The project could not be loaded before it was given up."),
+			new HoldfastError(
+				"project_unwatched",
+				"The wait for the project was cancelled before it could be loaded.",
+			),
 		);
 	};
 	const soon = (): void => {

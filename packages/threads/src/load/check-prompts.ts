@@ -82,7 +82,7 @@ function checkSecrets(
 ): readonly ProjectProblem[] {
 	return partsOf(prompt).flatMap((part, at) => {
 		if (part.type !== "env" || !secrets.has(part.property)) return [];
-		const message = `The value "${part.property}" is declared as a secret. A prompt may not show it to the model.`;
+		const message = `The value "${part.property}" is declared as a secret. A prompt cannot show it to the model.`;
 		return [{ file: prompt.file, field: `prompt[${at}].property`, message }];
 	});
 }
@@ -99,7 +99,7 @@ function checkCycles(project: Project): readonly ProjectProblem[] {
 			problems.push({
 				file: prompt.file,
 				field: "prompt",
-				message: `These prompts include each other in a circle: ${names}.`,
+				message: `These prompts include each other: ${names}.`,
 			});
 			return;
 		}

@@ -34,7 +34,7 @@ async function checkModel(model: ProjectItem<"model">): Promise<readonly Project
 		offered = (await provider.getTools?.(definition.model)) ?? {};
 	} catch (error) {
 		const why = messageOf(error);
-		const message = `The tools of the model "${name}" cannot be checked: its provider does not say what it has. ${why}`;
+		const message = `The tools of the model "${name}" cannot be checked: its provider does not list them. ${why}`;
 		return [{ file, field, message }];
 	}
 	return (definition.providerTools ?? [])

@@ -35,7 +35,7 @@ export async function findPackages(directory: string): Promise<{
 		const name = found.package?.packageId ?? "";
 		const other = sources.get(name);
 		if (other === undefined) sources.set(name, found);
-		else warnings.push(`The package ${name} in ${found.folder} is hidden by that in ${other.folder}.`);
+		else warnings.push(`The package ${name} in ${found.folder} is hidden by the one in ${other.folder}.`);
 	}
 	const ordered = [...sources].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, source]) => source);
 	return { sources: ordered, problems, warnings };

@@ -115,7 +115,7 @@ describe("problems", () => {
 	test("an import without the file extension is explained", async () => {
 		const folder = writeProject({ "agents/agents/a.ts": 'import "./other";\nexport default {};' });
 		await expect(loadProject(folder)).rejects.toThrow(
-			/ Imports name the file with its ending, such as \.\/other\.ts\./,
+			/ Imports need the file extension, such as \.\/other\.ts\./,
 		);
 	});
 
@@ -158,7 +158,7 @@ describe("problems", () => {
 			"agents/effects/e.js": effect,
 		});
 		const said = problems.map(({ file, message }) => {
-			return `${file} ${/that of the \w+ in \S*?(?<other>agents\/\S+?)\. /.exec(message)?.groups?.other}`;
+			return `${file} ${/name of the \w+ in \S*?(?<other>agents\/\S+?)\. /.exec(message)?.groups?.other}`;
 		});
 		expect(said.sort()).toEqual([
 			"agents/effects/e.ts agents/effects/e.js",
@@ -212,7 +212,7 @@ describe("problems", () => {
 			"agents/prompts/e.ts": including("e", "a"),
 		});
 		expect(problems.map(({ message }) => message)).toEqual([
-			"These prompts include each other in a circle: a → b → c → a.",
+			"These prompts include each other: a → b → c → a.",
 			'The prompt "d" names the prompt "gone", which does not exist.',
 		]);
 	});

@@ -34,7 +34,7 @@ export async function loadProjectWith(directory: string, importModule: ImportMod
 	if (!(await isFolder(own.folder)))
 		throw new HoldfastError(
 			"project_missing",
-			`There is no folder ${own.folder}, where a project has its files.`,
+			`The folder ${own.folder}, which contains a project's files, does not exist.`,
 			{
 				data: { directory: root },
 			},

@@ -74,7 +74,7 @@ function takenTwice(items: readonly ProjectItem[]): ProjectProblem[] {
 			problems.push({
 				file: item.file,
 				field: item.kind === "hook" ? "id" : "name",
-				message: `The name "${item.name}" of this ${item.kind} is that of the ${other.kind} in ${other.file}. Rename one.`,
+				message: `The name "${item.name}" of this ${item.kind} is also the name of the ${other.kind} in ${other.file}. Rename one.`,
 			});
 	}
 	return problems;
@@ -90,7 +90,7 @@ function shortSecrets({ kind, name, definition }: ProjectItem): readonly string[
 		.filter(([, value]) => isTooShort(value) && !flags.has(value.toLowerCase()))
 		.map(
 			([variable]) =>
-				`The value of ${variable} in \`env\` of the ${kind} "${name}" is shorter than ${shortestSecret} characters. It is not masked: a text as short is found in words that mean something else.`,
+				`The value of ${variable} in \`env\` of the ${kind} "${name}" is shorter than ${shortestSecret} characters. It is not masked, because so short a text also occurs in other words.`,
 		);
 }
 
@@ -114,7 +114,7 @@ function chooseRoutes(endpoints: readonly ProjectEndpoint[]): {
 		else
 			problems.push({
 				file: endpoint.file,
-				message: `The route ${key} is that of ${other.file}. Remove or rename one.`,
+				message: `The route ${key} is also defined by ${other.file}. Remove or rename one.`,
 			});
 	}
 	return { endpoints: [...chosen.values()], warnings, problems };

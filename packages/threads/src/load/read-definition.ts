@@ -57,7 +57,7 @@ const readers: Readonly<Record<ItemKind, Reader>> = {
 		return { name: stem, definition };
 	},
 	provider: (exported: ProviderFactoryWithOptions, stem) => {
-		if (typeof exported !== "function") throw new TypeError("It must be a function that makes a provider.");
+		if (typeof exported !== "function") throw new TypeError("It must be a function that creates a provider.");
 		return { name: stem, definition: exported };
 	},
 };
@@ -130,7 +130,7 @@ function describe(file: string, error: unknown, what: string): ProjectProblem {
 	const why = messageOf(error);
 	const ending =
 		(error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND" && /^Cannot find module/.test(why);
-	const instead = ending ? " Imports name the file with its ending, such as ./other.ts." : "";
+	const instead = ending ? " Imports need the file extension, such as ./other.ts." : "";
 	return { file, message: `${what}: ${why}${placeOf(file, error)}${instead && `.${instead}`}` };
 }
 

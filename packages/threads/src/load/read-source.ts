@@ -100,7 +100,7 @@ async function readExports(source: Source, main: string, importModule: ImportMod
 		}
 	}
 	for (const [key, handler] of Object.entries(exported.threadEndpoints ?? {})) {
-		const wrong = typeof handler === "function" ? routeProblem(routeOf(key).route) : "It is no endpoint.";
+		const wrong = typeof handler === "function" ? routeProblem(routeOf(key).route) : "It is not an endpoint.";
 		if (wrong !== undefined) problems.push({ file: main, field: `threadEndpoints.${key}`, message: wrong });
 		else if (isMounted(source, key))
 			endpoints.push({

@@ -28,7 +28,7 @@ export function routeProblem(route: string): string | undefined {
 		const name = /^\[(?<name>\*|[\w-]+)\]$/.exec(segment)?.groups?.name;
 		if (name === undefined) return `The segment "${segment}" must be [name] or [*] as a whole.`;
 		if (name === "*" && at < segments.length - 1) return "The segment [*] must be the last one.";
-		if (names.has(name)) return `The segment [${name}] is there twice.`;
+		if (names.has(name)) return `The segment [${name}] occurs twice.`;
 		names.add(name);
 	}
 	return undefined;

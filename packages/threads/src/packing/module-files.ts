@@ -24,7 +24,7 @@ const code = /\.(?<c>[cm]?)(?:ts|js)$/;
 export async function packageFile(root: string, file: string): Promise<PackageFile> {
 	const path = relative(root, file).split(sep).join("/");
 	if (path.startsWith("../") || path.includes("node_modules/"))
-		throw new HoldfastError("pack_refused", `The file ${file} is imported and lies outside of the project.`, {
+		throw new HoldfastError("pack_refused", `The file ${file} is imported but is outside the project.`, {
 			data: { file },
 		});
 	if (!code.test(file)) return { path, content: await readFile(file), imports: [], packages: [] };
@@ -61,7 +61,7 @@ function asScript(path: string): string {
 async function see(file: string, target: string, specifier: string): Promise<void> {
 	const found = await stat(target).catch(() => undefined);
 	if (found?.isFile()) return;
-	throw new HoldfastError("pack_refused", `The file ${file} imports "${specifier}", which is no file.`, {
+	throw new HoldfastError("pack_refused", `The file ${file} imports "${specifier}", which is not a file.`, {
 		data: { file, specifier },
 	});
 }

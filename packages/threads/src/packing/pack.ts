@@ -72,13 +72,13 @@ export async function packAgents(options: PackOptions): Promise<PackResult> {
 			"A package needs an agent and a name. Name both, or give the agent a `packageName`.",
 		);
 	if (!/^(?:@[\w.-]+\/)?[\w.-]+$/.test(name))
-		throw new HoldfastError("pack_refused", `"${name}" is no name of a package.`, { data: { name } });
+		throw new HoldfastError("pack_refused", `"${name}" is not a package name.`, { data: { name } });
 	const { items, files } = await closureOf(project, [...entries, ...effects], endpoints);
 	const foreign = items.find(({ packageId }) => packageId !== null);
 	if (foreign !== undefined)
 		throw new HoldfastError(
 			"pack_refused",
-			`"${foreign.name}" belongs to another package. A package has its own items only.`,
+			`"${foreign.name}" belongs to another package. A package contains only its own items.`,
 			{ data: { name: foreign.name } },
 		);
 	const manifest = {
@@ -100,7 +100,7 @@ export async function packAgents(options: PackOptions): Promise<PackResult> {
 	const all = [...files, { path: "package.json", content: text }];
 	const taken = all.find(({ path }) => existsSync(join(out, path)));
 	if (taken !== undefined)
-		throw new HoldfastError("pack_refused", `There is a file ${join(out, taken.path)} already.`, {
+		throw new HoldfastError("pack_refused", `The file ${join(out, taken.path)} already exists.`, {
 			data: { file: join(out, taken.path) },
 		});
 	for (const { path, content } of all) {
@@ -178,7 +178,7 @@ async function collect(
 	if (bound.length === 0) return [...files.values()];
 	throw new HoldfastError(
 		"not_packable",
-		`What only this runtime has cannot be packed, and it is read by the ${bound.join(", the ")}. Give it values of the environment instead.`,
+		`Features of this runtime cannot be packed, but these use them: the ${bound.join(", the ")}. Use values of the environment instead.`,
 		{ data: { items: bound } },
 	);
 }

@@ -33,7 +33,7 @@ export async function unpackAgents(directory: string, name: string): Promise<Unp
 	if (taken !== undefined)
 		throw new HoldfastError(
 			"unpack_refused",
-			`The project has a file ${taken} already. Rename it, or use the package directly.`,
+			`The project already has a file ${taken}. Rename it, or use the package directly.`,
 			{ data: { file: taken } },
 		);
 	for (const file of files) {

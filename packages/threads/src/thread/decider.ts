@@ -48,7 +48,7 @@ function next(parts: DeciderParts, flow: Flow): Action {
 export function agentIsGone(name: string): HoldfastError {
 	return new HoldfastError(
 		"agent_not_found",
-		`The project has no agent ${JSON.stringify(name)}. Name one of its agents, or bring the file back.`,
+		`The project has no agent ${JSON.stringify(name)}. Name one of its agents, or restore the file.`,
 		{ data: { name } },
 	);
 }

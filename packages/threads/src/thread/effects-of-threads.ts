@@ -61,7 +61,7 @@ export class EffectsOfThreads {
 		if (timers === undefined || records === undefined)
 			throw new HoldfastError(
 				"host_without_timers",
-				"This host keeps no timers. Use one that does, such as `sqliteHost` or `memoryHost`.",
+				"This host has no timers. Use one that does, such as `sqliteHost` or `memoryHost`.",
 			);
 		return new ThreadEffects({
 			store: { timers, records },
@@ -140,7 +140,7 @@ export class EffectsOfThreads {
 		const { threadOf, system } = this.#options;
 		const record = effect && (await threadOf(effect.storeKey));
 		const what =
-			effect === undefined ? "Effects could not be looked for" : `The effect "${effect.name}" failed`;
+			effect === undefined ? "The search for effects failed" : `The effect "${effect.name}" failed`;
 		system().log({
 			threadId: record?.id ?? "",
 			level: "error",

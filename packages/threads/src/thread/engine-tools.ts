@@ -16,7 +16,7 @@ export function engineTools(system: ThreadSystem, index: ProjectIndex): readonly
 		retryPolicy,
 		run(args: Record<string, unknown>, context: ToolContext) {
 			const live = system.live(context.sessionKey ?? "");
-			if (live === undefined) return { status: "error", error: "The thread has no execution here." };
+			if (live === undefined) return { status: "error", error: "The thread has no active execution." };
 			return executeCall(system, live, name, args, context);
 		},
 	}));

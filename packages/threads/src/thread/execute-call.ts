@@ -139,7 +139,7 @@ export async function runTool(
 		return failure(`The tool "${name}" is executed by the provider, not here.`);
 	try {
 		const args = definition.args === null ? { value: given } : await readArguments(definition.args, given);
-		if ("error" in args) return failure(`The arguments of "${name}" are wrong: ${args.error}`);
+		if ("error" in args) return failure(`The arguments of "${name}" are invalid: ${args.error}`);
 		const known = live?.hasChildren === false ? live.states.get(callable) : undefined;
 		const record = live?.place.record ?? (await system.records.get(threadId));
 		if (record === undefined) return failure("The thread was deleted.");
@@ -190,7 +190,7 @@ async function missingValue(
 		const value = (await has(name)) ? await state.env(name) : undefined;
 		const parsed = await schema.safeParseAsync(value);
 		if (!parsed.success)
-			return `the thread's environment value ${JSON.stringify(name)} is not set, or is wrong.`;
+			return `the thread's environment value ${JSON.stringify(name)} is not set, or is invalid.`;
 	}
 	return undefined;
 }
@@ -230,7 +230,7 @@ async function callPrompt(
 	const { definition } = item;
 	const { includeTextResponse = true, includeToolCalls = true, includeErrors = true } = config;
 	const args = await readArguments((definition.requiredSchema as ToolArgs | undefined) ?? null, given);
-	if ("error" in args) return failure(`The arguments of "${name}" are wrong: ${args.error}`);
+	if ("error" in args) return failure(`The arguments of "${name}" are invalid: ${args.error}`);
 	const before = live.promptPath;
 	live.promptPath = [...before, definition.name];
 	try {

@@ -40,10 +40,10 @@ export function executionState(live: LiveRun, later: (signals: CallSignals) => v
 			if (live.index.agent(live.flow.agent)?.type !== "dual_ai")
 				throw new HoldfastError(
 					"no_second_side",
-					"forceTurn() needs an agent of the type `dual_ai`: this one has one side.",
+					"forceTurn() needs an agent of the type `dual_ai`: this one has only one side.",
 				);
 			if (side !== "a" && side !== "b")
-				throw new HoldfastTypeError("invalid_argument", 'A side is "a" or "b".');
+				throw new HoldfastTypeError("invalid_argument", 'A side must be "a" or "b".');
 			if (!live.signalled({ turn: side })) later({ turn: side });
 		},
 		stop() {

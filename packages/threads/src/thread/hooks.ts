@@ -60,7 +60,7 @@ async function chain<Name extends HookName, Value>(
 		try {
 			const given = await call(execute as Execute<Name>, await scope.state(), current);
 			const next = read(given, current);
-			if (next === undefined) report(scope, id, name, "It returned what this hook may not.");
+			if (next === undefined) report(scope, id, name, "It returned an invalid value for this hook.");
 			else current = next;
 		} catch (error) {
 			report(scope, id, name, messageOf(error));
@@ -70,7 +70,7 @@ async function chain<Name extends HookName, Value>(
 }
 
 function report({ log, threadId }: HookScope, id: string, name: HookName, why: string): void {
-	const message = `The hook "${id}" (${name}) failed, and what it was given counts: ${why}`;
+	const message = `The hook "${id}" (${name}) failed, and its input is used unchanged: ${why}`;
 	log({ threadId, level: "error", topic: "hook", message, data: { id, hook: name, error: why } });
 }
 

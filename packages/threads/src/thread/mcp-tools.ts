@@ -65,7 +65,7 @@ export function mcpProblems(
 
 function problemOf(mcp: GivenMcp | undefined, name: string): string | undefined {
 	if (mcp === undefined)
-		return "no MCP servers are given. Connect them with `connectMcp` of `@holdfast/mcp`, and give them in the option `mcp`.";
+		return "no MCP servers are given. Connect them with `connectMcp` of `@holdfast/mcp`, and pass them in the option `mcp`.";
 	const { server, tool } = read(name);
 	const known = mcp.servers();
 	const found = known.find((each) => each.name === server);
@@ -74,7 +74,7 @@ function problemOf(mcp: GivenMcp | undefined, name: string): string | undefined 
 	const own = mcp.tools().filter((each) => each.server === server);
 	const asking = named(mcp, name).filter(({ needsApproval }) => asks(needsApproval));
 	if (asking.length > 0)
-		return `${asking.map(({ toolName }) => `"${toolName}"`).join(", ")} of the MCP server needs approval, which threads do not ask for. Leave \`needsApproval\` out, or name other tools.`;
+		return `${asking.map(({ toolName }) => `"${toolName}"`).join(", ")} of the MCP server needs approval, which threads cannot request. Remove \`needsApproval\`, or name other tools.`;
 	if (tool === undefined || own.length === 0 || named(mcp, name).length > 0) return undefined;
 	return `the MCP server "${server}" has no such tool. It has: ${own.map(({ toolName }) => toolName).join(", ")}.`;
 }

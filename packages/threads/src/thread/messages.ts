@@ -83,7 +83,7 @@ export async function getMessages(
 		if (!(Number.isSafeInteger(value) && value >= 0))
 			throw new HoldfastError("invalid_value", `\`${name}\` must be a whole number, 0 or more.`);
 	if (order !== "asc" && order !== "desc")
-		throw new HoldfastError("invalid_value", 'The `order` is "asc" or "desc".');
+		throw new HoldfastError("invalid_value", 'The `order` must be "asc" or "desc".');
 	const view = await seen(system, threadId);
 	const all = includeSilent ? view.rows : view.shown;
 	const rows = maxDepth === undefined ? all : all.filter(({ message }) => (message.depth ?? 0) <= maxDepth);
@@ -132,7 +132,7 @@ export async function queueMessage(
 ): Promise<Message> {
 	const { system, threadId } = speaking;
 	if (typeof input?.content !== "string")
-		throw new HoldfastError("invalid_input", "A message needs a `content`, which is a text.");
+		throw new HoldfastError("invalid_input", "A message needs a `content`, which must be a string.");
 	const { role = "user" } = input;
 	const made = await created(speaking, { ...input, role }, role === "assistant" ? { to: "b" } : {}, id);
 	const run = await askSession(system, threadId, (session) => session.steer(made as UserMessage));
@@ -151,9 +151,9 @@ async function created(
 ): Promise<AnyMessage> {
 	const { role, content = null, metadata, silent, attachments = [], tool_calls, tool_call_id, name } = input;
 	if (!roles.includes(role))
-		throw new HoldfastError("invalid_input", `The \`role\` of a message is one of ${roles.join(", ")}.`);
+		throw new HoldfastError("invalid_input", `The \`role\` of a message must be one of ${roles.join(", ")}.`);
 	if (content !== null && typeof content !== "string")
-		throw new HoldfastError("invalid_input", "The `content` of a message is a text, or null.");
+		throw new HoldfastError("invalid_input", "The `content` of a message must be a string or null.");
 	const files: AttachmentRef[] = [];
 	for (const each of attachments) {
 		if ("path" in each) files.push(each);

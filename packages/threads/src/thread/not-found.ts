@@ -12,7 +12,7 @@ export function threadNotFound(threadId: string): HoldfastError {
 export function threadTerminated(threadId: string): HoldfastError {
 	return new HoldfastError(
 		"thread_terminated",
-		`The thread ${JSON.stringify(threadId)} was terminated. Make another one.`,
+		`The thread ${JSON.stringify(threadId)} was terminated. Create another one.`,
 		{ data: { threadId } },
 	);
 }

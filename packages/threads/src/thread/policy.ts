@@ -182,7 +182,7 @@ async function keepAttachments(
 		}
 	} catch (error) {
 		const why = messageOf(error);
-		return { status: "error", error: `The attachments could not be kept: ${why}` };
+		return { status: "error", error: `The attachments could not be stored: ${why}` };
 	}
 	return { ...said, attachments: kept };
 }

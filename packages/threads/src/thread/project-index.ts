@@ -85,7 +85,7 @@ export class ProjectIndex implements FlowRules {
 		if (found !== undefined) return found;
 		throw new HoldfastError(
 			"item_not_found",
-			`There is no ${kind} ${JSON.stringify(name)} here. Name one that the project has and that is visible where it is named.`,
+			`There is no ${kind} ${JSON.stringify(name)} here. Use the name of one that exists in the project and is visible here.`,
 			{ data: { kind, name } },
 		);
 	}
@@ -213,12 +213,12 @@ export class ProjectIndex implements FlowRules {
 		const named: Record<string, unknown> = {};
 		if (message !== undefined) named[message] = { ...text, description: "The task." };
 		if (config.initAgentNameProperty !== undefined)
-			named[config.initAgentNameProperty] = { ...text, description: "A name for people." };
+			named[config.initAgentNameProperty] = { ...text, description: "A display name." };
 		if (config.initAttachmentsProperty !== undefined)
 			named[config.initAttachmentsProperty] = {
 				type: "array",
 				items: text,
-				description: "Paths of files to give along.",
+				description: "Paths of files to pass on.",
 			};
 		const properties = { ...named, ...base.properties };
 		const required =
@@ -272,7 +272,7 @@ function lifecycle(agents: readonly ResumableAgent[]): Callable[] {
 	const attachments = {
 		type: "array",
 		items: { type: "string" },
-		description: "Paths of files to give along.",
+		description: "Paths of files to pass on.",
 	};
 	return [
 		{
@@ -287,7 +287,7 @@ function lifecycle(agents: readonly ResumableAgent[]): Callable[] {
 						enum: agents.map(({ config }) => config.name),
 						description: "Which agent.",
 					},
-					name: text("A name for people, not empty."),
+					name: text("A display name, not empty."),
 					message: text("The first message."),
 					attachments,
 				},

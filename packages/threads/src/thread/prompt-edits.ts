@@ -123,7 +123,7 @@ export class PromptEdits {
 		const { prompt } = definition;
 		if (typeof prompt === "string") return;
 		if (prompt.some((part) => part.type === "text" && new RegExp(mark).test(part.content)))
-			throw invalidEdit(name, ["the project's text looks like a mark itself: edit it in the project"]);
+			throw invalidEdit(name, ["the project's text looks like a mask: edit it in the project"]);
 		const named = new Set(prompt.map((part) => (part.type === "env" ? part.property : "")));
 		for (const part of partsOf(text)) {
 			if (part.type === "env" && !named.has(part.property))
@@ -148,7 +148,7 @@ export function promptEdits(
 	if (records === undefined)
 		throw new HoldfastError(
 			"host_without_records",
-			"Edited prompts need a host that keeps records, such as `sqliteHost` or `memoryHost`.",
+			"Edited prompts need a host that stores records, such as `sqliteHost` or `memoryHost`.",
 		);
 	return new PromptEdits({ records, namespace, project, now: () => clock.now() });
 }
@@ -180,6 +180,6 @@ function partsOf(text: string): readonly PromptPart[] {
 function invalidEdit(name: string, problems: readonly string[]): HoldfastError {
 	return new HoldfastError(
 		"PROMPT_INVALID",
-		`The prompt ${JSON.stringify(name)} was not kept: ${problems.join("; ")}.`,
+		`The prompt ${JSON.stringify(name)} was not stored: ${problems.join("; ")}.`,
 	);
 }

@@ -75,7 +75,7 @@ export class ThreadRecords {
 		if (host.records === undefined)
 			throw new HoldfastError(
 				"host_without_records",
-				"Threads need a host that keeps records. Use one that does, such as `sqliteHost` or `memoryHost`.",
+				"Threads need a host that stores records, such as `sqliteHost` or `memoryHost`.",
 			);
 		this.#space = host.records;
 		this.#shelf = namespace === undefined ? "threads" : `threads:${namespace}`;

@@ -29,7 +29,7 @@ export async function renderPrompt(
 	if (within.includes(name))
 		throw new HoldfastError(
 			"prompt_includes_itself",
-			`The prompt "${name}" includes itself: ${[...within, name].join(" → ")}. Take one of the includes out.`,
+			`The prompt "${name}" includes itself: ${[...within, name].join(" → ")}. Remove one of the includes.`,
 		);
 	const texts: string[] = [];
 	for (const part of content) {

@@ -215,7 +215,7 @@ test("listed files are copied into the child's own; a missing one is an error, a
 	await say(threads, state.threadId, "Go");
 	await settled(threads);
 	const lines = await said(threads, state.threadId);
-	expect(lines[2]).toBe('tool: There is no file "/none.txt" to give along.');
+	expect(lines[2]).toBe('tool: The file "/none.txt" to pass on does not exist.');
 	const found = await children(threads, state.threadId);
 	expect(found).toHaveLength(1);
 	const child = await state.getChildThread(found[0]?.reference ?? "");
@@ -412,7 +412,7 @@ test("at the limit of instances another one is an error, and the end of one allo
 	const { threadId } = await threads.createThread({ agentId: "boss", message: "Go" });
 	await settled(threads);
 	expect((await children(threads, threadId)).map(({ threadName }) => threadName)).toEqual(["one", "two"]);
-	expect((await said(threads, threadId))[4]).toMatch(/^tool: There are 2 instances/);
+	expect((await said(threads, threadId))[4]).toMatch(/^tool: There are already 2 instances/);
 	// Nobody could be made: it is not offered.
 	expect(provider.requests[1]?.tools?.map((tool) => tool.function.name)).toEqual(["subagent_message"]);
 	await threads.terminate((await children(threads, threadId))[0]?.reference ?? "");

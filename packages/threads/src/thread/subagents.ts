@@ -137,7 +137,7 @@ export async function callAgent(
 	const name = initAgentNameProperty === undefined ? undefined : textOf(args[initAgentNameProperty]);
 	const files = initAttachmentsProperty === undefined ? [] : attachmentsOf(args[initAttachmentsProperty]);
 	const missing = await missingFile(system, live.threadId, files);
-	if (missing !== undefined) return failure(`There is no file ${JSON.stringify(missing)} to give along.`);
+	if (missing !== undefined) return failure(`The file ${JSON.stringify(missing)} to pass on does not exist.`);
 	const id = childId(context);
 	const record = await createChild(system, live, {
 		id,
@@ -168,7 +168,7 @@ export async function createAgent(
 	context: ToolContext,
 ): Promise<ToolResult> {
 	const name = typeof args.name === "string" ? args.name.trim() : "";
-	if (name === "") return failure("A sub-agent needs a `name` that is not empty.");
+	if (name === "") return failure("A sub-agent needs a non-empty `name`.");
 	const only = agents.length === 1 ? agents[0] : undefined;
 	const chosen = args.agent === undefined ? only : agents.find(({ config }) => config.name === args.agent);
 	if (chosen === undefined) {
@@ -180,11 +180,11 @@ export async function createAgent(
 	const isKnown = children.some((child) => child.id === id);
 	if (!isKnown && isFull(chosen, children))
 		return failure(
-			`There are ${limitOf(chosen.config)} instances of "${chosen.config.name}" already, which is the limit. Terminate one first.`,
+			`There are already ${limitOf(chosen.config)} instances of "${chosen.config.name}", which is the limit. Terminate one first.`,
 		);
 	const files = attachmentsOf(args.attachments);
 	const missing = await missingFile(system, live.threadId, files);
-	if (missing !== undefined) return failure(`There is no file ${JSON.stringify(missing)} to give along.`);
+	if (missing !== undefined) return failure(`The file ${JSON.stringify(missing)} to pass on does not exist.`);
 	const { item, config } = chosen;
 	const spawnGroupId = `${live.runId}.${context.step}`;
 	const record = await createChild(system, live, { id, item, config, name, spawnGroupId });
@@ -210,13 +210,13 @@ export async function messageAgent(
 	const reference = String(args.reference ?? "");
 	const record = await system.records.get(reference);
 	if (record?.parent?.threadId !== live.threadId || !record.parent.resumable)
-		return failure(`There is no sub-agent ${JSON.stringify(reference)} that takes messages.`);
+		return failure(`There is no sub-agent ${JSON.stringify(reference)} that accepts messages.`);
 	if (record.terminated !== null) return failure(`The sub-agent ${JSON.stringify(reference)} is terminated.`);
 	const text = textOf(args.message) ?? "";
-	if (text === "") return failure("A message needs a text.");
+	if (text === "") return failure("A message needs text.");
 	const files = attachmentsOf(args.attachments);
 	const missing = await missingFile(system, live.threadId, files);
-	if (missing !== undefined) return failure(`There is no file ${JSON.stringify(missing)} to give along.`);
+	if (missing !== undefined) return failure(`The file ${JSON.stringify(missing)} to pass on does not exist.`);
 	const runId = `${childId(context)}.m`;
 	const copied = await copyFiles(system, live.threadId, record, files);
 	await deliver(system, record, { runId, text, files: copied });

@@ -58,6 +58,6 @@ export function keepSystem(threads: object, system: ThreadSystem): void {
 export function systemOf(threads: object): ThreadSystem {
 	const system = systems.get(threads);
 	if (system === undefined)
-		throw new HoldfastTypeError("invalid_argument", "These are no threads that `threads()` returned.");
+		throw new HoldfastTypeError("invalid_argument", "The value is not the return value of `threads()`.");
 	return system;
 }

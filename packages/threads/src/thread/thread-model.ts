@@ -43,7 +43,7 @@ export function forModelCall<T>(live: LiveRun, call: InterceptedModelCall, next:
 export function threadModel(system: ThreadSystem): ModelReference {
 	const stream = (request: LLMRequest): EventStream<LLMResponse> => {
 		const scope = request.signal && scopes.get(request.signal);
-		if (scope === undefined) throw new HoldfastError("invalid_input", "This model answers in threads only.");
+		if (scope === undefined) throw new HoldfastError("invalid_input", "This model answers only in threads.");
 		const answered = (target: EventStream<LLMResponse>): Promise<LLMResponse> => {
 			if (scope.call.tag === queuedTag) return Promise.resolve(queuedCall(system, scope.live));
 			return answering(system, scope, request.signal, (event) => target.push(event));
@@ -106,7 +106,7 @@ async function answering(
 			}),
 			request: (model) => logged(system, threadId, model, assembled(model)),
 			failed({ item }, error, isLast) {
-				const then = isLast ? "No other model is left." : "The next model is asked.";
+				const then = isLast ? "No other model is left." : "The next model is called.";
 				const message = `The model "${item.name}" failed: ${messageOf(error)} ${then}`;
 				const data = { model: item.name, code: error.code };
 				system.log({ threadId, level: isLast ? "error" : "warn", topic: "model", message, data });
@@ -169,9 +169,9 @@ async function logAnswer(
 			signal,
 		);
 		if (known !== null)
-			log(`The provider of the model "${item.name}" told more of its answer.`, known, "model");
+			log(`The provider of the model "${item.name}" returned more data about its answer.`, known, "model");
 	} catch (error) {
-		const message = `The provider of the model "${item.name}" could not tell more of its answer: ${messageOf(error)}`;
+		const message = `The provider of the model "${item.name}" could not return more data about its answer: ${messageOf(error)}`;
 		system.log({ threadId, level: "warn", topic: "model", message });
 	}
 }

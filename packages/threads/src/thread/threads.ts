@@ -182,7 +182,7 @@ export class Threads {
 			isReady: false,
 		};
 		if (!(await this.#system.records.create(record)))
-			throw new HoldfastError("thread_exists", `There is a thread ${JSON.stringify(record.id)} already.`);
+			throw new HoldfastError("thread_exists", `The thread ${JSON.stringify(record.id)} already exists.`);
 		const made = await this.#create(record, undefined);
 		if (message !== undefined)
 			await this.queueMessage(record.id, typeof message === "string" ? { content: message } : message);

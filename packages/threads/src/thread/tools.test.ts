@@ -50,7 +50,7 @@ test("wrong arguments are answered with the path, and nothing runs [SA-040]", as
 	await threads.quiet();
 	expect(ran).toEqual([]);
 	const [, , result] = await said(threads, threadId);
-	expect(result).toMatch(/^tool: The arguments of "send" are wrong: to\.mail: /);
+	expect(result).toMatch(/^tool: The arguments of "send" are invalid: to\.mail: /);
 	expect(provider.requests[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: { type: "error" } });
 	await threads.close();
 });
@@ -372,7 +372,7 @@ test("a prompt that is called as a tool makes one call, whose text is the result
 		"assistant: <translate>",
 		"tool: Good day",
 		"assistant: <translate>",
-		expect.stringMatching(/^tool: The arguments of "translate" are wrong: text/),
+		expect.stringMatching(/^tool: The arguments of "translate" are invalid: text/),
 		"assistant: Translated.",
 	]);
 	const { messages } = (await (await threads.get(threadId))?.getMessages()) ?? { messages: [] };

@@ -50,7 +50,7 @@ export class ThreadValues {
 
 function checked(key: unknown): string {
 	if (typeof key === "string") return key;
-	throw new HoldfastError("invalid_value", "The key of a value must be a text.");
+	throw new HoldfastError("invalid_value", "The key of a value must be a string.");
 }
 
 function jsonOf(key: string, value: unknown): string {
@@ -71,7 +71,7 @@ function jsonOf(key: string, value: unknown): string {
 function notJson(key: string, why: string, cause: unknown): HoldfastError {
 	return new HoldfastError(
 		"invalid_value",
-		`The value for ${JSON.stringify(cutText(key, 100))} cannot be kept: ${why.split("\n")[0]}. Give plain JSON.`,
+		`The value for ${JSON.stringify(cutText(key, 100))} cannot be stored: ${why.split("\n")[0]}. Give plain JSON.`,
 		{ cause },
 	);
 }

@@ -236,7 +236,7 @@ export class Answer {
 		const { parts = [] } = this.#carried;
 		const at = parts.findLastIndex(({ part }) => part.type === "tool-call" && part.toolCallId === toolCallId);
 		if (at < 0 || typeof approvalId !== "string")
-			throw new TypeError("a tool-approval-request names no call that came before it");
+			throw new TypeError("a tool-approval-request names no earlier call");
 		const [asked] = parts.splice(at, 1) as [(typeof parts)[number]];
 		if (parts.length === 0) delete this.#carried.parts;
 		const { toolName = "", input, providerOptions } = asked.part;
@@ -309,7 +309,7 @@ function textOf(part: StreamPart, name: "delta" | "id" | "toolCallId" | "toolNam
 	const text: unknown = part[name];
 	if (typeof text === "string") return text;
 	if (text === undefined || text === null) return "";
-	throw new TypeError(`the \`${name}\` of a ${part.type} is no text`);
+	throw new TypeError(`the \`${name}\` of a ${part.type} is not a string`);
 }
 
 function underOwnNames(

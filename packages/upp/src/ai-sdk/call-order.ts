@@ -14,7 +14,7 @@ const unanswered: PromptMessage = { role: "assistant", content: [{ type: "text",
 /** Inserted before an answer that starts a conversation, such as a greeting. */
 const unasked: PromptMessage = {
 	role: "user",
-	content: [{ type: "text", text: "(the conversation begins)" }],
+	content: [{ type: "text", text: "(start of the conversation)" }],
 };
 
 export class CallOrder {

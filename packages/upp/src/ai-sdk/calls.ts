@@ -27,7 +27,7 @@ export async function generate(
 		for (let given = request, pauses = 0; ; pauses++) {
 			const result = await model.doGenerate(toCallOptions(given, model, signal));
 			const parts: unknown = result?.content;
-			if (!Array.isArray(parts)) throw malformed(provider, "its content is no list");
+			if (!Array.isArray(parts)) throw malformed(provider, "its content is not a list");
 			deadline.heard(charactersOf(parts), true);
 			for (const [index, part] of parts.entries()) takeWhole(answer, part, String(index), provider);
 			take(answer, { type: "response-metadata", ...result.response }, provider);
@@ -159,13 +159,13 @@ function withData(response: LLMResponse, request: LLMRequest, provider: string, 
 	} catch (cause) {
 		if (request.unparsed === "keep") return response;
 		const why = stopReason === "length" ? "it was cut off at the token limit" : "it is not JSON";
-		const message = `The model's answer does not follow the structure asked for: ${why}.`;
+		const message = `The model's answer does not follow the requested structure: ${why}.`;
 		throw new UPPError(message, "INVALID_RESPONSE", provider, "llm", undefined, cause);
 	}
 }
 
 function cutOff(provider: string): UPPError {
-	const message = "The model's answer was cut off: the stream ended before the model said why it stopped.";
+	const message = "The model's answer was cut off: the stream ended without a stop reason.";
 	return new UPPError(message, "NETWORK_ERROR", provider, "llm");
 }
 

@@ -72,7 +72,7 @@ export function fileBlock(
 function addressOf(url: unknown): string {
 	if (typeof url === "string") return url;
 	if (url instanceof URL) return url.href;
-	throw new TypeError("the address of a file is no URL");
+	throw new TypeError("the address of a file is not a URL");
 }
 
 function wrappedData(source: DocumentSource): object {

@@ -3,10 +3,10 @@ import type { ErrorCode } from "./upp-error.ts";
 
 const texts: Readonly<Record<ErrorCode, string>> = {
 	AUTHENTICATION_FAILED: "The model cannot be used at the moment.",
-	RATE_LIMITED: "The model has too much to do. Try again later.",
+	RATE_LIMITED: "The model is overloaded. Try again later.",
 	CONTEXT_LENGTH_EXCEEDED: "The conversation is longer than the model can read.",
 	MODEL_NOT_FOUND: "The model cannot be used at the moment.",
-	INVALID_REQUEST: "The model does not take this request.",
+	INVALID_REQUEST: "The model does not accept this request.",
 	INVALID_RESPONSE: "The model's answer could not be understood.",
 	CONTENT_FILTERED: "The model's provider refused the content.",
 	QUOTA_EXCEEDED: "The model cannot be used at the moment.",

@@ -78,7 +78,7 @@ export function boundFetch(
 				if (redirects === mostRedirects)
 					throw new HoldfastError(
 						"too_many_redirects",
-						`${url.origin} redirects again and again. Check the address.`,
+						`${url.origin} redirects repeatedly. Check the address.`,
 					);
 				// As browsers do: only these two preserve the method and body.
 				if (response.status !== 307 && response.status !== 308 && method !== "HEAD") method = "GET";

@@ -38,7 +38,7 @@ function readHistory(given: readonly unknown[]): readonly Message[] {
 	const at = given.findIndex((each) => asMessage(each) === undefined);
 	throw new HoldfastError(
 		"invalid_input",
-		`Number ${at} of the history is no message. ${insteadOf(given[at])}`,
+		`Item ${at} of the history is not a message. ${insteadOf(given[at])}`,
 	);
 }
 
@@ -65,7 +65,7 @@ function toBlock(input: string | ContentBlock): UserContent {
 	if (isContentBlock(input) && input.type !== "reasoning") return input;
 	throw new HoldfastError(
 		"invalid_input",
-		`An input is neither text, a message nor a content block a user may send. ${insteadOf(input)} A string or a ContentBlock will do, too.`,
+		`An input is neither text, a message nor a content block of a user. ${insteadOf(input)} A string or a ContentBlock is also accepted.`,
 	);
 }
 

@@ -167,7 +167,7 @@ function toResult(execution: ToolExecution): ToolResult {
 
 function tooManyRounds(limit: number, provider: string): UPPError {
 	return new UPPError(
-		`The model asked for more than ${limit} rounds of tools, the limit set by \`toolStrategy.maxIterations\`. Raise it, or look at why the model does not finish.`,
+		`The model asked for more than ${limit} rounds of tools, the limit set by \`toolStrategy.maxIterations\`. Raise it, or find out why the model does not finish.`,
 		"INVALID_REQUEST",
 		provider,
 		"llm",

@@ -99,7 +99,7 @@ function encodeRecord(value: object, at: Position): JSONValue | undefined {
 	const plain = isPlain(value);
 	if (!plain && !isOfNoClass(value)) {
 		const lost = losesAll(value, keys) || at.refuses;
-		if (lost) throw unserialisable(at.path, `${nameOf(value)}, of which JSON would keep nothing or a part`);
+		if (lost) throw unserialisable(at.path, `${nameOf(value)}, which JSON would drop in whole or in part`);
 	}
 	const given = value as Record<string, unknown>;
 	// JSON values are not copied.
@@ -171,7 +171,7 @@ function unmarkBinary([kind, base64]: readonly unknown[]): Binary {
 function damaged(): HoldfastError {
 	return new HoldfastError(
 		"unserialisable_value",
-		`A stored value has a damaged "${marker}" marker. It was written by something else, or changed since.`,
+		`A stored value has a damaged "${marker}" marker. Another program wrote it, or it was changed.`,
 	);
 }
 
@@ -214,7 +214,7 @@ function unserialisable(path: readonly (string | number)[], what: string): Holdf
 	const place = path.length === 0 ? "The value" : `The value at "${path.join(".")}"`;
 	return new HoldfastError(
 		"unserialisable_value",
-		`${place} cannot be stored as JSON: it is ${what}. Leave it out or turn it into plain data.`,
+		`${place} cannot be stored as JSON: it is ${what}. Remove it or convert it to plain data.`,
 		{ data: { path: path.join(".") } },
 	);
 }

@@ -29,7 +29,7 @@ export function checkStreamEvent(given: unknown, provider: string): StreamEvent 
 	} catch (cause) {
 		throw invalidResponse(provider, "what it streams cannot be read", cause);
 	}
-	throw invalidResponse(provider, "what it streams is no stream event");
+	throw invalidResponse(provider, "what it streams is not a stream event");
 }
 
 function isStreamEvent(event: Partial<StreamEvent> | null | undefined): boolean {

@@ -24,7 +24,7 @@ export function checkResponse(given: unknown, provider: string): LLMResponse {
 
 /** Creates the error for a provider whose model violated the port. */
 export function invalidResponse(provider: string, what: string, cause?: unknown): UPPError {
-	const message = `The answer of the provider "${provider}" cannot be used: ${what}. Nothing of it was kept; correct the provider.`;
+	const message = `The answer of the provider "${provider}" cannot be used: ${what}. None of it was stored; correct the provider.`;
 	return new UPPError(message, "INVALID_RESPONSE", provider, "llm", undefined, cause);
 }
 

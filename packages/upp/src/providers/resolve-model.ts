@@ -20,7 +20,7 @@ export function resolveModel(model: ModelReference | LanguageModel): ModelRefere
 	if (typeof given === "string") {
 		throw new HoldfastError(
 			"invalid_model",
-			`The model "${given}" is given as text. Ask a provider for it: \`openai("${given}")\` from "@holdfast/upp", or a model of any @ai-sdk package.`,
+			`The model "${given}" is given as text. Create it with a provider: \`openai("${given}")\` from "@holdfast/upp", or a model of any @ai-sdk package.`,
 		);
 	}
 	throw new HoldfastError(
@@ -76,7 +76,7 @@ function notCalled(given: Partial<Provider> & { languageModel?: unknown }): Hold
 	const name = given.name === undefined || given.name === "" ? "provider" : given.name;
 	return new HoldfastError(
 		"provider_not_called",
-		`The provider "${name}" was given where a model is asked for. Call it with a model's id: \`${name}("…")\`.`,
+		`The provider "${name}" was given where a model is expected. Call it with a model's id: \`${name}("…")\`.`,
 	);
 }
 

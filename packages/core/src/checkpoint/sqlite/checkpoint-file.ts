@@ -37,14 +37,14 @@ export const checkpointFile: DatabaseKind = {
 	foreign: (path, what) =>
 		new HoldfastError(
 			"checkpoint_foreign",
-			`${path} holds no checkpoints of Holdfast: ${what}. It was left alone; give the path of another file.`,
+			`${path} does not contain Holdfast checkpoints: ${what}. It is unchanged; give the path of another file.`,
 			{ data: { path } },
 		),
 	newer: (path, version, known) =>
 		new HoldfastError(
 			"checkpoint_newer",
-			`${path} has version ${version}, and this release knows versions up to ${known}. ` +
-				"A newer release wrote it: upgrade, and nothing is lost. It was left alone.",
+			`${path} has version ${version}, and this release supports versions up to ${known}. ` +
+				"A newer release wrote it. Upgrade; the file is unchanged.",
 			{ data: { path, version } },
 		),
 	unavailable: (what, cause) => checkpointFailed(what, cause),
@@ -68,7 +68,7 @@ export function checkpointCorrupt(what: string, cause?: unknown): HoldfastError 
 function checkpointFailed(what: string, cause: unknown): HoldfastError {
 	return new HoldfastError(
 		"checkpoint_failed",
-		`The checkpoints cannot be used: ${what}. Check the path, the disk and the rights, then try again.`,
+		`The checkpoints cannot be used: ${what}. Check the path, the disk and the permissions, then try again.`,
 		{ cause, retryable: true },
 	);
 }

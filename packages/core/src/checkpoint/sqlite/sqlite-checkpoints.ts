@@ -193,7 +193,7 @@ export function sqliteCheckpoints(options: string | SqliteCheckpointOptions): Sq
 		for (const list of listNames) {
 			if (state[list] === undefined) continue;
 			const ranges = readRanges(String(state[list]));
-			if (ranges === undefined) throw checkpointCorrupt(`"${list}" is no list of ranges`);
+			if (ranges === undefined) throw checkpointCorrupt(`"${list}" is not a list of ranges`);
 			state[list] = ranges.flatMap(([first, end]) => {
 				const rows = statements.range.all(row.id, list, first, end) as { body: string }[];
 				if (rows.length !== end - first + 1) throw checkpointCorrupt(`items of "${list}" are missing`);
@@ -286,7 +286,7 @@ function parse(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch (cause) {
-		throw checkpointCorrupt("what is stored is no JSON", cause);
+		throw checkpointCorrupt("the stored data is not JSON", cause);
 	}
 }
 

@@ -244,6 +244,6 @@ function priceOf(agent: MiddlewareContext["agent"]): ModelPrice | undefined {
 function priceUnknown(): HoldfastError {
 	return new HoldfastError(
 		"invalid_option",
-		"The budget has a `maxCost`, and nobody said what the model costs. Give `price`, or `prices` to the agent.",
+		"The budget has a `maxCost`, but the model's price is unknown. Give `price`, or `prices` to the agent.",
 	);
 }

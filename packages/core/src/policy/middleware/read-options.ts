@@ -6,7 +6,7 @@ export function readNumber(value: number, name: string, least: number): number {
 	if (typeof value === "number" && value >= least) return value;
 	throw new HoldfastError(
 		"invalid_option",
-		`The option \`${name}\` is ${String(value)}. Give a number from ${least} up.`,
+		`The option \`${name}\` is ${String(value)}. Give a number of at least ${least}.`,
 	);
 }
 
@@ -15,6 +15,6 @@ export function readCount(value: number, name: string, least: number): number {
 	if ((Number.isInteger(value) || value === Number.POSITIVE_INFINITY) && value >= least) return value;
 	throw new HoldfastError(
 		"invalid_option",
-		`The option \`${name}\` is ${String(value)}. Give a whole number from ${least} up.`,
+		`The option \`${name}\` is ${String(value)}. Give an integer of at least ${least}.`,
 	);
 }

@@ -138,7 +138,7 @@ function writerOf(options: SummariseOptions): Writer {
 	if (several > 1) {
 		throw new HoldfastError(
 			"conflicting_options",
-			"Several of `model`, `llm` and `summarizer` are given. Give the one that shall write summaries.",
+			"Several of `model`, `llm` and `summarizer` are given. Give only the one that writes summaries.",
 		);
 	}
 	if (summarizer !== undefined) {
@@ -148,7 +148,7 @@ function writerOf(options: SummariseOptions): Writer {
 	if (instance === undefined) {
 		throw new HoldfastError(
 			"invalid_option",
-			"Nobody is there to write summaries. Give `model`, `llm` or `summarizer`.",
+			"No writer for summaries is set. Give `model`, `llm` or `summarizer`.",
 		);
 	}
 	return async (request) => {

@@ -96,7 +96,7 @@ function writerOf({ summarise, model }: CompactionOptions): Writer | undefined {
 	if (summarise !== undefined && model !== undefined) {
 		throw new HoldfastError(
 			"conflicting_options",
-			"Both `summarise` and `model` are given. Give the one that shall write summaries.",
+			"Both `summarise` and `model` are given. Give only the one that writes summaries.",
 		);
 	}
 	if (summarise !== undefined) return async (...given) => summarise(...given);

@@ -68,6 +68,6 @@ export function textOf(error: unknown): string {
 	try {
 		return JSON.stringify(error) ?? String(error);
 	} catch {
-		return "something that cannot be written as text";
+		return "a value that cannot be converted to text";
 	}
 }

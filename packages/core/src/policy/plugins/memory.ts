@@ -63,7 +63,7 @@ export function memory(options: MemoryOptions = {}): Plugin {
 		name: "memory",
 		setup(host) {
 			const notesOf = ({ sessionKey }: ToolContext): Notes => {
-				if (sessionKey === undefined) throw new Error("There is no session that notes could belong to.");
+				if (sessionKey === undefined) throw new Error("Notes need a session, and this call has none.");
 				if (database !== undefined) return sharedNotes(database, collectionOf(options, sessionKey));
 				return sessionNotes(
 					store === undefined ? host.values(sessionKey) : store.values(sessionKey, "memory"),
@@ -134,7 +134,7 @@ function memoryTools(notesOf: (context: ToolContext) => Notes): readonly AnyTool
 		}),
 		tool<{ name: string }>({
 			name: "memory_load",
-			description: "Gives the note that is kept under a name.",
+			description: "Returns the note saved under a name.",
 			parameters: {
 				type: "object",
 				properties: { name: { type: "string", minLength: 1 } },

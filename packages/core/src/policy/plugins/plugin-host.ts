@@ -38,14 +38,14 @@ export function pluginHost(registry: Registry, plugin: string): { host: PluginHo
 		throw error;
 	};
 	const whileOpen = (method: string): void => {
-		if (!open) refuse(`called host.${method}() after its setup was over. Call it within setup.`);
+		if (!open) refuse(`called host.${method}() after its setup had ended. Call it within setup.`);
 	};
 	const host: PluginHost = {
 		on(hook, handler) {
 			whileOpen("on");
 			if (!isHookName(hook))
-				return refuse(`listens to "${String(hook)}", which is no hook. Hooks: ${hookNames.join(", ")}.`);
-			if (typeof handler !== "function") refuse(`listens to "${hook}" with what is no function.`);
+				return refuse(`listens to "${String(hook)}", which is not a hook. Hooks: ${hookNames.join(", ")}.`);
+			if (typeof handler !== "function") refuse(`listens to "${hook}" with a value that is not a function.`);
 			const listeners = (hooks[hook] ?? []) as Listener<typeof handler>[];
 			listeners.push({ plugin, handler });
 			Object.assign(hooks, { [hook]: listeners });
@@ -68,9 +68,7 @@ export function pluginHost(registry: Registry, plugin: string): { host: PluginHo
 		sessionStore(store) {
 			whileOpen("sessionStore");
 			if (registry.store !== undefined)
-				refuse(
-					`gives a session store, and "${registry.store.plugin}" has given one already. Give one of them.`,
-				);
+				refuse(`gives a session store, but "${registry.store.plugin}" already gave one. Use one of them.`);
 			registry.store = { plugin, store };
 		},
 		values: (of) =>

@@ -82,7 +82,7 @@ export async function setupPlugins(
 		callTools: [],
 		instructions: [],
 		onlookers: [],
-		ask: options.ask ?? (() => Promise.reject(new Error("There is no model to ask."))),
+		ask: options.ask ?? (() => Promise.reject(new Error("No model is available."))),
 		refusals: new WeakSet(),
 	};
 	for (const [at, plugin] of plugins.entries()) {

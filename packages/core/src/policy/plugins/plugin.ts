@@ -281,7 +281,7 @@ export function checkPlugins(plugins: readonly Plugin[]): void {
 	if (!Array.isArray(plugins))
 		throw new HoldfastTypeError("invalid_option", "The option `plugins` must be a list of plugins.");
 	for (const [at, plugin] of plugins.entries())
-		checkPlugin(plugin, `The plugin at place ${at + 1} of \`plugins\``);
+		checkPlugin(plugin, `The plugin at position ${at + 1} of \`plugins\``);
 }
 
 /** @throws HoldfastError `invalid_option` naming the plugin and the problem. */
@@ -296,7 +296,7 @@ function checkPlugin(plugin: Plugin, place: string): void {
 	if (name !== undefined && (typeof name !== "string" || name === ""))
 		throw new HoldfastTypeError(
 			"invalid_option",
-			`${place} has a \`name\` that is no text. Give a name, or none.`,
+			`${place} has a \`name\` that is not a string. Give a name, or none.`,
 		);
 	const named = name === undefined ? place : `The plugin "${name}"`;
 	if (setup !== undefined && typeof setup !== "function")

@@ -167,12 +167,15 @@ describe("setup", () => {
 
 	test.each<[string, (host: PluginHost) => void]>([
 		[
-			'"x" listens to "turn.during", which is no hook',
+			'"x" listens to "turn.during", which is not a hook',
 			(host) => host.on("turn.during" as HookName, () => {}),
 		],
-		['listens to "turn.after" with what is no function', (host) => host.on("turn.after", 1 as never)],
-		["has given one already", (host) => [host.sessionStore({}), host.sessionStore({})]],
-		["before the setup of all plugins was over", (host) => host.values("key")],
+		[
+			'listens to "turn.after" with a value that is not a function',
+			(host) => host.on("turn.after", 1 as never),
+		],
+		["already gave one", (host) => [host.sessionStore({}), host.sessionStore({})]],
+		["before all plugins were set up", (host) => host.values("key")],
 	])("rejects with a TypeError that explains %s", async (said, setup) => {
 		const refused = setupPlugins([{ name: "x", setup }]);
 		await expect(refused).rejects.toThrow(said);
@@ -193,8 +196,8 @@ describe("setup", () => {
 	});
 
 	test.each([
-		[null, "place 1 of `plugins`"],
-		[{ name: "" }, "`name` that is no text"],
+		[null, "position 1 of `plugins`"],
+		[{ name: "" }, "`name` that is not a string"],
 		[{ name: "a", setup: 1 }, '"a" has a `setup`'],
 		[{ name: "a", events: {} }, '"a" has `events` without'],
 	])("of an invalid plugin is rejected at construction: %o", (plugin, said) => {

@@ -15,6 +15,6 @@ export const offline: ScriptedModel = scriptedModel(({ messages }) => {
 	const numbers = [...text.matchAll(/-?\d+(?:\.\d+)?/g)].map(Number);
 	if (numbers.length > 1) return { toolCalls: [{ name: "add", arguments: { numbers } }] };
 	return say(
-		'I am a model of a few rules. Ask me "What is 2 + 3?", say "order a pizza", or set OPENAI_API_KEY for a real one.',
+		'I am a model that follows a few fixed rules. Ask me "What is 2 + 3?", say "order a pizza", or set OPENAI_API_KEY for a real one.',
 	);
 });

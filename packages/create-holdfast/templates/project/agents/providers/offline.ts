@@ -17,7 +17,7 @@ function answer({ messages }: ProviderRequest): ProviderResponse {
 	if (numbers.length > 1) return call({ id, name: "add", arguments: { numbers } });
 	const note = /^note:?\s+(.+)/is.exec(text)?.[1];
 	if (note !== undefined) return call({ id, name: "note", arguments: { text: note } });
-	return say('I am a model of a few rules. Ask me "What is 2 + 3?" or say "note: buy milk".');
+	return say('I am a model that follows a few fixed rules. Ask me "What is 2 + 3?" or say "note: buy milk".');
 }
 
 function textOf(content: unknown): string {
