@@ -1,5 +1,5 @@
-// Holds docs/errors.md against the codes that the sources raise, both ways (keeps I9).
-import { readFileSync } from "node:fs";
+// Compares docs/errors.md and docs/errors/ with the codes that the sources throw, in both directions (keeps I9).
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findErrorCodes, readErrorCodes } from "../tools/error-codes.ts";
@@ -7,9 +7,14 @@ import { listSources } from "../tools/list-sources.ts";
 
 const root = join(import.meta.dirname, "..");
 const { raised, unreadable } = findErrorCodes(root);
-const rows = readFileSync(join(root, "docs/errors.md"), "utf8").matchAll(
-	/^\| `(?<code>[\w-]+)` \|(?<happened>[^|]+)\|(?<remedy>[^|]+)\| (?<retryable>yes|no|depends) \|$/gm,
-);
+const overview = readFileSync(join(root, "docs/errors.md"), "utf8");
+const folder = join(root, "docs/errors");
+const pages = [overview, ...readdirSync(folder).map((page) => readFileSync(join(folder, page), "utf8"))];
+const rows = pages
+	.join("\n")
+	.matchAll(
+		/^\| `(?<code>[\w-]+)` \|(?<happened>[^|]+)\|(?<remedy>[^|]+)\| (?<retryable>yes|no|depends) \|$/gm,
+	);
 const documented = [...rows].map(({ groups }) => ({
 	code: groups?.code ?? "",
 	retryable: groups?.retryable,
@@ -47,6 +52,11 @@ test("every documented code is thrown somewhere, and documented once", () => {
 	const known = new Set(raised.map(({ code }) => code));
 	expect(documented.map(({ code }) => code).filter((code) => !known.has(code))).toEqual([]);
 	expect(documented.map(({ code }) => code)).toEqual([...new Set(documented.map(({ code }) => code))]);
+});
+
+test("the overview of errors names ten common codes, which its pages describe", () => {
+	const common = [...overview.matchAll(/^\| `([\w-]+)` \|[^|]+\|[^|]+\|$/gm)].map(([, code = ""]) => code);
+	expect(common.filter((code) => documented.some((each) => each.code === code))).toHaveLength(10);
 });
 
 test("a TypeError without a code is thrown only where it is caught and given one", () => {

@@ -1,8 +1,7 @@
-// Finds the codes of the errors that the packages raise by reading their sources: the first parameter of
-// `new HoldfastError(…)` or `new HoldfastTypeError(…)`, of `super(…)` in classes that extend it, and of `new ClientError(…)`,
-// which has its shape,
-// the UPP codes that are in them, and the codes that a run of the runner reports as data. An error raised again with the
-// `code` of another one raises nothing new.
+// Finds the error codes of the packages in their sources: the first parameter of `new HoldfastError(…)`,
+// `new HoldfastTypeError(…)` and `new ClientError(…)`, and of `super(…)` in classes that extend HoldfastError. In addition,
+// the UPP codes that the sources use, and the codes that a run of the runner reports as data. Rethrowing an error with the
+// `code` of another one adds no code.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { listSources } from "./list-sources.ts";

@@ -68,7 +68,7 @@ function firstSentence(page: SitePage): string {
 }
 
 const inFull =
-	/^(?:tutorial|which-call|deployment|design|glossary|errors|packages|guide\/.*|cookbook\/.*)\.md$/;
+	/^(?:tutorial|which-call|deployment|design|glossary|errors(?:\/.*)?|packages|guide\/.*|cookbook\/.*)\.md$/;
 
 function fullOf(pages: readonly SitePage[], description: string): string {
 	const chosen = groupsOf(pages).flatMap((group) => group.pages.filter(({ path }) => inFull.test(path)));

@@ -11,7 +11,12 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"architecture, guarantees, event sourcing, how it works, internals, journal format, exactly once",
 	],
 	["glossary", "terms, vocabulary, definitions"],
-	["errors", "error codes, exceptions, warnings, troubleshooting"],
+	["errors", "error codes, exceptions, error handling, try catch, HoldfastError, warnings, troubleshooting"],
+	["errors/agents", "model errors, tool errors, error codes"],
+	["errors/sessions", "session errors, journal errors, error codes"],
+	["errors/http", "HTTP errors, status codes, 401, 409, 429, error codes"],
+	["errors/runner", "runner errors, connector errors, prompt errors, error codes"],
+	["errors/projects", "project errors, thread errors, error codes"],
 	["packages", "npm packages, which package, modules"],
 	["guide/agent-api", "createSession, execute, streaming tokens, text deltas, events, chunks"],
 	[
