@@ -1,5 +1,6 @@
 // The diagrams of the guides, by file name in docs/images.
 import { arrow, box, line, type Part, picture, text } from "./draw.ts";
+import { codeMode, workflowReplay } from "./replay-diagrams.ts";
 
 /** Draws the steps of a run at a crash, from top to bottom: where the process dies, and how the next one continues. */
 function crashRow(y: number, [policy, does, why]: readonly [string, string, string]): Part {
@@ -375,5 +376,7 @@ export const diagrams: ReadonlyMap<string, string> = new Map([
 	["sub-agents", subAgents],
 	["hosts", hosts],
 	["ordering", ordering],
+	["workflow-replay", workflowReplay],
+	["code-mode", codeMode],
 	["kill-9", terminalPicture()],
 ]);
