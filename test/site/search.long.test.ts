@@ -15,7 +15,7 @@ async function loadIndex(): Promise<MiniSearch> {
 	return MiniSearch.loadJSON(json, { ...indexOptions, searchOptions } as never);
 }
 
-/** Questions, and the pages one of which is among the first three hits. */
+/** Queries, and the pages one of which is among the first three hits. */
 const questions: readonly (readonly [question: string, ...pages: string[]])[] = [
 	["human in the loop", "cookbook/human-in-the-loop", "guide/remote-tools"],
 	["approval", "cookbook/human-in-the-loop", "guide/remote-tools"],
@@ -94,6 +94,35 @@ const questions: readonly (readonly [question: string, ...pages: string[]])[] = 
 	["dashboard", "guide/inspector"],
 	["sqliteHost", "api/holdfast-sqlite"],
 	["createSubAgentTool", "api/holdfast/create-sub-agent-tool", "guide/sub-agents"],
+	["workflow", "guide/workflows"],
+	["saga", "guide/workflows"],
+	["compensating transaction", "guide/workflows"],
+	["temporal alternative", "guide/comparison", "guide/workflows"],
+	["sleep for days", "guide/workflows"],
+	["code mode", "guide/code-mode"],
+	["programmatic tool calling", "guide/code-mode"],
+	["agent skills", "guide/skills", "cookbook/skills"],
+	["SKILL.md", "guide/skills", "cookbook/skills"],
+	["tool search", "guide/tool-search", "cookbook/many-tools"],
+	["too many tools", "cookbook/many-tools", "guide/tool-search"],
+	["prompt caching", "guide/context"],
+	["cache hit rate", "guide/context"],
+	["cancel", "cookbook/stop-and-steer", "guide/workflows"],
+	["abort signal", "cookbook/stop-and-steer"],
+	["resume", "guide/crash-safety", "guide/watching", "guide/sessions"],
+	["replay", "guide/runner", "guide/workflows", "guide/inspector"],
+	["budget", "cookbook/rate-limits-and-budgets"],
+	["max steps", "guide/strategies", "guide/agent-api"],
+	["infinite loop", "guide/strategies", "cookbook/rate-limits-and-budgets"],
+	["system prompt", "guide/models", "guide/prompts"],
+	["tool output too long", "guide/large-results", "cookbook/large-tool-results"],
+	["switch model mid run", "guide/steps"],
+	["error handling", "errors"],
+	["session_busy", "guide/session-order", "errors"],
+	["edit message", "guide/session-history"],
+	["memory leak", "guide/performance"],
+	["streaming tool output", "guide/tools"],
+	["audit log", "guide/runner"],
 ];
 
 test("each query that people use has its page among the first three hits", async () => {
@@ -109,5 +138,5 @@ test("each query that people use has its page among the first three hits", async
 		return isFound ? [] : [`${question}: ${found.join(", ")}`];
 	});
 	expect(missed).toEqual([]);
-	expect(questions.length).toBeGreaterThanOrEqual(60);
+	expect(questions.length).toBeGreaterThanOrEqual(100);
 });
