@@ -101,5 +101,5 @@ export async function expectMadeOnce(project: LampProject, moment: string): Prom
 	const { code, stdout } = await run(["resume", "s"], { folder: project.folder });
 	expect([code, project.lamp(), project.isClean()]).toEqual([0, green.replace("green", "green green"), true]);
 	expect(stdout).not.toContain("needs approval");
-	expect(project.lastMessages()).toMatch(/is now as it was approved|1 place replaced/);
+	expect(project.lastMessages()).toMatch(/now matches the approved version|1 place replaced/);
 }
