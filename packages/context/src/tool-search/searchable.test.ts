@@ -161,7 +161,7 @@ describe("searchable()", () => {
 		["empty name", () => searchable(catalog, { name: "" }), "invalid_option", /non-empty/],
 		["wrong limit", () => searchable(catalog, { limit: 0 }), "invalid_option", /from 1 to 50/],
 		["no list", () => searchable(catalog, { always: "git_status" as never }), "invalid_option", /list/],
-		["promise", () => searchable(Promise.resolve([]) as never), "invalid_tool", /Await/],
+		["promise", () => searchable(Promise.resolve([]) as never), "invalid_tool", /await/],
 		["not a tool", () => searchable([5 as never]), "invalid_tool", /"0"/],
 		[
 			"two of one name",

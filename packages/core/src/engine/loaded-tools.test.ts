@@ -214,9 +214,9 @@ test("`loadedBy` is rejected where it would have no effect", () => {
 	const made = (options: Partial<AgentOptions>) => () => new Agent({ model, tools: tools(), ...options });
 	expect(made({ execution: own as never })).toThrow(/loadedBy/);
 	expect(made({ tools: [anyTool("a", () => 1, { loadedBy: "load" })] })).toThrow(
-		/is loaded by "load", which is no tool/,
+		/is loaded by "load", which is not a tool/,
 	);
-	expect(made({ tools: [{ ...load, loadedBy: "load" }] })).toThrow(/is loaded by "load", which is no tool/);
+	expect(made({ tools: [{ ...load, loadedBy: "load" }] })).toThrow(/is loaded by "load", which is not a tool/);
 	expect(made({ tools: [anyTool("a", () => 1, { loadedBy: 5 as never })] })).toThrow(
 		/not the name of a tool/,
 	);

@@ -47,7 +47,7 @@ describe("a tool of a list", () => {
 
 	test.each([
 		["has no name", { name: "", inputSchema: plain }, /"number 1 of its list".*no name/],
-		["is no object", "tool", /"number 1 of its list".*no object/],
+		["is no object", "tool", /"number 1 of its list".*not an object/],
 		["takes a text", { name: "odd", inputSchema: { type: "string" } }, /"odd".*type "string"/],
 	])(
 		"that %s is omitted with a warning that names it and the reason, and the others stay",
