@@ -32,7 +32,7 @@ describe("arguments of waiting calls", () => {
 		const outcome = await run(`for (;;) wait(${given})`, { globals: { wait }, memoryLimitBytes: 8 * MiB });
 		expect(outcome).toMatchObject({
 			status: "memory",
-			error: { message: expect.stringMatching(/calls that wait/) },
+			error: { message: expect.stringMatching(/waiting calls/) },
 		});
 		expect(held.length).toBeLessThan(1_000);
 	});

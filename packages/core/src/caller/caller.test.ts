@@ -19,12 +19,12 @@ test("an invalid caller is rejected with what is wrong with it", () => {
 	const circular: Record<string, unknown> = {};
 	circular.self = circular;
 	for (const [given, what] of [
-		[undefined, "no object"],
-		["t", "no object"],
+		[undefined, "not an object"],
+		["t", "not an object"],
 		[{ tenant: "" }, "`tenant`"],
 		[{ user: 7 }, "`user`"],
 		[{ user: "u".repeat(1_001) }, "`user`"],
-		[{ claims: ["x"] }, "`claims` that are no object"],
+		[{ claims: ["x"] }, "`claims` that are not an object"],
 		[{ claims: circular }, "JSON"],
 		[{ claims: { id: 7n } }, "JSON"],
 		[{ claims: { text: "x".repeat(16 * 1024) } }, "the limit is 16384"],

@@ -20,7 +20,7 @@ const mostClaims = 16 * 1024;
  * @throws HoldfastError `invalid_caller` naming the problem.
  */
 export function readCaller(given: unknown): Caller {
-	if (!isRecord(given)) throw invalidCaller("is no object");
+	if (!isRecord(given)) throw invalidCaller("is not an object");
 	const { tenant, user, claims } = given;
 	return Object.freeze({
 		...readName("tenant", tenant),

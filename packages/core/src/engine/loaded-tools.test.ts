@@ -216,7 +216,9 @@ test("`loadedBy` is rejected where it would have no effect", () => {
 	expect(made({ tools: [anyTool("a", () => 1, { loadedBy: "load" })] })).toThrow(
 		/is loaded by "load", which is not a tool/,
 	);
-	expect(made({ tools: [{ ...load, loadedBy: "load" }] })).toThrow(/is loaded by "load", which is not a tool/);
+	expect(made({ tools: [{ ...load, loadedBy: "load" }] })).toThrow(
+		/is loaded by "load", which is not a tool/,
+	);
 	expect(made({ tools: [anyTool("a", () => 1, { loadedBy: 5 as never })] })).toThrow(
 		/not the name of a tool/,
 	);

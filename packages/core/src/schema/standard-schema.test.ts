@@ -62,7 +62,7 @@ test("a schema that cannot be converted to JSON Schema explains what to do", () 
 	expect(() => toJsonSchema(bare)).toThrow(
 		expect.objectContaining({
 			code: "schema_not_convertible",
-			message: expect.stringMatching(/homemade.*`parameters` beside/s),
+			message: expect.stringMatching(/homemade.*`parameters`: the first/s),
 		}),
 	);
 	expect(() => toJsonSchema(z.object({ when: z.date() }))).toThrow(

@@ -33,7 +33,7 @@ describe("an agent in `subagents`", () => {
 	test("needs a name that is valid as a tool name, of at most 64 characters [SES-051]", () => {
 		const refuse = (name: string): string => refusal(() => family([], [helper(name, [])]));
 		for (const name of ["Upper", "1st", "a b", "a.b", "a/b", "ä", `a${"b".repeat(52)}`]) {
-			expect(refuse(name)).toContain(`"${name}", which makes no tool name`);
+			expect(refuse(name)).toContain(`"${name}", which is not valid in a tool name`);
 		}
 		expect(family([], [helper(`a${"b".repeat(51)}`, [])]).parent).toBeInstanceOf(Agent);
 	});

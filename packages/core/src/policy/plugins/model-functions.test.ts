@@ -49,6 +49,6 @@ describe("plugins of an agent whose model is a function", () => {
 
 	test("cannot give it tools: that is a TypeError", async () => {
 		const created = Agent.create({ model: () => [], plugins: [memory()] });
-		await expect(created).rejects.toThrow(/tools of its own/);
+		await expect(created).rejects.toThrow(/which has its own/);
 	});
 });
