@@ -1,7 +1,7 @@
 // The tool calls of code that carries out a run itself: one round at a time, to which calls are added while others are
 // open (keeps I3, I8). The round runs alongside other work of the code; only the code decides when the run is left.
 import { type ToolCall, UPPError } from "@holdfast/upp";
-import type { Fact, PendingWait, ToolsRequested } from "../facts/index.ts";
+import { type Fact, type PendingWait, type ToolsRequested, waitOf } from "../facts/index.ts";
 import { settledFact, subagentCancelled } from "./call-facts.ts";
 import { CallIds } from "./call-ids.ts";
 import { cutShort, roundName } from "./carry-out-calls.ts";
@@ -111,9 +111,10 @@ export class CodeRound {
 	 * Leaves the run to outside answers, and to the wait of the code if it has one. Returns if the inbox already has
 	 * something for the run.
 	 */
-	async leave(wait: PendingWait | undefined): Promise<void> {
+	async leave(given: PendingWait | undefined): Promise<void> {
 		const run = this.#run;
 		const left = this.#round?.waiting ?? { calls: [] };
+		const wait = given && sooner(given, waitOf(left));
 		const waiting = { kind: "waiting", step: stepOf(run), ...left, ...(wait && { wait }) } as const;
 		if (run.stopReason !== undefined) throw new Waits([waiting]);
 		const round = this.#round;
@@ -142,4 +143,10 @@ export class CodeRound {
 		await commit(this.#run, round.close("cancelled", unneeded));
 		this.#ends.abort(new UPPError(unneeded, "CANCELLED", "holdfast", "llm"));
 	}
+}
+
+/** The wait of the code, or that of a sub-agent if it ends first. */
+function sooner(own: PendingWait, below: PendingWait | undefined): PendingWait {
+	const { until = Number.POSITIVE_INFINITY } = own;
+	return below?.until !== undefined && below.until < until ? { tag: below.tag, until: below.until } : own;
 }

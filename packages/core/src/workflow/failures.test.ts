@@ -129,7 +129,18 @@ describe("a workflow that fails", () => {
 		for (const [name, code] of Object.entries(output as Record<string, string>))
 			expect([name, code]).toEqual([name, expect.stringMatching(/^invalid_(argument|option)$/)]);
 		expect(() => workflow({} as never, async () => 1)).toThrow(/`name`/);
-		expect(() => workflow({ name: "a", model: 1 } as never, async () => 1)).toThrow(/model/);
+		for (const option of [
+			"model",
+			"temperature",
+			"params",
+			"instructions",
+			"maxSteps",
+			"plugins",
+			"modelRetries",
+		])
+			expect(() => workflow({ name: "a", [option]: 1 } as never, async () => 1)).toThrow(
+				expect.objectContaining({ code: "invalid_option", message: expect.stringContaining(option) }),
+			);
 		for (const [option, value] of [
 			["input", 5],
 			["output", null],
@@ -146,6 +157,13 @@ describe("a workflow that fails", () => {
 		const { session } = refused.session("s");
 		for (const sent of ["steer", "send", "start"] as const)
 			await expect(session[sent]('{"event":"late"}')).rejects.toMatchObject({ code: "workflow_not_running" });
+	});
+
+	test("refuses middleware whose stages have no effect", async () => {
+		const middleware = [{ name: "steps", begin: () => ({ stepAfter: () => {} }) }];
+		const refused = workflow({ name: "refused", middleware: middleware as never }, () => 1);
+		const { error } = await (await refused.session("s").send(undefined)).result();
+		expect(error).toMatchObject({ code: "invalid_option", message: expect.stringContaining("stepAfter") });
 	});
 
 	test("times out a step, aborts its signal, and retries it only if that is safe", async () => {

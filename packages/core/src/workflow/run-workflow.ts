@@ -69,6 +69,7 @@ async function runCode(run: Run, workflow: WorkflowCode, kept: KeptInProcess): P
 		},
 	};
 	const running = { name, warn: run.agent.warn, seen: kept.seen };
+	refuseSteps(run, name);
 	let carried: CarriedOut;
 	do {
 		const input = await inputOf(run, workflow);
@@ -93,6 +94,15 @@ async function runCode(run: Run, workflow: WorkflowCode, kept: KeptInProcess): P
 	await commit(
 		run,
 		value === undefined ? [decided] : [saidAtTheEnd(run, text as string, finalOutputTag), decided],
+	);
+}
+
+/** The code has no steps of an agent, so these stages would never be called. */
+function refuseSteps({ interceptors: { stepBefore, stepAfter } }: Run, name: string): void {
+	if ((stepBefore ?? stepAfter) === undefined) return;
+	throw new HoldfastError(
+		"invalid_option",
+		`The \`middleware\` of the workflow ${JSON.stringify(name)} has a stage \`stepBefore\` or \`stepAfter\`, which has no effect: the code of a workflow has no steps of an agent. Remove it, or use it in the agents that the workflow calls.`,
 	);
 }
 

@@ -116,13 +116,16 @@ export class Workflow<Input = unknown, Output = unknown> {
 	}
 
 	/**
-	 * Returns the same workflow with another host or other ports, for example for a test.
+	 * Returns the same workflow, and its child workflows, with another host or other ports, for example for a test.
 	 * @throws HoldfastError `invalid_option` for an option that cannot be replaced.
 	 */
 	withOptions(options: Pick<WorkflowOptions, "host" | "ports">): Workflow<Input, Output> {
 		checkOptionNames(options, replaceable, { of: "withOptions()" });
 		const [given, run] = this.#given;
-		return new Workflow<Input, Output>({ ...given, ...options }, run);
+		const { workflows } = given;
+		const children = (workflows as readonly Workflow[] | undefined)?.map((each) => each.withOptions(options));
+		const all = { ...given, ...options, ...(children === undefined ? {} : { workflows: children }) };
+		return new Workflow<Input, Output>(all, run);
 	}
 
 	/** Continues the runs that dead processes left: see `Agent.recover`. Resolves when they have ended or wait. */

@@ -1,5 +1,6 @@
 import { workflow } from "holdfast/workflow";
 import { expect, test } from "vitest";
+import { scriptedModel } from "../model/index.ts";
 import { runWorkflow } from "./run-workflow.ts";
 
 const days = 24 * 60 * 60_000;
@@ -62,4 +63,32 @@ test("a step that hangs times out, and missing events are reported", async () =>
 		code: "workflow_waits",
 		message: expect.stringMatching(/Where to/),
 	});
+});
+
+test("models, children, logs, state and further rounds run in a test, with children's waits skipped too", async () => {
+	const remind = workflow({ name: "remind" }, async (flow, { of }: { of: string }) => {
+		await flow.sleep("10 days");
+		return (await flow.approve(`remind of ${of}`)) ? `reminded of ${of}` : "not reminded";
+	});
+	const trial = workflow(
+		{ name: "trial", workflows: [remind] },
+		async (flow, round: number): Promise<unknown> => {
+			const said = await flow.model(scriptedModel(["Welcome."]), "Greet.");
+			await flow.log("round", { round });
+			await flow.state({ round });
+			const spawned = flow.spawn(remind, { of: said });
+			const event = await flow.event<string>("reply", { timeout: "2 days" });
+			const reminded = await spawned.result();
+			return round === 1 ? flow.continueAsNew(2) : { said, event, reminded };
+		},
+	);
+	const options = { events: [{ event: "reply", payload: "Yes!" }], answer: () => true };
+	const expected = { said: "Welcome.", event: undefined, reminded: "reminded of Welcome." };
+	const { output, appends, elapsedMs } = await runWorkflow(trial, 1, options);
+	expect(output).toEqual(JSON.parse(JSON.stringify(expected)));
+	expect(elapsedMs).toBeGreaterThanOrEqual(20 * days);
+	for (const at of [3, 7, 11, 15, 19, 23].filter((each) => each <= appends))
+		expect(await runWorkflow(trial, 1, { ...options, crash: { at, when: "after" } })).toMatchObject({
+			output,
+		});
 });
