@@ -44,3 +44,4 @@ export { ChildWaits, CommitFailed, Parks, Stopped, stopReasonOf, Waits } from ".
 export { executionTrace, isSubagentEvent, TraceCollector } from "./subagent-events.ts";
 export { type AskedSystem, askSystem, type SystemRequest } from "./system-request.ts";
 export { type AgentStreamEvent, joinDeltas, uapProjection } from "./uap-events.ts";
+export { isTooLarge } from "./unwritable.ts";

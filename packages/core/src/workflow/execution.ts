@@ -8,6 +8,7 @@ import type { HoldfastError } from "@holdfast/upp";
 import { CodeRound, commit, Parks, type Run, Stopped, Waits, waitStep } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
 import { type Branch, branchOf, type CodeProgress, type NewCall, Replayer } from "../replayer/index.ts";
+import { commitEnded } from "./commit-ended.ts";
 import { diverged, leftOpen, openChildren, parks, stuck } from "./execution-errors.ts";
 import type { ContinueCall, FlowCall, StepCall } from "./flow-call.ts";
 import type { ModelWorks } from "./model-work.ts";
@@ -113,7 +114,11 @@ export class Execution {
 		this.#calls.check();
 		if (run.inputs.any) await run.inputs.take("step-end");
 		if (this.#finished.length > 0)
-			await this.#commitEnded(this.#finished.splice(0).map((each) => this.#ended(each)));
+			await commitEnded(
+				run,
+				this.#finished.splice(0).map((each) => this.#ended(each)),
+				this.#calls.isOpen || this.#waits.awaitsEvent,
+			);
 		this.#takeRecords();
 		const due = this.#waits.settled(run.agent.ports.clock.now());
 		if (due.facts.length > 0) await this.#commit(due.facts);
@@ -370,16 +375,6 @@ export class Execution {
 			({ attempted }) => attempted !== "again" && attempted.error === undefined,
 		);
 		if (done.length > 0) await this.#commit(done.map((each) => this.#ended(each)));
-	}
-
-	/** Commits the ends of steps. Takes what other processes have accepted for the run, if the code waits for it. */
-	async #commitEnded(facts: readonly Fact[]): Promise<void> {
-		const run = this.#run;
-		if (!this.#calls.isOpen && !this.#waits.awaitsEvent) return this.#commit(facts);
-		if (await run.commit(facts, { onlyIfNothingWaits: true })) return;
-		await run.answers?.take(run, undefined);
-		await run.inputs.fetch();
-		await this.#commit(facts);
 	}
 
 	async #commit(facts: readonly Fact[]): Promise<void> {

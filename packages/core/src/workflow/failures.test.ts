@@ -1,5 +1,6 @@
 // Workflows that fail, and what they undo, refuse and report.
 import { manualTime } from "@holdfast/testing";
+import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { DyingStore } from "../../../../test/shared/dying-host.fixture.ts";
@@ -157,6 +158,32 @@ describe("a workflow that fails", () => {
 		const { session } = refused.session("s");
 		for (const sent of ["steer", "send", "start"] as const)
 			await expect(session[sent]('{"event":"late"}')).rejects.toMatchObject({ code: "workflow_not_running" });
+	});
+
+	test("receives an error if the store refuses a result because of its size", async () => {
+		const host = memoryHost();
+		const { acquire } = host.journal;
+		host.journal.acquire = async (...given) => {
+			const acquired = await acquire.apply(host.journal, given);
+			if (!acquired.ok) return acquired;
+			const { lease } = acquired;
+			const append = lease.append.bind(lease);
+			lease.append = (batch) => {
+				if (JSON.stringify(batch.facts).length > 5_000)
+					throw new HoldfastError("value_too_large", "Too large.");
+				return append(batch);
+			};
+			return acquired;
+		};
+		const large = workflow({ name: "large", host }, async (flow) => {
+			const steps = [flow.step("large", () => "x".repeat(6_000)), flow.step("small", () => 1)];
+			const [one, two] = await Promise.allSettled(steps);
+			return [one, two].map((each) => (each?.status === "rejected" ? each.reason.message : each?.value));
+		});
+		expect((await (await large.session("s").send(undefined)).result()).output).toEqual([
+			expect.stringMatching(/The result of the step "large#1" was not stored: Too large\./),
+			1,
+		]);
 	});
 
 	test("refuses middleware whose stages have no effect", async () => {
