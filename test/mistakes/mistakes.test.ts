@@ -84,12 +84,12 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 		'Write `{ type: "object", properties: {…} }`.',
 	],
 	[
-		"An `output` that is no schema",
+		"An `output` that is not a schema",
 		made({ output: "json" }),
 		"a Standard Schema such as zod's, or JSON Schema.",
 	],
 	["A middleware that was not called", made({ middleware: [logging] }), "call it: `logging()`."],
-	["A host that was not made", made({ host: sqliteHost }), "call it: `sqliteHost(…)`."],
+	["A host that was not created", made({ host: sqliteHost }), "call it: `sqliteHost(…)`."],
 	[
 		"A path as host",
 		made({ host: "./holdfast.db" }),

@@ -88,7 +88,7 @@ const batchBytes = 4 * 1024 * 1024;
 export const laneCount = 2;
 const conflictsAtMost = 20;
 
-/** A write of a batch as it was sent. */
+/** A write of a batch in the form that was sent. */
 interface Sent {
 	readonly write: Write;
 	/** Text of its operation; undefined if it is plain. */

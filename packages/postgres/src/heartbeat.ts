@@ -1,5 +1,5 @@
 // The heartbeat of a worker: a thread with a separate connection, so that the worker keeps its leases while its main
-// thread is blocked for a minute. The main thread beats until the thread does, or if the thread cannot.
+// thread is blocked for a minute. The main thread sends heartbeats until the heartbeat thread runs, or if that thread cannot run.
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 

@@ -9,7 +9,7 @@ const shapes: readonly (readonly [first: string, rest: string])[] = [
 	["3", "\\d{3}[ -]\\d{6}[ -]\\d{4}"],
 	["\\+", "[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}"],
 ];
-/** The same for numbers of which a single group is not a number by itself. */
+/** The same for numbers whose single groups are not numbers by themselves. */
 const groups: typeof shapes = [
 	["0", "0[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}|\\d(?:[ .\\-/)\\u00a0]{0,3}\\d){7}"],
 	["1", "[ .-](?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d[ .-])[2-9]\\d\\d[ .-]\\d{4}|[3-9]\\d[ -]\\d{4}[ -]\\d{4}"],

@@ -308,7 +308,7 @@ export class GuestRun {
 	}
 
 	#describe(value: JSValueHandle): Failure {
-		// Describing an error takes memory, of which none may be left.
+		// Describing an error needs memory, and none may be left.
 		this.#machine.limitMemory(this.#order.memoryLimitBytes + 1024 * 1024);
 		try {
 			const text = this.#machine.call("describe", value).toString();

@@ -44,7 +44,7 @@ export class SessionUpdates {
 
 	/** Returns the updates of a history, oldest first. */
 	*ofHistory(messages: readonly Message[]): Generator<SessionUpdate> {
-		// An editor that loads a session anew has forgotten its calls.
+		// An editor that loads a session again no longer has its calls.
 		this.#known.clear();
 		for (const message of messages as readonly AnyMessage[]) {
 			if (message.type === "user")

@@ -43,7 +43,7 @@ export async function askToApprove(
 	}
 }
 
-/** Returns the edited arguments; undefined if there is no answer. A single text is edited as it is, the rest as JSON. */
+/** Returns the edited arguments; undefined if there is no answer. A single text is edited directly, other arguments as JSON. */
 async function edit(given: Input, ask: Ask, note: (text: string) => void): Promise<Input | undefined> {
 	const [only, ...others] = Object.entries(given);
 	const isText = only !== undefined && others.length === 0 && typeof only[1] === "string";

@@ -137,7 +137,7 @@ export class Conversation {
 		}).finally(() => this.#rest());
 	}
 
-	/** Runs a command of the user; the next message tells the model about it. The current run must have ended. */
+	/** Runs a command of the user; the next message contains its output. The current run must have ended. */
 	async runCommand(command: string): Promise<void> {
 		const { transcript } = this;
 		const ending = new AbortController();

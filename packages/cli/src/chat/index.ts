@@ -96,7 +96,7 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 	}
 }
 
-/** Runs a command of the user. In a pipe, nobody can approve it. */
+/** Runs a command of the user. In a pipe, no one can approve it. */
 async function runOwn(conversation: Conversation, command: string, isTyped: boolean): Promise<void> {
 	const { transcript, isBusy } = conversation;
 	if (!isTyped)

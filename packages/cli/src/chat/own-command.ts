@@ -1,4 +1,4 @@
-/** Commands that the user runs with `!`. The next message tells the model what they printed. */
+/** Commands that the user runs with `!`. The next message contains their output. */
 import { oneLine } from "../terminal/index.ts";
 import { commandReport, isAllowed, runCommand } from "../tools/index.ts";
 import type { Setup } from "../work/index.ts";

@@ -27,7 +27,7 @@ export class RunView {
 	);
 	/** Whether the current answer was streamed. */
 	#isStreamed = false;
-	/** What the model thought since `since`, in milliseconds of the process. */
+	/** The model's reasoning since `since`, in milliseconds of the process. */
 	#thought = { text: "", since: 0 };
 
 	constructor(transcript: Transcript) {

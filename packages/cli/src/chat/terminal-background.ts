@@ -16,7 +16,7 @@ export interface AskedTerminal {
 	readonly output: { write(text: string): unknown };
 }
 
-/** Returns the theme for the terminal's background; undefined if it does not answer. Keys typed meanwhile are not lost. */
+/** Returns the theme for the terminal's background; undefined if it does not answer. Keys typed in the meantime are not lost. */
 export async function askForTheme(
 	{ input, output }: AskedTerminal,
 	answerMs: number = ANSWER_MS,

@@ -24,7 +24,7 @@ const subjects: Readonly<Record<string, string>> = {
 const FEWEST = 3;
 const NAMED = 3;
 
-/** Writes a line; the outcome says how to mark it. */
+/** Writes a line; the outcome determines its mark. */
 export type WriteCall = (text: string, outcome: ToolEnd["outcome"]) => void;
 
 /** Creates the lines of one run. `flush` writes the lookups that are kept back: call it before any other output. */

@@ -23,7 +23,7 @@ export interface Proposal {
 /** Characters of a title. */
 const titleLength = 120;
 
-/** Whether a title shows a text as it is. */
+/** Whether a title shows a text unchanged. */
 function isWhole(text: string): boolean {
 	return oneLine(text, titleLength) === text;
 }

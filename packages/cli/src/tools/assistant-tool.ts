@@ -39,7 +39,7 @@ export interface AssistantTool {
 	run(params: Record<string, unknown>, context?: AssistantToolContext): Promise<string>;
 }
 
-/** A request that a tool rejects; the message tells the model what to do. */
+/** A request that a tool rejects; the message explains to the model what to do. */
 export class ToolRefusal extends Error {
 	readonly code: string;
 

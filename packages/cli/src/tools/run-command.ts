@@ -96,7 +96,7 @@ export async function runCommand(command: string, options: CommandOptions): Prom
 		live?.end();
 		signal?.removeEventListener("abort", cancel);
 		process.off("exit", leave);
-		// What the command left running in the background ends with it.
+		// Background processes of the command end with it.
 		leave();
 		release();
 		for (const stream of [child.stdout, child.stderr]) stream.destroy();

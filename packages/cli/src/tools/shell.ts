@@ -41,7 +41,7 @@ export function createShell(
 			required: ["command"],
 			additionalProperties: false,
 		},
-		// Nobody knows whether a command that was cut off by a crash had its effect.
+		// It is unknown whether a command that was cut off by a crash had its effect.
 		retryPolicy: "manual-recovery",
 		maxModelCharacters: 40_000,
 		editableApproval: true,

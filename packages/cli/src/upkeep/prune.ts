@@ -11,7 +11,7 @@ export interface PruneOptions {
 	readonly removeBefore: number | undefined;
 	/** Runs that ended before this time are folded in the remaining sessions. */
 	readonly foldBefore: number | undefined;
-	/** This many of the last changed sessions stay, whatever their age. */
+	/** This many of the last changed sessions stay, regardless of their age. */
 	readonly keep: number;
 	/** `plan` only reports. */
 	readonly mode: "plan" | "do";

@@ -17,7 +17,7 @@ export function textOfResult(output: unknown): string | undefined {
 	return texts.length === 0 ? undefined : texts.join("\n\n");
 }
 
-/** Returns a result with another text. Its files remain, because the model must receive them as they are. */
+/** Returns a result with another text. Its files remain, because the model must receive them unchanged. */
 export function withText(output: unknown, text: string): unknown {
 	const files = isContent(output) ? output.filter(({ type }) => type !== "text") : [];
 	return files.length === 0 ? text : [{ type: "text", text }, ...files];

@@ -3,7 +3,7 @@
 /** Names that skills use for tools, mapped to the agent's own. */
 export type ToolNames = Readonly<Record<string, string | readonly string[]>>;
 
-/** Characters with which one shell command continues with another. */
+/** Characters that chain shell commands. */
 const continues = /[;&|<>`$\n\r\\(){}]/;
 
 /** Whether one of the patterns permits a call. */

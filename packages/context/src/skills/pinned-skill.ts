@@ -1,4 +1,4 @@
-// What a session remembers of a skill that it has loaded, so that a run continues with the text it began with.
+// The record of a skill that a session has loaded, so that a run continues with the text it started with.
 import type { SessionValues } from "holdfast/plugins";
 import { textOf } from "./folder-skill.ts";
 import { hashOf, type Skill } from "./skill.ts";

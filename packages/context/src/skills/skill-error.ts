@@ -1,7 +1,7 @@
 // The errors of a skill's text: each names the skill, the field and the remedy.
 import { HoldfastError } from "@holdfast/upp";
 
-/** What an error about a skill is about. */
+/** The subject of an error about a skill. */
 export interface SkillPlace {
 	/** The skill's name, or its folder if it has no valid name. */
 	readonly skill: string;

@@ -24,7 +24,7 @@ export interface SkillsOptions extends LoadSkillsOptions {
 	 * Default `never`.
 	 */
 	readonly reload?: "never" | "each-run";
-	/** Tools that the model may always call, whatever `allowed-tools` says. Default: `read_result` and `search_tools`. */
+	/** Tools that the model may always call, regardless of `allowed-tools` says. Default: `read_result` and `search_tools`. */
 	readonly alwaysAllowed?: readonly string[];
 }
 

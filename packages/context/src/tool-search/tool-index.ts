@@ -2,7 +2,7 @@
 // the text; it is built with the first search.
 import MiniSearch from "minisearch";
 
-/** What is searched of a tool. */
+/** The parts of a tool that are searched. */
 export interface FoundTool {
 	readonly name: string;
 	readonly description: string;

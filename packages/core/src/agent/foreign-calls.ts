@@ -1,4 +1,4 @@
-// Methods that other libraries' agents have, and properties of their streams. A program that uses one is told what to write.
+// Methods that other libraries' agents have, and properties of their streams. The error explains what to write instead.
 import { HoldfastTypeError } from "@holdfast/upp";
 
 const once =

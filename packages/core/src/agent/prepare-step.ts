@@ -1,4 +1,4 @@
-// The option `prepareStep`: changes to single model calls. What checks and converts them is loaded with the first call.
+// The option `prepareStep`: changes to single model calls. The code that checks and converts them is loaded with the first call.
 import { HoldfastError, isThenable, type System } from "@holdfast/upp";
 import type { EngineAgent, EngineModel, StepToPrepare } from "../engine/index.ts";
 import type { KnownTools, ToolSet } from "../tools/index.ts";
@@ -10,7 +10,7 @@ import type { AgentToolChoice } from "./tool-choice.ts";
 /** The tool names that the compiler knows; any other text is accepted too, for tools of plugins, sub-agents and MCP. */
 type ToolName<Tools> = KnownTools<Tools>["name"] | (string & Record<never, never>);
 
-/** The changes to one model call. What is left out, or undefined, stays as the agent has it. */
+/** The changes to one model call. Members that are absent or undefined keep the agent's value. */
 export interface StepChanges<Tools extends ToolSet = ToolSet> {
 	/**
 	 * A reference created by a provider, or an AI SDK model. The agent's `config` applies to it, but its `apiKey`,

@@ -202,7 +202,7 @@ export function sessionAgentOf(parts: SessionAgentParts): SessionAgent {
 			journal: host.journal,
 			...(capabilities === undefined ? {} : { capabilities }),
 			close,
-			// Known by then: whoever reads the data of a session has read the session first.
+			// It is known at that point, because the session is always read before its data.
 			get values() {
 				return placed().values;
 			},

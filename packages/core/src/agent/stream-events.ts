@@ -24,7 +24,7 @@ export class StreamEvents implements AsyncIterableIterator<AgentStreamEvent> {
 	readonly #project: (event: RunEvent) => void;
 	/** The last commit, while events are buffered. */
 	#last: CommittedFacts | undefined;
-	/** What is kept instead of events, with the function that rebuilds them. Set once the limit is reached. */
+	/** The data that is stored instead of events, with the function that rebuilds them. Set once the limit is reached. */
 	#rest:
 		| { readonly items: (CommittedFacts | Nested)[]; next: number; readonly fold: JournalFold }
 		| undefined;

@@ -72,7 +72,7 @@ function loadedNames(state: AgentState): readonly string[] {
 	return AgentState.partsOf(state).loadedTools;
 }
 
-/** The tools that a call can load. What it loads is recorded with its result. */
+/** The tools that a call can load. The names that it loads are recorded with its result. */
 export class Loader implements LoadableTools {
 	readonly tools: readonly ModelTool[];
 	readonly #loaded = new Set<string>();

@@ -16,7 +16,7 @@ export interface ReactOptions {
 }
 
 const defaultReasoningPrompt =
-	"Think about what to do next. Say what you know, what is missing and which action would help most. Do not act yet.";
+	"Think about what to do next. State what you know, what is missing and which action would help most. Do not act yet.";
 const actionPrompt = "Based on your reasoning, take action: call a tool, or give the final answer.";
 
 const reactNames = optionNames<ReactOptions>({ maxSteps: true, reasoningPrompt: true });

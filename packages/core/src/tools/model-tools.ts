@@ -4,7 +4,7 @@ import { normaliseTools } from "./normalise-tool.ts";
 import type { ToolSet } from "./types.ts";
 
 /**
- * Returns the name, the description and the JSON Schema of each tool, whatever form it was given in; and `provider`, if
+ * Returns the name, the description and the JSON Schema of each tool, in any of the accepted forms; and `provider`, if
  * the model's provider defines and runs it.
  *
  * @throws HoldfastError `duplicate_tool`, `invalid_tool`, `agent_is_not_a_tool`, `invalid_schema`,

@@ -122,7 +122,7 @@ export type ValidatedInput =
 export type ToolForm = "run" | "execute" | "ai-sdk" | "remote";
 
 /**
- * A tool in the engine's form, whatever form it was declared in.
+ * A tool in the engine's form, regardless of how it was declared.
  *
  * Created by `normaliseTool`; immutable; one per tool object.
  */

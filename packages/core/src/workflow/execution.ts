@@ -27,7 +27,7 @@ interface Finished extends StepAttempt {
 	readonly attempted: Attempted | "again";
 }
 
-/** What a process keeps of the runs of a workflow. */
+/** The data that a process keeps about a workflow's runs. */
 export interface KeptInProcess {
 	readonly suspended: SuspendedCodes;
 	readonly works: ModelWorks;
@@ -103,7 +103,7 @@ export class Execution {
 		} finally {
 			run.inputs.whenOffered = undefined;
 			run.signal.removeEventListener("abort", abort);
-			// Functions that are still running are of no use to a run that is left or has ended.
+			// A run that is left or has ended does not need functions that are still running.
 			this.#controller.abort(run.signal.reason);
 		}
 	}
@@ -192,7 +192,7 @@ export class Execution {
 		for (const call of open) this.#works.delete(this.#toolCallId(call.id));
 	}
 
-	/** Begins the code again. What the code does after the call does not count. */
+	/** Begins the code again. Later actions of the code have no effect. */
 	async #continueAsNew({ id, input }: NewCall<FlowCall>): Promise<CarriedOut> {
 		await this.#leaveOpen(this.#replayer.openCalls());
 		await this.#commit([noteOf.continued({ id, input: (input as ContinueCall).input })]);

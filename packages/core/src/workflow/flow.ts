@@ -1,4 +1,4 @@
-// What the code of a workflow calls: each method is a call on record.
+// The interface for the code of a workflow: each method is a recorded call.
 import { checkOptionNames, HoldfastTypeError } from "@holdfast/upp";
 import type { AgentOptions } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";
@@ -96,7 +96,7 @@ export class Flow {
 	}
 
 	/**
-	 * Waits for a duration. The run occupies no process meanwhile.
+	 * Waits for a duration. The run occupies no process in the meantime.
 	 *
 	 * Rejects with `invalid_argument` for an invalid duration.
 	 */

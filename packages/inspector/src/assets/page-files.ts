@@ -6,7 +6,7 @@ import { gzip } from "node:zlib";
 /** Name of a file of the page. */
 export type PageFile = "index.html" | "app.js" | "app.css" | "highlight.js" | "icon.svg";
 
-/** A file as it is sent. */
+/** A file in the form that is sent. */
 export interface SentFile {
 	readonly plain: Uint8Array<ArrayBuffer>;
 	readonly gzipped: Uint8Array<ArrayBuffer>;

@@ -2,7 +2,7 @@
 import type { Entry } from "holdfast/host";
 import { addLatency, joinLatencies, type Latencies } from "./latencies.ts";
 
-/** What activity is grouped by. `all` is one group with all answers. */
+/** The dimensions by which activity is grouped. `all` is one group with all answers. */
 export type GroupKind = "all" | "agent" | "model" | "tool";
 
 /** The activity of one agent, model or tool in one minute, or in many. */
@@ -23,7 +23,7 @@ export interface Group {
 	readonly latencies: Latencies;
 }
 
-/** What is grouped so far, and what the next entries continue. */
+/** The groups so far, which the next entries extend. */
 export interface Grouped {
 	readonly groups: ReadonlyMap<string, Group>;
 	/** Agent of the open run. */

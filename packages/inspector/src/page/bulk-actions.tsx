@@ -16,12 +16,12 @@ const questions: Readonly<Record<BulkAction, (sessions: string) => Question>> = 
 	release: (sessions) => ({
 		title: `Release ${sessions}?`,
 		warning:
-			"Runs that were parked, or whose process died, continue. Sessions without such a run stay as they are.",
+			"Runs that were parked, or whose process died, continue. Sessions without such a run do not change.",
 		confirm: "Release",
 	}),
 	interrupt: (sessions) => ({
 		title: `Interrupt ${sessions}?`,
-		warning: "Their current runs end as stopped. What they have done so far is kept.",
+		warning: "Their current runs end as stopped. Their work so far is kept.",
 		confirm: "Interrupt",
 	}),
 	delete: (sessions) => ({

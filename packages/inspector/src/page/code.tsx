@@ -18,7 +18,7 @@ function load(): Promise<void> {
 			highlight = module.highlight;
 		},
 		() => {
-			// The server was away: the next code tries again.
+			// The server was unavailable: the next code block tries again.
 			loading = undefined;
 		},
 	);

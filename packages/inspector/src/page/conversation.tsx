@@ -48,7 +48,7 @@ export function ConversationList(props: {
 	const current = seq === undefined ? undefined : said.findLastIndex((each) => each.seq <= seq);
 	const isLive = live !== undefined && (live.text !== "" || live.thinking !== "" || live.calls.length > 0);
 	const count = said.length + (isLive ? 1 : 0) + (wait === undefined ? 0 : 1);
-	// Sub-agents and the last failure are drawn with what is known of the session.
+	// Sub-agents and the last failure are drawn with the session's summary.
 	const { children = [], status } = store.info.value ?? {};
 	if (count === 0) return <p class="empty">No messages yet.</p>;
 	return (
@@ -155,7 +155,7 @@ export function Message(props: {
 	);
 }
 
-/** Repeats a failed run: here, or in a fork that leaves this session as it is. */
+/** Repeats a failed run: here, or in a fork that does not change this session. */
 function Retry(props: {
 	readonly of: Said;
 	readonly said: readonly Said[];

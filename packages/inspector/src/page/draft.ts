@@ -1,4 +1,4 @@
-// Text that was typed and not sent. It survives a change of the view, a reload, and a server that is away.
+// Text that was typed and not sent. It survives a change of the view, a reload, and an unavailable server.
 import { useState } from "preact/hooks";
 
 const prefix = "holdfast.inspector.draft.";

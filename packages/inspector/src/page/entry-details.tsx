@@ -101,7 +101,7 @@ export function WholeEntry(props: {
 	);
 }
 
-/** A model's request beside its reply. */
+/** A model's request next to its reply. */
 export function AnswerDetails({
 	of,
 	entry,

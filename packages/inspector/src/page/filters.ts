@@ -78,7 +78,7 @@ export function queryOf(filters: Filters): string {
 const open: ReadonlySet<string> = new Set(["running", "waiting", "parked", "interrupted", "queued"]);
 const needy: ReadonlySet<string> = new Set(["waiting", "parked", "interrupted"]);
 
-/** What is known of a session in addition to its line. */
+/** Data of a session in addition to its row. */
 export type Known = Omit<InspectedCounts, "sessionId">;
 
 /** Columns that show totals. */

@@ -11,7 +11,7 @@ export function formatCost(dollars: number): string {
 	return `$${dollars.toFixed(dollars >= 1 ? 2 : dollars >= 0.01 ? 3 : 5)}`;
 }
 
-/** Formats the cost of answers, some of which may have no known price. */
+/** Formats the cost of answers, which may include unknown prices. */
 export function formatPrice(cost: number, unpriced: number): string {
 	if (unpriced === 0) return formatCost(cost);
 	return cost === 0 ? "unknown" : `${formatCost(cost)} + ${formatCount(unpriced)} of unknown cost`;

@@ -7,12 +7,12 @@ import { useMemo } from "preact/hooks";
 import { Code } from "./code.tsx";
 import { Scrolls } from "./scrolls.tsx";
 
-/** Longer texts are shown as they are. */
+/** Longer texts are shown unformatted. */
 const mostCharacters = 200_000;
 /** Deeply nested quotes and lists, which take more than linear time and the whole stack to parse. */
 const tooDeep = /^(?:[ \t]*(?:>|(?:[*+-]|\d{1,9}[.)])[ \t])){12}/m;
 
-/** Splits a text into tokens; undefined if it is shown as it is. */
+/** Splits a text into tokens; undefined if it is shown unformatted. */
 export function tokensOf(text: string): readonly Token[] | undefined {
 	return text.length > mostCharacters || tooDeep.test(text) ? undefined : lexer(text);
 }

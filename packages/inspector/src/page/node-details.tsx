@@ -1,4 +1,4 @@
-// The details of a node of the trace: its input beside its output, its numbers, and what can be copied from it.
+// The details of a node of the trace: its input next to its output, its numbers, and the data to copy.
 import type { JSX } from "preact";
 import type { ShownEntry } from "../wire/index.ts";
 import { areThreads } from "./about.ts";

@@ -1,4 +1,4 @@
-// What an entry of the trace is about: a call with its input and output, a run with its end, an answer, or the entry alone.
+// The subject of an entry of the trace: a call with its input and output, a run with its end, an answer, or the entry alone.
 import type { ShownEntry } from "../wire/index.ts";
 
 export type TraceNode =

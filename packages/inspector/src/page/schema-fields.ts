@@ -8,11 +8,11 @@ export interface Field {
 	readonly isRequired: boolean;
 	readonly isWhole: boolean;
 	readonly description: string;
-	/** What it can be, if it is a choice. */
+	/** The choices, if there are any. */
 	readonly choices: readonly unknown[];
-	/** The value that there is; undefined if there is none. */
+	/** The current value; undefined if there is none. */
 	readonly given: unknown;
-	/** What it contains at first. */
+	/** The initial content. */
 	readonly text: string;
 }
 
@@ -66,7 +66,7 @@ function textOf(kind: Field["kind"], given: unknown): string {
 	return kind === "json" ? JSON.stringify(given, undefined, 2) : JSON.stringify(given);
 }
 
-/** Returns the text of a field: as it was typed, or else as it was at first. */
+/** Returns the text of a field: the typed text, or else the initial one. */
 export function textIn(texts: Readonly<Record<string, string>>, { name, text }: Field): string {
 	return ownMember(texts, name) ?? text;
 }

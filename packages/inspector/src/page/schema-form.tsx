@@ -9,7 +9,7 @@ export function Fields(props: {
 	readonly of: readonly Field[];
 	/** Name of the tool. */
 	readonly name: string;
-	/** What was typed, by the name of the field. */
+	/** The typed texts, by the name of the field. */
 	readonly texts: Texts;
 	/** Absent: the fields cannot be changed. */
 	readonly change?: (texts: Texts) => void;

@@ -33,7 +33,7 @@ function between(ids: readonly string[], from: string, to: string): readonly str
 /** An action on several sessions. */
 export type BulkAction = "release" | "interrupt" | "delete";
 
-/** What became of an action on one session. */
+/** The result of an action on one session. */
 export interface BulkResult {
 	readonly sessionId: string;
 	readonly state: "waiting" | "done" | "nothing" | "failed";
@@ -58,7 +58,7 @@ const does: Readonly<Record<BulkAction, (id: string) => Promise<Omit<BulkResult,
 /** How many requests are made at a time. */
 const atOnce = 4;
 
-/** Acts on each of the sessions, whatever happens to the others, and reports each result. */
+/** Acts on each of the sessions independently, and reports each result. */
 export async function actOnAll(
 	action: BulkAction,
 	ids: readonly string[],

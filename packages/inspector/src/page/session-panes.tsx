@@ -1,4 +1,4 @@
-// The conversation, with the trace and the details of its nodes beside it where the page is wide.
+// The conversation, with the trace and the details of its nodes next to it if the page is wide.
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";

@@ -33,7 +33,7 @@ const nothing: Live = { text: "", thinking: "", calls: [] };
 /** Milliseconds between two requests for a busy session. */
 const looksApartMs = 120;
 
-/** What the messages of a session are drawn with. */
+/** The data for drawing the messages of a session. */
 export type MessageSession = Pick<SessionStore, "sessionId" | "child" | "info">;
 
 export class SessionStore {

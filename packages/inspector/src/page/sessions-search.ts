@@ -17,14 +17,14 @@ export interface SearchState {
 	readonly state: "searching" | "done" | "paused" | "stopped" | "failed";
 	readonly searched: number;
 	readonly total: number;
-	/** Sessions of which only a part was searched. */
+	/** Sessions that were searched only in part. */
 	readonly cut: number;
 	readonly problem?: string;
 }
 
 /** The search for the words of the filters; undefined without one. */
 export const search = signal<SearchState | undefined>(undefined);
-/** What was found so far, by session. */
+/** The matches so far, by session. */
 export const foundTexts = signal<ReadonlyMap<string, FoundText>>(new Map());
 
 interface Answer {

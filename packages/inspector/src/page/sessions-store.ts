@@ -11,7 +11,7 @@ export const mostListed = 10_000;
 
 /** All sessions by id. */
 const sessions = signal<ReadonlyMap<string, InspectedSession>>(new Map());
-/** What is known of sessions in addition, by id. */
+/** Additional data of sessions, by id. */
 export const known = signal<ReadonlyMap<string, Known>>(new Map());
 export const isListed = signal(false);
 export const isCut = signal(false);

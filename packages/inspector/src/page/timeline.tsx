@@ -135,7 +135,7 @@ export function TraceTab(props: {
 	);
 }
 
-/** The trace of a session alone, such as beside another one. */
+/** The trace of a session alone, for example next to another one. */
 export function TimelineList({ of, label }: { readonly of: Timeline; readonly label: string }): JSX.Element {
 	const rows = traceRows(of);
 	return <TraceList of={rows} last={of.last} version={`${rows.length} ${of.last}`} label={label} />;

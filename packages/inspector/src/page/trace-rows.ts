@@ -74,7 +74,7 @@ function addRows(rows: TraceRow[], spans: readonly Span[], place: Place): void {
 			rows.push({ ...stepRow(spans, index, stepKey, base), child, within: inRun, depth: inRun.length });
 			inStep = [...inRun, stepKey];
 		}
-		// What has no step of its own, such as the end of a wait, belongs to the step under way.
+		// Entries without their own step, such as the end of a wait, belong to the current step.
 		const parents = isOwnRun ? within : inStep;
 		const found = span.callId === undefined ? undefined : childOf(span.callId, span.label);
 		rows.push({

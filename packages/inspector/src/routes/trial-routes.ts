@@ -52,7 +52,7 @@ export function trialRoutes(parts: RouteParts): readonly Route[] {
 			const state = await stateBefore(exchange, inspection, sessionId, { before: seq });
 			const messages = [...state.context, ...(input === undefined ? [] : [new UserMessage(input)])];
 			if (messages.length === 0) throw invalid("input", "is required: the conversation has no messages");
-			// What a function of the agent returns is on record.
+			// Return values of the agent's functions are recorded.
 			const system = trial.info.system === undefined ? state.system?.system : undefined;
 			const asked = trial.ask({ systemPrompt: system, ...given, messages, signal: until(exchange) });
 			const answer = await asked.catch((error: unknown) => {

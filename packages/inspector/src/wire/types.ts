@@ -1,7 +1,7 @@
 // The responses of the inspector's routes. All data is masked.
 import type { TokenUsage } from "@holdfast/upp";
 
-/** A journal entry as it is shown. */
+/** A journal entry in the form that is shown. */
 export interface ShownEntry {
 	readonly seq: number;
 	/** Milliseconds since the epoch. */

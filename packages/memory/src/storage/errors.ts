@@ -26,7 +26,7 @@ export function failed(place: string, cause: unknown): HoldfastError {
 	});
 }
 
-/** Creates the error for a record that the storage returns in a form that nobody wrote. */
+/** Creates the error for a record that the storage returns in an unknown form. */
 export function damaged(place: string, cause?: unknown): HoldfastError {
 	return new HoldfastError(
 		"RECORD_DAMAGED",

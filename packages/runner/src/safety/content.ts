@@ -4,7 +4,7 @@ import type { ContentMatcher } from "../contract/index.ts";
 /** Data nested deeper than this is not searched and counts as a match. */
 const deepest = 1_000;
 
-/** Whether a text matches. A pattern keeps no position between texts. */
+/** Whether a text matches. A pattern is reset between texts. */
 function matchesText(matcher: ContentMatcher, text: string): boolean {
 	if (typeof matcher === "string")
 		return matcher !== "" && text.toLowerCase().includes(matcher.toLowerCase());

@@ -37,7 +37,7 @@ export interface StoreAccess {
 	delete(key: string, seen?: Pick<SessionHead, "epoch" | "seq">): MaybePromise<void>;
 }
 
-/** The same over a synchronous store. */
+/** The same with a synchronous store. */
 export interface AccessAtOnce extends StoreAccess {
 	acquire(key: string, mode: "polite" | "seize"): AcquireResult;
 	append(lease: Lease, batch: Append): AppendResult;
