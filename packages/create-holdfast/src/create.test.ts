@@ -169,7 +169,7 @@ describe("create-holdfast", () => {
 
 	test.each([
 		[["a", "b"], 'It takes one folder, not "a" and "b".'],
-		[["a", "--template", "scirpt"], 'There is no template "scirpt". Take one of script,'],
+		[["a", "--template", "scirpt"], 'There is no template "scirpt". Choose one of script,'],
 		[["--tempalte", "script"], "Unknown option '--tempalte'"],
 		[[" "], "The folder has an empty name."],
 	])("%j is rejected: %s", async (argv, problem) => {
