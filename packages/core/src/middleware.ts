@@ -43,5 +43,6 @@ export {
 	summarize,
 } from "./policy/middleware/summarise.ts";
 export type { GivenModel } from "./policy/middleware/wrapped-model.ts";
+export { pinned } from "./policy/pinned.ts";
 export type { ChangedContext, PolicyRun } from "./policy/policy-run.ts";
 export type { RunMetadata } from "./policy/run-metadata.ts";

@@ -1,6 +1,6 @@
 /** The command `context`: prints what fills the context of a session's model, how much of it is cached, and advice. */
 
-import type { AnyMessage } from "@holdfast/upp";
+import { type AnyMessage, textOfSystem } from "@holdfast/upp";
 import { cacheReportOf, foldEntries } from "holdfast/host";
 import { contextLines, contextOf } from "../render/index.ts";
 import { type CommandIo, oneLine } from "../terminal/index.ts";
@@ -28,9 +28,10 @@ export async function showContext(
 				`There is no session "${command.session}" in ${shownDatabase(command.db)}. See: holdfast sessions.`,
 			);
 		const entries = await host.journal.read(key);
-		const messages = foldEntries(entries).context.toArray() as readonly AnyMessage[];
+		const { context: history, system } = foldEntries(entries);
+		const messages = history.toArray() as readonly AnyMessage[];
 		const shown = summarised(messages, await chatSummaryOf(host, key)) as readonly AnyMessage[];
-		const context = contextOf(messages, cacheReportOf(entries), shown);
+		const context = contextOf(messages, cacheReportOf(entries), shown, system && textOfSystem(system.system));
 		if (command.json) {
 			const { tokens, sections, cache, advice } = context;
 			io.stdout.write(`${JSON.stringify({ type: "context", tokens, sections, cache, advice })}\n`);

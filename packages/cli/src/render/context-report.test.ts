@@ -64,3 +64,32 @@ test("a summary takes the place of what it replaces, before and after the next a
 	expect(after.tokens).toBeGreaterThan(1_000);
 	expect(after.tokens).toBeLessThan(1_100);
 });
+
+test("recorded instructions, skills and pinned messages have sections of their own, with advice", () => {
+	const call = (id: string, toolName: string) => ({ toolCallId: id, toolName, arguments: {} });
+	const { sections, advice } = contextOf(
+		[
+			new UserMessage("Home by Sunday.", { metadata: { holdfast: { pinned: true } } }),
+			new AssistantMessage("", [call("a", "load_skill"), call("b", "look")]),
+			new ToolResultMessage([
+				{ toolCallId: "a", result: long },
+				{ toolCallId: "b", result: "seen" },
+			]),
+			new AssistantMessage("Done."),
+		],
+		report([{ inputTokens: 6_000, cachedTokens: 100 }]),
+		undefined,
+		"Be brief. ".repeat(20),
+	);
+	expect(sections.map(({ name }) => name)).toEqual([
+		"instructions",
+		"tools",
+		"pinned messages",
+		"answers",
+		"calls of tools",
+		"skills",
+		"results of tools",
+	]);
+	expect(sections[0]).toMatchObject({ tokens: 51, cached: 51 });
+	expect(advice).toEqual([expect.stringMatching(/^Skills fill more than half/)]);
+});

@@ -26,23 +26,26 @@ interface Context {
 
 /**
  * Returns the sections of a history, in the order in which they are first sent. `shown` are the messages that the model
- * receives, if a summary replaces some of them.
+ * receives, if a summary replaces some of them, and `system` are the instructions, if the journal has them.
  */
 export function contextOf(
 	messages: readonly AnyMessage[],
 	cache: CacheReport,
 	shown: readonly AnyMessage[] = messages,
+	system?: string,
 ): Context {
 	const last = cache.calls.at(-1);
-	const pieces = shown.flatMap(piecesOf);
+	const tools = toolNamesOf(messages);
+	const pieces = shown.flatMap((message) => piecesOf(message, tools));
 	// Without an answer since the summary, the last call still received what it replaces.
 	const counted = shown.some(isAssistantMessage) ? shown : messages;
 	const answered = counted.findLastIndex(isAssistantMessage);
-	const sent = counted.slice(0, Math.max(0, answered)).flatMap(piecesOf);
+	const sent = counted.slice(0, Math.max(0, answered)).flatMap((message) => piecesOf(message, tools));
 	const sentTokens = sum(sent.map(({ tokens }) => tokens));
-	// The journal holds neither instructions nor descriptions of tools: what the provider counts in excess is theirs.
+	// The journal does not contain the descriptions of tools, and the instructions only if a function returned them. What
+	// the provider counts in excess is theirs.
 	const head = last === undefined ? 0 : Math.max(0, last.inputTokens - sentTokens);
-	const all = [{ name: "instructions and tools", tokens: head }, ...pieces];
+	const all = [...headOf(head, system), ...pieces];
 	const sections = new Map<string, Section>();
 	let cached = last?.cachedTokens ?? 0;
 	for (const { name, tokens } of all) {
@@ -58,9 +61,42 @@ export function contextOf(
 	return { tokens, sections: found, cache, advice: adviceFor(found, tokens, cache) };
 }
 
-function piecesOf(message: AnyMessage): { readonly name: string; readonly tokens: number }[] {
-	if (isToolResultMessage(message)) return [{ name: "results of tools", tokens: estimated(message.results) }];
-	if (!isAssistantMessage(message)) return [{ name: "your messages", tokens: estimated(message.content) }];
+interface Piece {
+	readonly name: string;
+	readonly tokens: number;
+}
+
+/** Returns what precedes the history. */
+function headOf(tokens: number, system: string | undefined): readonly Piece[] {
+	if (system === undefined) return [{ name: "instructions and tools", tokens }];
+	const own = Math.min(tokens, estimated(system));
+	return [
+		{ name: "instructions", tokens: own },
+		{ name: "tools", tokens: tokens - own },
+	];
+}
+
+/** The names of the tools that made the calls, by the calls' ids. */
+type ToolNames = ReadonlyMap<string, string>;
+
+function toolNamesOf(messages: readonly AnyMessage[]): ToolNames {
+	const calls = messages.flatMap((message) => (isAssistantMessage(message) ? (message.toolCalls ?? []) : []));
+	return new Map(calls.map(({ toolCallId, toolName }) => [toolCallId, toolName]));
+}
+
+/** The tools of `skills()` in @holdfast/context. */
+const ofSkills: ReadonlySet<string> = new Set(["load_skill", "read_skill_file"]);
+
+function piecesOf(message: AnyMessage, tools: ToolNames): readonly Piece[] {
+	if (isToolResultMessage(message))
+		return message.results.map((result) => ({
+			name: ofSkills.has(tools.get(result.toolCallId) ?? "") ? "skills" : "results of tools",
+			tokens: estimated(result),
+		}));
+	if (!isAssistantMessage(message)) {
+		const isPinned = message.metadata?.holdfast?.pinned === true;
+		return [{ name: isPinned ? "pinned messages" : "your messages", tokens: estimated(message.content) }];
+	}
 	const { content, toolCalls = [] } = message as AssistantMessage;
 	return [
 		...(content.length === 0 ? [] : [{ name: "answers", tokens: estimated(content) }]),
@@ -93,16 +129,29 @@ const causes: Readonly<Record<CacheBreakReason, string>> = {
 /** A section with more than this share deserves attention. */
 const large = 0.5;
 
+/** By section. */
+const remedies: Readonly<Record<string, string>> = {
+	tools:
+		"Descriptions of tools fill more than half of the context. Give the agent fewer tools, or load them with searchable().",
+	instructions:
+		"Instructions fill more than half of the context. Move details into skills, which are loaded on demand.",
+	skills:
+		"Skills fill more than half of the context. Move details from SKILL.md into files that it refers to.",
+	"pinned messages":
+		"Pinned messages fill more than half of the context. Pin only what must never be summarised.",
+};
+
 function adviceFor(sections: readonly Section[], tokens: number, cache: CacheReport): string[] {
 	const advice: string[] = [];
 	const isLarge = (name: string): boolean =>
 		(sections.find((section) => section.name === name)?.tokens ?? 0) > large * tokens;
 	if (isLarge("results of tools"))
 		advice.push(
-			"Results of tools fill more than half of the context. Return less from the tools, or add the middleware pruneToolOutputs().",
+			"Tool results fill more than half of the context. Return less from the tools, or add the middleware pruneToolOutputs().",
 		);
 	if (isLarge("instructions and tools") && tokens > 10_000)
 		advice.push("Instructions and tools fill more than half of the context. Give the agent fewer tools.");
+	for (const [name, what] of Object.entries(remedies)) if (isLarge(name) && tokens > 5_000) advice.push(what);
 	const counts = new Map<CacheBreakReason, number>();
 	for (const { cacheBreak } of cache.calls)
 		for (const reason of cacheBreak?.reasons ?? []) counts.set(reason, (counts.get(reason) ?? 0) + 1);

@@ -86,9 +86,17 @@ export function hasOwnBreakpoint({ providerOptions }: SystemPart): boolean {
 	return (own?.cacheControl ?? own?.cache_control) !== undefined;
 }
 
+/** A run sends the same parts with each of its requests, so they are joined only once. */
+const texts = new WeakMap<readonly SystemPart[], string>();
+
 /** Returns a system prompt as one text. */
 export function textOfSystem(system: System): string {
-	return typeof system === "string" ? system : joined(system);
+	if (typeof system === "string") return system;
+	const known = texts.get(system);
+	if (known !== undefined) return known;
+	const text = joined(system);
+	texts.set(system, text);
+	return text;
 }
 
 function joined(parts: readonly SystemPart[]): string {

@@ -9,6 +9,7 @@ import {
 	optionNames,
 } from "@holdfast/upp";
 import type { Interceptor } from "../interceptor.ts";
+import { pinnedOf } from "../pinned.ts";
 import type { Middleware } from "./middleware-face.ts";
 import { readCount } from "./read-options.ts";
 import { shortenHistory } from "./shorten-history.ts";
@@ -29,7 +30,8 @@ const slidingWindowNames = optionNames<SlidingWindowOptions>({ max: true, block:
 
 /**
  * Before every model call, keeps at most the `max` most recent messages, starting with the first user message among them.
- * If the last exchange alone is longer, its question is kept with the end of its answer.
+ * If the last exchange alone is longer, its question is kept with the end of its answer. Messages created by `pinned()`
+ * are kept too, at most `max` of them.
  *
  * @throws HoldfastError `invalid_option` unless `max` and `block` are integers of at least 1; `conflicting_options` if `block`
  * exceeds `max`.
@@ -51,13 +53,29 @@ export function slidingWindow(max: number | SlidingWindowOptions = {}): Middlewa
 		);
 	return shortenHistory(
 		"sliding-window",
-		(messages) =>
-			messages.length <= limit ? undefined : lastOf(messages, keptOf(messages.length, limit, block)),
+		(messages) => {
+			if (messages.length <= limit) return undefined;
+			return withPinned(messages, lastOf(messages, keptOf(messages.length, limit, block)), limit);
+		},
 		(messages, input) => {
 			const others = input < messages.length ? messages.length - 1 : messages.length;
-			return windowOf(messages, input, keptOf(others, limit, block));
+			const kept = windowOf(messages, input, keptOf(others, limit, block));
+			return kept && withPinned(messages, kept, limit);
 		},
 	);
+}
+
+/** Returns the window after the pinned messages that it has dropped. */
+function withPinned(
+	messages: readonly Message[],
+	kept: readonly Message[],
+	limit: number,
+): readonly Message[] {
+	const shown = new Set(kept);
+	let left = limit;
+	const pins = pinnedOf(messages, (message) => shown.has(message) || left-- > 0);
+	const dropped = pins.filter((message) => !shown.has(message));
+	return dropped.length === 0 ? kept : [...dropped, ...kept];
 }
 
 /** Returns how many of a number of messages are kept. The number of dropped ones is a multiple of `block`. */

@@ -12,6 +12,7 @@ import {
 	UPPError,
 } from "@holdfast/upp";
 import type { Interceptor } from "../interceptor.ts";
+import { pinnedOf, upTo } from "../pinned.ts";
 import { type SummaryRules, SummaryView, type Written, writeSummary } from "../summaries/summary-view.ts";
 import { transcript } from "../summaries/transcript.ts";
 import { type EstimateTokens, estimateTokens, sumTokens } from "./estimate-tokens.ts";
@@ -79,6 +80,7 @@ export function summarise(options: SummariseOptions): Middleware & Interceptor {
 		head: "[Previous conversation summary]",
 		isEnough: (messages) => sumTokens(messages, estimate) <= threshold,
 		cut: (messages) => wholeCut(messages, messages.length - keepRecent),
+		pinned: (old) => pinnedOf(old, upTo(threshold / 4, estimate)),
 		write: (old) => write(`${prompt}\n${transcript(old)}`, old),
 	};
 	const view = new SummaryView(rules);
@@ -91,8 +93,9 @@ export function summarise(options: SummariseOptions): Middleware & Interceptor {
 			if (cut <= 0) return;
 			try {
 				const { summary, usage } = await writeSummary(rules, messages.slice(0, cut), never);
+				const pins = rules.pinned(messages.slice(0, cut));
 				context.metadata.summary = { messages: cut, ...(usage === undefined ? {} : { usage }) };
-				return { ...context, state: context.state.withContext([summary, ...messages.slice(cut)]) };
+				return { ...context, state: context.state.withContext([summary, ...pins, ...messages.slice(cut)]) };
 			} catch (error) {
 				context.metadata.summaryError = error;
 				await options.onError?.(error, context);

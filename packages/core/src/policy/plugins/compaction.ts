@@ -11,6 +11,7 @@ import {
 } from "@holdfast/upp";
 import { type EstimateTokens, estimateTokens, sumTokens } from "../middleware/estimate-tokens.ts";
 import { readCount, readNumber } from "../middleware/read-options.ts";
+import { pinnedOf, upTo } from "../pinned.ts";
 import { cutBefore } from "../summaries/summary-cache.ts";
 import { SummaryView } from "../summaries/summary-view.ts";
 import { transcript } from "../summaries/transcript.ts";
@@ -51,7 +52,7 @@ const compactionNames = optionNames<CompactionOptions>({
 
 /**
  * Once the history exceeds `maxTokens`, shows the model a summary of the old messages and the recent ones unchanged. The
- * user's last message is always kept. The history itself is not changed. The latest summary is stored with the session,
+ * user's last message is always kept, and so are messages created by `pinned()`. The history itself is not changed. The latest summary is stored with the session,
  * so another process shows the model the same one. If a summary cannot be written, the turn continues with the whole
  * history, and the next turn tries again.
  *
@@ -77,6 +78,7 @@ export function compaction(options: CompactionOptions = {}): Plugin {
 				head: "[Summary of the conversation so far]",
 				isEnough: (messages) => sumTokens(messages, estimate) <= maxTokens,
 				cut: (messages) => cutBefore(messages, { keepRecent, tokens: maxTokens / 2, estimate }),
+				pinned: (old) => pinnedOf(old, upTo(maxTokens / 4, estimate)),
 				write: async (old, signal) => ({
 					text: checked(await write(`Summarise this conversation:\n${transcript(old)}`, old, signal)),
 				}),

@@ -41,9 +41,14 @@ interface Covering extends Summarised {
 
 /** The summaries of the sessions that an agent works on. */
 export class SummaryCache {
+	readonly #pinned: (old: readonly Message[]) => readonly Message[];
 	readonly #summaries = new Map<string, Covering>();
 	/** The user's last message when a summary failed, by session. */
 	readonly #failures = new Map<string, string | undefined>();
+
+	constructor(pinned: (old: readonly Message[]) => readonly Message[]) {
+		this.#pinned = pinned;
+	}
 
 	/** Returns the summary that represents the beginning of these messages; undefined if that beginning was changed. */
 	of(sessionKey: string, messages: readonly Message[]): Summarised | undefined {
@@ -65,7 +70,11 @@ export class SummaryCache {
 		this.#failures.delete(sessionKey);
 		const { cut, summary } = written;
 		const covered = messages.slice(0, cut);
-		return this.#keep(sessionKey, { ...written, covered, view: viewOf(cut, summary) });
+		return this.#keep(sessionKey, {
+			...written,
+			covered,
+			view: viewOf(cut, [summary, ...this.#pinned(covered)]),
+		});
 	}
 
 	/** Marks it as the most recently used. */
@@ -86,11 +95,13 @@ export class SummaryCache {
 	}
 }
 
-function viewOf(cut: number, summary: UserMessage): Summarised["view"] {
+/** `head`: the summary, and the pinned messages that it replaces. */
+function viewOf(cut: number, head: readonly Message[]): Summarised["view"] {
 	return (messages) => {
 		const last = messages.findLastIndex(isUserMessage);
 		const input = last >= 0 && last < cut ? [messages[last] as Message] : [];
-		return [summary, ...input, ...messages.slice(cut)];
+		const isShown = head.at(-1)?.id === input[0]?.id;
+		return [...head, ...(isShown ? [] : input), ...messages.slice(cut)];
 	};
 }
 

@@ -22,6 +22,8 @@ export interface SummaryRules {
 	cut(messages: readonly Message[]): number;
 	/** Rejects if there is no summary. */
 	write(old: readonly Message[], signal: AbortSignal): Promise<Written>;
+	/** Returns the messages among those that a summary replaces that are shown after it. */
+	pinned(old: readonly Message[]): readonly Message[];
 	/** Throws if a summary is worse than what it represents. */
 	check?(summary: UserMessage, old: readonly Message[]): void;
 }
@@ -37,10 +39,11 @@ export interface SummaryOf {
 
 export class SummaryView {
 	readonly #rules: SummaryRules;
-	readonly #cache = new SummaryCache();
+	readonly #cache: SummaryCache;
 
 	constructor(rules: SummaryRules) {
 		this.#rules = rules;
+		this.#cache = new SummaryCache(rules.pinned);
 	}
 
 	/** Returns the messages that the model should see. */
