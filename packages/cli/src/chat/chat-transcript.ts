@@ -125,6 +125,13 @@ export class Transcript {
 		return this.#openables;
 	}
 
+	/** What the last entry is: a message of the user or of the agent, or something else, such as a call. */
+	get last(): "none" | "message" | "other" {
+		const kind = this.#entries.at(-1)?.kind;
+		if (kind === undefined) return "none";
+		return kind === "user" || kind === "answer" || kind === "code" ? "message" : "other";
+	}
+
 	/** Keeps a text to be opened; of a very long one, the beginning. */
 	keep(title: string, text: string): void {
 		const kept = text.length > LONGEST_OPENABLE ? `${text.slice(0, LONGEST_OPENABLE).toWellFormed()}…` : text;

@@ -54,7 +54,7 @@ test("a wait for the provider is shown, and the answer follows automatically", a
 	const { conversation, transcript, shown } = await open(20);
 	await conversation.say("Go.");
 	await conversation.settled();
-	expect(shown()).toMatch(/Waiting for the provider until \d\d:\d\d:\d\d\.\nHere it is\./);
+	expect(shown()).toMatch(/Waiting for the provider until \d\d:\d\d:\d\d\.\n+Here it is\./);
 	expect(transcript.live.status).toBe("idle");
 	await conversation.leave();
 });

@@ -375,7 +375,7 @@ export class Conversation {
 		const { key } = this.#setup;
 		const used = [this.#spending.text, this.#spending.context(this.#setup.model.contextWindow)];
 		this.transcript.set({
-			footer: [oneLine(key, 40), oneLine(this.#open.modelName, 30), ...used].join(" · "),
+			footer: [oneLine(key, 40), oneLine(shortName(this.#open.modelName), 30), ...used].join(" · "),
 		});
 	}
 
@@ -386,4 +386,9 @@ export class Conversation {
 			this.transcript.note(describeError(error), "warning");
 		}
 	}
+}
+
+/** A model without its provider and address, which leave no room for the usage. */
+function shortName(model: string): string {
+	return model.replace(/^[a-z-]+:(?=.)/, "").replace(/(?<=.)@https?:.*$/, "");
 }

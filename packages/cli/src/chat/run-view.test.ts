@@ -26,6 +26,7 @@ test("an answer that replaces the streamed one follows it, with a note", () => {
 	expect(transcript.entriesAfter(0).map((entry) => "text" in entry && entry.text)).toEqual([
 		"Hello.",
 		"The answer above was replaced by this one:",
+		"\n",
 		"Hello, signed.",
 	]);
 });
