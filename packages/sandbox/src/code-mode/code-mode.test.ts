@@ -272,7 +272,7 @@ describe("a hostile or broken script", () => {
 		],
 		["a proxy as arguments", "await tools.double(new Proxy({}, {}))", 'missing required property "value"'],
 		["a value that refers to itself", "const a = {}; a.a = a; return a", "cannot be written as JSON"],
-		["a promise that never settles", "await new Promise(() => {})", "nothing can settle"],
+		["a promise that never settles", "await new Promise(() => {})", "can no longer settle"],
 		["arguments that are no object", "await tools.double(5)", "takes one object"],
 		[
 			"calls that it does not await",
