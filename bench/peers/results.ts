@@ -16,7 +16,6 @@ export interface Results {
 	readonly loadAfter: number;
 }
 
-const [begin, end] = ["<!-- measured -->", "<!-- /measured -->"];
 const here = import.meta.dirname;
 
 const titles = {
@@ -92,12 +91,13 @@ export function tablesOf(results: Results): string {
 	].join("\n\n");
 }
 
-/** Writes both pages between their marks. */
-export function write(results: Results): void {
+/** Writes tables into both pages, between the marks with this name. */
+export function write(tables: string, name: "measured" | "workflows"): void {
+	const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
 	for (const page of [join(here, "RESULTS.md"), join(here, "../../docs/guide/comparison.md")]) {
 		const text = readFileSync(page, "utf8");
 		const [from, to] = [text.indexOf(begin), text.indexOf(end)];
 		if (from < 0 || to < from) throw new Error(`${page} has no place for the tables: ${begin} … ${end}.`);
-		writeFileSync(page, `${text.slice(0, from)}${begin}\n${tablesOf(results)}\n${text.slice(to)}`);
+		writeFileSync(page, `${text.slice(0, from)}${begin}\n${tables}\n${text.slice(to)}`);
 	}
 }

@@ -1,6 +1,6 @@
 // `npm run bench:peers`: installs the peers, packs our packages, measures all in turn, and writes RESULTS.md and the
 // tables of docs/guide/comparison.md. `-- --quick` measures less and writes nothing; `-- --only langgraph,pi` selects
-// peers.
+// peers, `-- --workflows` measures only the workflow engines.
 import { mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,9 +27,19 @@ async function subjectOf(peer: Peer): Promise<Subject> {
 	return { name, title, version: versionOf(peer), folder, entry, rows, storeFolder };
 }
 
+/** It uses built packages, which exist only after the packing. */
+async function workflowTables(folder: string, quick: boolean): Promise<string> {
+	const { measureWorkflows } = await import("./measure-workflows.ts");
+	return measureWorkflows(folder, { quick });
+}
+
 async function main(): Promise<void> {
 	const { values } = parseArgs({
-		options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
+		options: {
+			quick: { type: "boolean", default: false },
+			only: { type: "string" },
+			workflows: { type: "boolean", default: false },
+		},
 	});
 	const { quick, only } = values;
 	const chosen = only?.split(",") ?? peers.map(({ name }) => name);
@@ -43,6 +53,13 @@ async function main(): Promise<void> {
 	}
 	const folder = mkdtempSync(join(tmpdir(), "holdfast-peers-"));
 	try {
+		if (values.workflows) {
+			await installPacked(folder);
+			const tables = await workflowTables(folder, quick);
+			console.log(tables);
+			if (!quick) write(tables, "workflows");
+			return;
+		}
 		const others: Subject[] = [];
 		for (const peer of peers) if (chosen.includes(peer.name)) others.push(await subjectOf(peer));
 		await installPacked(folder);
@@ -77,7 +94,11 @@ async function main(): Promise<void> {
 			loadAfter: loadavg()[0] as number,
 		};
 		console.log(tablesOf(results));
-		if (!quick && only === undefined) write(results);
+		if (only !== undefined) return;
+		if (!quick) write(tablesOf(results), "measured");
+		const workflows = await workflowTables(folder, quick);
+		console.log(workflows);
+		if (!quick) write(workflows, "workflows");
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}

@@ -17,7 +17,7 @@ export function isSnippetName(name: string): boolean {
 }
 
 /** Returns the names of the snippets that code mentions. */
-export function mentioned(code: string): readonly string[] {
+function mentioned(code: string): readonly string[] {
 	return [...new Set(Array.from(code.matchAll(/\bsnippets\s*\.\s*([A-Za-z]\w*)/g), ([, name = ""]) => name))];
 }
 
