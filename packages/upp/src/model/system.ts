@@ -31,7 +31,7 @@ const partNames: ReadonlySet<string> = new Set(["text", "providerOptions", "cach
 export function readSystem(given: unknown, what: string): System {
 	if (typeof given === "string") return given;
 	if (!Array.isArray(given))
-		throw invalid(what, "must be a text, or a list of parts such as {text, cache: true}");
+		throw invalid(what, "must be a string, or a list of parts such as {text, cache: true}");
 	const parts: SystemPart[] = [];
 	for (const [at, each] of given.entries()) {
 		const part = readPart(each, `${what}[${at}]`);
@@ -58,7 +58,7 @@ function readPart(given: unknown, what: string): SystemPart {
 	const unknown = Object.keys(given).find((name) => !partNames.has(name));
 	if (unknown !== undefined)
 		throw invalid(what, `has a member "${unknown}"; its members are text, providerOptions, cache`);
-	if (typeof text !== "string") throw invalid(what, "must have a text as `text`");
+	if (typeof text !== "string") throw invalid(what, "must have a string as `text`");
 	if (cache !== undefined && cache !== true) throw invalid(what, "must have `cache: true`, or none");
 	if (cache === true && text.trim() === "") throw invalid(what, "has `cache` and no text");
 	if (providerOptions !== undefined && !isOptions(providerOptions))
