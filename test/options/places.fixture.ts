@@ -24,7 +24,7 @@ import { stubClient } from "@holdfast/runner/harness";
 import { databasePromptStore, memoryPromptStore } from "@holdfast/runner/prompts";
 import { writePolicy } from "@holdfast/runner/safety";
 import { createSandbox } from "@holdfast/sandbox";
-import { codeMode } from "@holdfast/sandbox/code-mode";
+import { codeMode, codeModeWithSnippets } from "@holdfast/sandbox/code-mode";
 import { createHandler, createServer, listen, sessionService } from "@holdfast/server";
 import { fileCheckpoints, MemorySessionStore, storeJournal } from "@holdfast/stores";
 import { scriptedModel } from "@holdfast/testing";
@@ -209,6 +209,8 @@ export const places: Readonly<Record<string, Call>> = {
 	"runner/harness stubClient(options)": (more) => stubClient([], more),
 	"runner/evaluation evaluate(options)": (more) => evaluate([], more),
 	"runner/evaluation judge(options)": (more) => judge({ client: {}, criteria: "c", ...more } as never),
+	"sandbox/code-mode codeModeWithSnippets(options)": (more) =>
+		codeModeWithSnippets({ tools: [{ name: "look", parameters: {}, run: () => 1 }], ...more } as never),
 	"sandbox/code-mode codeMode(options)": (more) =>
 		codeMode({ tools: [{ name: "look", parameters: {}, run: () => 1 }], ...more } as never),
 	"sandbox createSandbox(options)": (more) => createSandbox(more),

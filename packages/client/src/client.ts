@@ -8,6 +8,7 @@ import {
 	deleteSession,
 	followSession,
 	getSession,
+	type Kind,
 	listSessions,
 	randomKey,
 	readOptions,
@@ -16,8 +17,12 @@ import {
 } from "./transport/index.ts";
 import type { Answer, LoggedEvent, SessionInfo, SessionPage, ToolTypes } from "./wire/index.ts";
 
-const watchNames: Readonly<Record<keyof WatchOptions, true>> = { after: true, follow: true, signal: true };
-const pageNames = { after: true, limit: true } as const;
+const watchNames: Readonly<Record<keyof WatchOptions, Kind>> = {
+	after: "string",
+	follow: "boolean",
+	signal: "object",
+};
+const pageNames = { after: "string", limit: true } as const;
 
 /** Options of `client.watch`. */
 export interface WatchOptions {

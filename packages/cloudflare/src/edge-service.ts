@@ -12,10 +12,10 @@ import type { ObjectNamespace } from "./platform.ts";
 import type { SessionQuestion } from "./session-object.ts";
 
 const edgeServiceNames = optionNames<EdgeServiceOptions>({
-	sessions: true,
-	directory: true,
-	sessionsOf: true,
-	clients: true,
+	sessions: "object",
+	directory: "object",
+	sessionsOf: ["user", "tenant"],
+	clients: ["bring-context"],
 });
 
 /** Options of `edgeService`. */

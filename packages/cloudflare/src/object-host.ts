@@ -6,10 +6,10 @@ import { objectConnection } from "./object-connection.ts";
 import type { ObjectStorage } from "./platform.ts";
 
 const objectHostNames = optionNames<ObjectHostOptions>({
-	instance: true,
-	clock: true,
-	files: true,
-	workerId: true,
+	instance: "object",
+	clock: "object",
+	files: "object",
+	workerId: "text",
 });
 
 /** Options of `objectHost`. */

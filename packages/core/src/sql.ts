@@ -24,12 +24,12 @@ import { type SqlJournal, sqlJournal } from "./sqlite/sql-journal.ts";
 import { migrateJournal } from "./sqlite/sql-migrations.ts";
 
 const sqlHostNames = optionNames<SqlHostOptions>({
-	connection: true,
-	name: true,
-	instance: true,
-	clock: true,
-	files: true,
-	workerId: true,
+	connection: "object",
+	name: "text",
+	instance: "object",
+	clock: "object",
+	files: "object",
+	workerId: "text",
 });
 
 export {

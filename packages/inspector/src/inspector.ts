@@ -18,10 +18,10 @@ import {
 import type { Playground } from "./wire/index.ts";
 
 const inspectorNames = optionNames<InspectorOptions>({
-	secrets: true,
-	mayInspect: true,
-	inspection: true,
-	prompts: true,
+	secrets: "texts",
+	mayInspect: "function",
+	inspection: "object",
+	prompts: "object",
 	playground: true,
 });
 

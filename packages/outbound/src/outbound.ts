@@ -8,7 +8,11 @@ import { checkOptionNames, cutText, HoldfastError, optionNames } from "@holdfast
 import { type Destinations, destinations, hostOf } from "./destinations.ts";
 import { acceptedEncodings, failure, type OutboundResponse, responseOf } from "./response.ts";
 
-const outboundNames = optionNames<OutboundOptions>({ allowPrivate: true, resolve: true, maxRedirects: true });
+const outboundNames = optionNames<OutboundOptions>({
+	allowPrivate: "list",
+	resolve: "function",
+	maxRedirects: "number",
+});
 
 const longestUrl = 16_384;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

@@ -109,15 +109,15 @@ const known = optionNames<PostgresHostOptions>({
 	ssl: true,
 	maxConnections: true,
 	pooler: true,
-	sessionConnectionString: true,
+	sessionConnectionString: "text",
 	pollMs: true,
 	leaseTtlMs: true,
 	connectTimeoutMs: true,
 	statementTimeoutMs: true,
 	lockTimeoutMs: true,
 	patienceMs: true,
-	clock: true,
-	files: true,
+	clock: "object",
+	files: "object",
 	workerId: true,
 });
 

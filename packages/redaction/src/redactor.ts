@@ -7,9 +7,9 @@ import { isCard } from "./numbers.ts";
 import { Scanner, scanned } from "./scan.ts";
 import { SecretSet, SecretStream } from "./secrets.ts";
 
-const redactorNames = optionNames<RedactorOptions>({ secrets: true });
-const redactNames = optionNames<{ readonly keep?: "pii" }>({ keep: true });
-const streamNames = optionNames<{ readonly only?: "secrets" }>({ only: true });
+const redactorNames = optionNames<RedactorOptions>({ secrets: "texts" });
+const redactNames = optionNames<{ readonly keep?: "pii" }>({ keep: ["pii"] });
+const streamNames = optionNames<{ readonly only?: "secrets" }>({ only: ["secrets"] });
 
 /** Values nested deeper are masked without examination. */
 const deepest = 500;

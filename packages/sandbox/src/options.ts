@@ -20,11 +20,11 @@ const codeExecutionNames = optionNames<CodeExecutionOptions>({
 	language: true,
 	memoryLimitBytes: true,
 	timeLimitMs: true,
-	filename: true,
+	filename: "text",
 	report: true,
 	reproducible: true,
 });
-const reproducibleNames = optionNames<ReproducibleRun>({ seed: true, now: true });
+const reproducibleNames = optionNames<ReproducibleRun>({ seed: "number", now: "number" });
 const executeNames = optionNames<NonNullable<CodeExecutionOptions["execute"]>>({ fn: true, args: true });
 
 /** The limits of a sandbox with defaults applied. */

@@ -1,5 +1,5 @@
 // The options of a handler, parsed once on entry.
-import { checkOptionNames, HoldfastTypeError, readDuration } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, type OptionKind, readDuration } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { StoreStats } from "holdfast/host";
 import type { FailedAttempts, RateLimit } from "./access/index.ts";
@@ -137,26 +137,26 @@ export interface ResolvedOptions {
 
 const MiB = 1024 * 1024;
 
-/** The names of the options. */
-export const handlerOptions: Readonly<Record<keyof HandlerOptions, true>> = {
+/** The names of the options, and the kinds of those that nothing else checks. */
+export const handlerOptions: Readonly<Record<keyof HandlerOptions, OptionKind>> = {
 	service: true,
-	authenticate: true,
+	authenticate: "function",
 	apiKeys: true,
 	failedAttempts: true,
 	peerHeader: true,
-	allowUnauthenticated: true,
-	allowedHosts: true,
-	publicPaths: true,
-	cors: true,
+	allowUnauthenticated: "flag",
+	allowedHosts: "texts",
+	publicPaths: "texts",
+	cors: "texts",
 	maxBodyBytes: true,
 	heartbeatMs: true,
 	maxBufferedBytes: true,
 	rateLimit: true,
 	maxConcurrentRuns: true,
 	maxStreams: true,
-	log: true,
-	routes: true,
-	storeStats: true,
+	log: "function",
+	routes: "list",
+	storeStats: "function",
 };
 
 const insteadInServers = {
@@ -167,17 +167,17 @@ const insteadInServers = {
 };
 
 /**
- * Refuses unknown options: a misspelt one, such as the option that restricts callers, would have no effect.
+ * Refuses unknown options and values of a wrong kind: a misspelt option that restricts callers would have no effect.
  * @throws HoldfastError `invalid_option`.
  */
-export function refuseUnknown(options: object, known: object): void {
+export function refuseUnknown(options: object, known: Readonly<Record<string, OptionKind>>): void {
 	const wrong = typeof options !== "object" || options === null || Array.isArray(options);
 	if (wrong || "generate" in options)
 		throw new HoldfastTypeError(
 			"invalid_option",
 			"A server takes an object of options, such as `listen({ agent, port })`.",
 		);
-	checkOptionNames(options, new Set(Object.keys(known)), { of: "A server", instead: insteadInServers });
+	checkOptionNames(options, new Map(Object.entries(known)), { of: "A server", instead: insteadInServers });
 }
 
 /**

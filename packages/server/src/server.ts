@@ -1,5 +1,5 @@
 // A server: a handler, the address it listens on, and how both shut down without losing anything.
-import { readDuration } from "@holdfast/upp";
+import { type OptionKind, readDuration } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import { isLoopback } from "./access/index.ts";
 import { createHandler, type Handler } from "./handler.ts";
@@ -48,10 +48,10 @@ export interface Server {
 const closeOptions: Readonly<Record<keyof CloseOptions, true>> = { drainMs: true };
 
 /** The names of the listen options. */
-const listenOptions: Readonly<Record<keyof ListenOptions, true>> = {
-	port: true,
-	hostname: true,
-	maxConnections: true,
+const listenOptions: Readonly<Record<keyof ListenOptions, OptionKind>> = {
+	port: "number",
+	hostname: "text",
+	maxConnections: "number",
 };
 
 /** Milliseconds that connections may take to send the remaining data. */
@@ -124,6 +124,15 @@ export type ListeningServerOptions = ListenOptions &
  */
 export async function listen(options: ListeningServerOptions): Promise<Listening & Server> {
 	refuseUnknown(options, { ...handlerOptions, ...servedAgentOptions, ...listenOptions });
+	const [ofService] =
+		Object.entries(options).find(
+			([name, value]) => value !== undefined && Object.hasOwn(servedAgentOptions, name),
+		) ?? [];
+	if (options.service !== undefined && ofService !== undefined)
+		throw new HoldfastError(
+			"conflicting_options",
+			`\`${ofService}\` has no effect next to \`service\`. Give it to \`sessionService()\`.`,
+		);
 	const { service, closeHost } =
 		options.service === undefined
 			? await makeService(options)
@@ -149,7 +158,7 @@ export async function listen(options: ListeningServerOptions): Promise<Listening
 
 /** Returns the options with these names. */
 function only<Given extends object, Name extends keyof Given>(
-	names: Readonly<Record<Name, true>>,
+	names: Readonly<Record<Name, OptionKind>>,
 	options: Given,
 ): Pick<Given, Name> {
 	const entries = Object.entries(options).filter(([name]) => Object.hasOwn(names, name));

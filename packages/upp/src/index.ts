@@ -17,10 +17,12 @@ export {
 	HoldfastTypeError,
 	isHoldfastError,
 	isUPPError,
+	type KnownOptions,
 	type Modality,
 	messageOf,
 	type NameHints,
 	nearest,
+	type OptionKind,
 	optionNames,
 	UPPError,
 } from "./errors/index.ts";

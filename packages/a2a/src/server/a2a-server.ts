@@ -22,18 +22,18 @@ export interface A2AAgentServer {
 }
 
 const a2aServerNames = optionNames<A2AServerOptions>({
-	service: true,
-	name: true,
-	description: true,
+	service: "object",
+	name: "text",
+	description: "text",
 	url: true,
-	version: true,
-	skills: true,
-	provider: true,
-	documentationUrl: true,
-	security: true,
-	authenticate: true,
-	caller: true,
-	maxRequestBytes: true,
+	version: "text",
+	skills: "list",
+	provider: "object",
+	documentationUrl: "text",
+	security: "object",
+	authenticate: "function",
+	caller: "object",
+	maxRequestBytes: "number",
 });
 
 /**

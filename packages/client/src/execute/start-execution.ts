@@ -6,6 +6,7 @@ import {
 	checkNames,
 	type EventConnection,
 	followSession,
+	type Kind,
 	randomKey,
 	type Settings,
 } from "../transport/index.ts";
@@ -49,16 +50,16 @@ export interface ExecuteRequest {
 	readonly signal?: AbortSignal;
 }
 
-const requestNames: Readonly<Record<keyof ExecuteRequest, true>> = {
-	sessionId: true,
+const requestNames: Readonly<Record<keyof ExecuteRequest, Kind>> = {
+	sessionId: "string",
 	input: true,
-	context: true,
-	tools: true,
-	approve: true,
-	unknownTools: true,
-	options: true,
+	context: "object",
+	tools: "object",
+	approve: "function",
+	unknownTools: "string",
+	options: "object",
 	idempotencyKey: true,
-	signal: true,
+	signal: "object",
 };
 
 /** Leaves room for the suffixes of later rounds; the server accepts 255 characters. */

@@ -2,7 +2,7 @@
 export { createBackoff } from "./backoff.ts";
 export { type Following, followExecution, followSession } from "./follow.ts";
 export { lost } from "./idle-time.ts";
-export { type ClientOptions, checkNames, readOptions, type Settings } from "./options.ts";
+export { type ClientOptions, checkNames, type Kind, readOptions, type Settings } from "./options.ts";
 export { randomKey } from "./random-key.ts";
 export { type ReceivedEvent, readRecords } from "./read-events.ts";
 export {

@@ -76,9 +76,12 @@ export interface Settings {
 	readonly timers: Timers;
 }
 
-const known: Readonly<Record<keyof ClientOptions, true>> = {
+/** What `typeof` says of an option's value; `true` leaves the check to the code that reads it. */
+export type Kind = true | "string" | "boolean" | "object" | "function";
+
+const known: Readonly<Record<keyof ClientOptions, Kind>> = {
 	url: true,
-	fetch: true,
+	fetch: "function",
 	headers: true,
 	maxReconnects: true,
 	reconnectDelayMs: true,
@@ -86,25 +89,36 @@ const known: Readonly<Record<keyof ClientOptions, true>> = {
 	idleTimeoutMs: true,
 	maxEventCharacters: true,
 	bufferCharacters: true,
-	onReconnect: true,
-	timers: true,
+	onReconnect: "function",
+	timers: "object",
 };
 
 /** The delays for a server that never answered, including the time that attempts take, stay below five seconds. */
 const longestUnanswered = 4_500;
 
 /**
- * Refuses unknown names in an object of options. The engine's packages share such a check; this one imports none of them.
+ * Refuses unknown names, and values of a wrong kind, in an object of options. The engine's packages share such a check;
+ * this one imports none of them.
  * @throws ClientError `invalid_option`.
  */
-export function checkNames(options: object, names: Readonly<Record<string, true>>, of: string): void {
-	for (const name of Object.keys(options))
+export function checkNames(options: object, names: Readonly<Record<string, Kind>>, of: string): void {
+	for (const [name, value] of Object.entries(options)) {
 		if (!Object.hasOwn(names, name))
 			throw new ClientError(
 				"invalid_option",
 				`${of} has no option \`${name}\`. Known options: ${Object.keys(names).sort().join(", ")}.`,
 				{ data: { option: name } },
 			);
+		const kind = names[name];
+		if (kind === true || value === undefined || (value !== null && typeof value === kind)) continue;
+		throw new ClientError(
+			"invalid_option",
+			`The option \`${name}\` of ${of} must be a value of type ${kind}.`,
+			{
+				data: { option: name },
+			},
+		);
+	}
 }
 
 /** @throws ClientError `invalid_option`. */
@@ -122,6 +136,8 @@ export function readOptions(options: ClientOptions): Settings {
 		throw new ClientError("invalid_option", "createClient() has no option `baseURL`. Write `url`.");
 	checkNames(options, known, "createClient()");
 	const { url, headers = {} } = options;
+	if (typeof headers !== "function" && typeof headers !== "object")
+		throw new ClientError("invalid_option", "`headers` must be an object, or a function that returns one.");
 	if (typeof url !== "string") {
 		throw new ClientError(
 			"invalid_option",

@@ -19,7 +19,7 @@ export interface LargeResultsOptions {
 	readonly tail?: number;
 }
 
-const largeResultsNames = optionNames<LargeResultsOptions>({ limit: true, head: true, tail: true });
+const largeResultsNames = optionNames<LargeResultsOptions>({ limit: "number", head: true, tail: true });
 
 /**
  * Stores each tool result above a limit as a file of its session. The model sees the beginning, the end, the size and an

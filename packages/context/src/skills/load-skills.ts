@@ -26,12 +26,12 @@ export interface LoadSkillsOptions {
 
 /** The members of `LoadSkillsOptions`. */
 export const loadSkillsMembers = {
-	folders: true,
-	sources: true,
-	format: true,
-	maxBodyCharacters: true,
-	maxFileBytes: true,
-	onInvalid: true,
+	folders: "texts",
+	sources: "list",
+	format: ["strict", "lenient"],
+	maxBodyCharacters: "number",
+	maxFileBytes: "number",
+	onInvalid: "function",
 } as const;
 
 const loadSkillsNames = optionNames<LoadSkillsOptions>(loadSkillsMembers);

@@ -35,8 +35,8 @@ export interface ParseSkillOptions {
 
 const parseSkillNames = optionNames<ParseSkillOptions>({
 	folder: true,
-	maxBodyCharacters: true,
-	format: true,
+	maxBodyCharacters: "number",
+	format: ["strict", "lenient"],
 });
 
 /** Default maximum of a body, in characters. */

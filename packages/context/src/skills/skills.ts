@@ -31,9 +31,9 @@ export interface SkillsOptions extends LoadSkillsOptions {
 const skillsNames = optionNames<SkillsOptions>({
 	...loadSkillsMembers,
 	allowedTools: true,
-	reload: true,
-	toolNames: true,
-	alwaysAllowed: true,
+	reload: ["never", "each-run"],
+	toolNames: "object",
+	alwaysAllowed: "texts",
 });
 
 const ownTools = ["load_skill", "read_skill_file"];

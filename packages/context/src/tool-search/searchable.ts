@@ -55,9 +55,9 @@ export type SearchableTools<Tools extends ToolSet, Search = SearchTool> = Tools 
 
 const searchableNames = optionNames<SearchableOptions>({
 	always: true,
-	name: true,
+	name: "text",
 	provider: true,
-	limit: true,
+	limit: "number",
 });
 
 const mostFound = 50;

@@ -226,7 +226,7 @@ export function startCall(
 	return { result, stop, wasStopped: () => stopped };
 }
 
-const callOptionNames = optionNames<CallOptions>({ output: true, signal: true, parentContext: true });
+const callOptionNames = optionNames<CallOptions>({ output: true, signal: "signal", parentContext: "object" });
 
 const inSession = "It belongs to a session: `agent.session(key).send(input, options)`.";
 const ofAgent = "It is an option of the agent.";

@@ -24,7 +24,7 @@ export type RuntimeCreateLlmOptions = Required<Pick<AgentOptions, "model">> &
 
 const createLlmNames = optionNames<RuntimeCreateLlmOptions>({
 	model: true,
-	instructions: true,
+	instructions: "text",
 	tools: true,
 	toolChoice: true,
 });

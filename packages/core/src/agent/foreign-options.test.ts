@@ -25,7 +25,7 @@ test.each(makers)("%s rejects unknown option names and suggests the intended one
 		expect(() => make({ model, [option]: 1 })).toThrow(
 			`An agent has no option \`${option}\`. Known options: `,
 		);
-	for (const option of knownOptions) {
+	for (const option of knownOptions.keys()) {
 		if (option.length < 6) continue;
 		const slip = `${option.slice(0, 2)}${option.slice(3)}`;
 		expect(() => make({ model, [slip]: 1 })).toThrow(

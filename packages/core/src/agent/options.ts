@@ -2,9 +2,11 @@
 import {
 	bindModel,
 	HoldfastError,
+	type KnownOptions,
 	type LLMInstance,
 	type LLMOptions,
 	type ModelBinding,
+	optionNames,
 	type System,
 } from "@holdfast/upp";
 import type { CheckpointStore } from "../checkpoint/index.ts";
@@ -173,50 +175,50 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	readonly ports?: Partial<Ports>;
 }
 
-/** The agent's own options. All others are passed to the model layer. */
-const ownOptions: ReadonlySet<string> = new Set([
-	"tools",
-	"toolChoice",
-	"cache",
-	"prepareStep",
-	"instructions",
-	"execution",
-	"strategy",
-	"middleware",
-	"checkpoints",
-	"sessionId",
-	"host",
-	"namespace",
-	"plugins",
-	"prices",
-	"name",
-	"description",
-	"subagents",
-	"maxRestarts",
-	"onAgentChange",
-	"ports",
-	"remoteToolTimeoutMs",
-	"keepDeltasMs",
-	"maxSteps",
-	"maxStreamed",
-	"output",
-	"outputRepairs",
-	"unread",
-	"modelWait",
-	"onWarning",
-]);
+/** The agent's own options, and the kinds of those that nothing else checks. All others are passed to the model layer. */
+const ownOptions = {
+	tools: true,
+	toolChoice: true,
+	cache: true,
+	prepareStep: true,
+	instructions: true,
+	execution: true,
+	strategy: true,
+	middleware: true,
+	checkpoints: true,
+	sessionId: "text",
+	host: true,
+	namespace: "text",
+	plugins: true,
+	prices: true,
+	name: "text",
+	description: "text",
+	subagents: true,
+	maxRestarts: true,
+	onAgentChange: true,
+	ports: "object",
+	remoteToolTimeoutMs: true,
+	keepDeltasMs: true,
+	maxSteps: true,
+	maxStreamed: true,
+	output: true,
+	outputRepairs: true,
+	unread: true,
+	modelWait: true,
+	onWarning: true,
+} as const;
 
-/** The option names that the strict constructor accepts. */
-export const knownOptions: ReadonlySet<string> = new Set([
+/** The options that the strict constructor accepts. */
+export const knownOptions: KnownOptions = optionNames<AgentOptions>({
 	...ownOptions,
-	"model",
-	"config",
-	"params",
-	"system",
-	"toolStrategy",
-	"structure",
-	"onRetry",
-]);
+	model: true,
+	config: "object",
+	params: "object",
+	system: true,
+	toolStrategy: "object",
+	structure: "object",
+	onRetry: "function",
+});
 
 /**
  * Resolves options into the engine's form.
@@ -227,12 +229,11 @@ export function resolveAgent(id: string, options: AgentOptions): EngineAgent {
 		options.instructions !== undefined &&
 		options.system !== undefined &&
 		options.instructions !== options.system
-	) {
+	)
 		throw new HoldfastError(
 			"conflicting_options",
 			"Both `instructions` and `system` are given. They mean the same; give one.",
 		);
-	}
 	const instructions = options.system ?? options.instructions;
 	const system = fixedSystem(instructions);
 	const tools = normaliseTools(toolsAsGiven(options.tools));
@@ -386,7 +387,7 @@ function isLimited({ execution, maxSteps }: AgentOptions): boolean {
 function llmOptionsOf(options: AgentOptions, system: System | undefined): LLMOptions {
 	const passed: Record<string, unknown> = {};
 	for (const [name, value] of Object.entries(options))
-		if (name !== "system" && !ownOptions.has(name)) passed[name] = value;
+		if (name !== "system" && !Object.hasOwn(ownOptions, name)) passed[name] = value;
 	if (system !== undefined) passed.system = system;
 	const params = withToolChoice(options.params, options.toolChoice);
 	if (params !== undefined) passed.params = params;

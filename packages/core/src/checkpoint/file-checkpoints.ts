@@ -28,7 +28,7 @@ interface StoresPackage {
 	fileCheckpoints(options: FileCheckpointOptions): FileCheckpoints;
 }
 
-const fileCheckpointsNames = optionNames<FileCheckpointOptions>({ dir: true, compress: true });
+const fileCheckpointsNames = optionNames<FileCheckpointOptions>({ dir: "text", compress: "flag" });
 
 const storesPackage = "@holdfast/stores/checkpoint";
 

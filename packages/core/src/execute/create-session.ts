@@ -18,12 +18,12 @@ import type { SessionMessage } from "./session-message.ts";
 import { storedTool, subagentTools } from "./session-tools.ts";
 import type { SessionView } from "./session-view.ts";
 
-const contextNames = optionNames<AgentContext>({ systemPrompt: true, messages: true, tools: true });
+const contextNames = optionNames<AgentContext>({ systemPrompt: "text", messages: "list", tools: true });
 const executeNames = optionNames<ExecuteOptions>({
 	model: true,
 	temperature: true,
 	maxTokens: true,
-	signal: true,
+	signal: "signal",
 });
 const inContext =
 	"It belongs in the context: `createSession(id, { systemPrompt, messages, tools }, options)`.";

@@ -26,7 +26,7 @@ import { TurnSetups } from "./turn-setups.ts";
 const executeSessionsNames = optionNames<ExecuteSessionsOptions>({
 	host: true,
 	keys: true,
-	agentFor: true,
+	agentFor: "function",
 	observe: true,
 	life: true,
 	agent: true,

@@ -7,9 +7,9 @@ import { type OwnScheduler, recordScheduler } from "./record-scheduler.ts";
 import { type OwnExecutionStore, recordStore } from "./record-store.ts";
 
 const inMemoryExecutionHostNames = optionNames<InMemoryExecutionHostOptions>({
-	clock: true,
-	ids: true,
-	capabilities: true,
+	clock: "object",
+	ids: "object",
+	capabilities: "object",
 });
 
 /** Options of `createInMemoryExecutionHost`. */

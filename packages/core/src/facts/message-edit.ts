@@ -2,6 +2,7 @@
 import {
 	type AnyMessage,
 	HoldfastError,
+	HoldfastTypeError,
 	type Message,
 	type MessageJSON,
 	messageFromJSON,
@@ -22,17 +23,35 @@ export type EditFact = MessageAdded | MessageUpdated | MessageDeleted;
 
 /**
  * Converts a change to the form of the store's inbox.
- * @throws HoldfastError `invalid_input` for an added message with calls or results: they would have no counterpart, and
- * providers refuse such a history.
+ * @throws HoldfastError `invalid_input` for what `readEdit` could not read back, and for an added message with calls or
+ * results: they would have no counterpart, and providers refuse such a history.
  */
 export function storedEdit(edit: MessageEdit): unknown {
+	const stored = written(edit);
 	if (edit.kind === "add" && hasCallsOrResults(edit.message as AnyMessage))
 		throw new HoldfastError(
 			"invalid_input",
 			"An added message must not have tool calls or results, because a call and its result belong together. Add text.",
 		);
-	if (edit.kind === "delete") return { edit: "delete", messageId: edit.messageId };
-	return { edit: edit.kind, message: messageToJSON(wellFormed(edit.message as AnyMessage)) };
+	return stored;
+}
+
+/** The stored form, after it was read back: what an open session cannot read would damage it. */
+function written(edit: MessageEdit): unknown {
+	try {
+		const stored =
+			edit.kind === "delete"
+				? { edit: edit.kind, messageId: edit.messageId }
+				: { edit: edit.kind, message: messageToJSON(wellFormed(edit.message as AnyMessage)) };
+		readEdit(stored);
+		return stored;
+	} catch (cause) {
+		throw new HoldfastTypeError(
+			"invalid_input",
+			'`edit()` takes { kind: "add" | "update", message } with a message such as `new UserMessage("…")`, or { kind: "delete", messageId }.',
+			{ cause },
+		);
+	}
 }
 
 /**

@@ -16,11 +16,11 @@ import { leavable } from "./leavable.ts";
 
 const followAllNames = optionNames<FollowAllOptions>({
 	after: true,
-	known: true,
-	unreadable: true,
-	deleted: true,
-	until: true,
-	signal: true,
+	known: "function",
+	unreadable: "function",
+	deleted: "function",
+	until: ["caught-up", "never"],
+	signal: "signal",
 });
 
 /** An event of one session of a store. */

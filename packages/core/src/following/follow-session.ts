@@ -6,7 +6,11 @@ import { type Host, readStoreKey } from "../host/index.ts";
 import { type FollowedJournal, followPages, placeAfter } from "./follow-pages.ts";
 import { leavable } from "./leavable.ts";
 
-const followNames = optionNames<FollowOptions>({ after: true, until: true, signal: true });
+const followNames = optionNames<FollowOptions>({
+	after: "text",
+	until: ["complete", "idle", "never"],
+	signal: "signal",
+});
 
 /** An event of a session. */
 export interface FollowedEvent<Event = RunEvent> {

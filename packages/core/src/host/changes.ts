@@ -4,7 +4,11 @@
 import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { MaybePromise } from "./journal.ts";
 
-const watchAllNames = optionNames<WatchAllOptions>({ after: true, until: true, signal: true });
+const watchAllNames = optionNames<WatchAllOptions>({
+	after: true,
+	until: ["caught-up", "never"],
+	signal: "signal",
+});
 
 /**
  * A commit to a session. Several commits to one session may be merged into one change, that of the last of them. Deltas

@@ -11,7 +11,11 @@ import { newStore } from "./memory-store.ts";
 import { timersBeside } from "./memory-timers.ts";
 import { valuesBeside } from "./memory-values.ts";
 
-const memoryHostNames = optionNames<MemoryHostOptions>({ files: true, clock: true, workerId: true });
+const memoryHostNames = optionNames<MemoryHostOptions>({
+	files: "object",
+	clock: "object",
+	workerId: "text",
+});
 
 /** Options of `memoryHost`. */
 export interface MemoryHostOptions extends MemoryJournalOptions {

@@ -27,7 +27,7 @@ import { MemoryLease } from "./memory-lease.ts";
 import { noteChange, noteDeletion } from "./memory-order.ts";
 import { createSession, lastSeq, newStore, type Session, type Store, type Worker } from "./memory-store.ts";
 
-const memoryJournalNames = optionNames<MemoryJournalOptions>({ clock: true, workerId: true });
+const memoryJournalNames = optionNames<MemoryJournalOptions>({ clock: "object", workerId: "text" });
 
 /** Options of `memoryJournal`. */
 export interface MemoryJournalOptions {

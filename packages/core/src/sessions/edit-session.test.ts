@@ -1,7 +1,9 @@
 // Changes of the history from outside: they wait in the inbox, and the next run applies them.
+
 import { join } from "node:path";
 import { scriptedModel } from "@holdfast/testing";
 import { AssistantMessage, type Message, ToolResultMessage, UserMessage } from "@holdfast/upp";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { Agent } from "../agent/agent.ts";
@@ -156,4 +158,40 @@ describe.each(hosts)("with sessions in %s, ids of messages are unique:", (_name,
 		await agent.close();
 		await host.close();
 	});
+});
+
+const foreign = fc.oneof(
+	fc.anything({ maxDepth: 2 }),
+	fc.record(
+		{
+			kind: fc.constantFrom("add", "update", "delete", "remove"),
+			id: fc.string(),
+			messageId: fc.oneof(fc.string(), fc.integer()),
+			message: fc.oneof(
+				fc.anything({ maxDepth: 2 }),
+				fc.constant({ id: "m", role: "user", content: "Hi." }),
+				fc.string().map((text) => new UserMessage(text)),
+			),
+		},
+		{ requiredKeys: [] },
+	),
+);
+
+test("a change that could not be read later is refused, and a session never becomes unreadable", async () => {
+	let accepted = 0;
+	await fc.assert(
+		fc.asyncProperty(fc.array(foreign, { minLength: 1, maxLength: 5 }), async (changes) => {
+			const session = new Agent({ model: scriptedModel(() => "Noted.") }).session("s");
+			for (const change of changes) {
+				const refusal = await session.edit(change as never).then(
+					() => undefined,
+					(error) => error.code,
+				);
+				if (refusal === undefined) accepted++;
+				else expect(["invalid_input", "duplicate_message"]).toContain(refusal);
+			}
+			expect((await (await session.send("Go.")).result()).text).toBe("Noted.");
+		}),
+	);
+	expect(accepted).toBeGreaterThan(0);
 });

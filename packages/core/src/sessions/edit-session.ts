@@ -1,5 +1,5 @@
 // Changes of the history requested from outside: they wait in the inbox until a run applies them (keeps I4, I11).
-import { type MessageEdit, readEdit } from "../facts/index.ts";
+import { type MessageEdit, readEdit, storedEdit } from "../facts/index.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { duplicateMessage } from "./session-errors.ts";
 import type { SessionQueue } from "./session-queue.ts";
@@ -10,6 +10,7 @@ import { isRunning } from "./turn.ts";
  * Accepts a change of the history. The run in progress applies it at its next boundary; without one, the next run does.
  */
 export async function edit(queue: SessionQueue, change: MessageEdit): Promise<void> {
+	storedEdit(change);
 	return queue.ask("edit", (actor) => editNow(actor, change));
 }
 

@@ -22,16 +22,16 @@ import { agentClosed } from "./session-errors.ts";
 import type { RecoverOptions, SuperviseOptions, WorkOptions, WorkProblem } from "./supervised.ts";
 import type { Supervisor } from "./supervisor.ts";
 
-const recoverNames = optionNames<RecoverOptions>({ onProblem: true });
+const recoverNames = optionNames<RecoverOptions>({ onProblem: "function" });
 const workNames = optionNames<WorkOptions>({
-	signal: true,
-	until: true,
+	signal: "signal",
+	until: ["stopped", "done"],
 	atOnce: true,
 	lookEveryMs: true,
-	sessions: true,
-	onProblem: true,
+	sessions: "function",
+	onProblem: "function",
 });
-const superviseNames = optionNames<SuperviseOptions>({ onProblem: true, lookEveryMs: true });
+const superviseNames = optionNames<SuperviseOptions>({ onProblem: "function", lookEveryMs: true });
 const drainNames = optionNames<DrainOptions>({ drainMs: true });
 
 /** Options for closing an owner. */

@@ -19,28 +19,28 @@ import type { StartOptions } from "./session-requests.ts";
 import * as requests from "./session-requests.ts";
 import type { SessionTable } from "./session-table.ts";
 
-const answerNames = optionNames<Pick<StartOptions, "watcher">>({ watcher: true });
+const answerNames = optionNames<Pick<StartOptions, "watcher">>({ watcher: "object" });
 const forkNames = optionNames<ForkOptions>({ at: true });
 
 const sendNames = optionNames<Pick<StartOptions, "runId" | "messageId" | "caller" | "dedupeKey">>({
-	runId: true,
-	messageId: true,
+	runId: "text",
+	messageId: "text",
 	caller: true,
-	dedupeKey: true,
+	dedupeKey: "text",
 });
 const steerNames = optionNames<Pick<StartOptions, "messageId" | "caller" | "dedupeKey">>({
-	messageId: true,
+	messageId: "text",
 	caller: true,
-	dedupeKey: true,
+	dedupeKey: "text",
 });
 const startNames = optionNames<StartOptions>({
-	runId: true,
-	messageId: true,
+	runId: "text",
+	messageId: "text",
 	caller: true,
-	dedupeKey: true,
-	beforeBegin: true,
-	watcher: true,
-	insteadOf: true,
+	dedupeKey: "text",
+	beforeBegin: "function",
+	watcher: "object",
+	insteadOf: "text",
 	values: true,
 });
 const insteadInSessions = {

@@ -84,9 +84,9 @@ const known = optionNames<SqliteJournalOptions>({
 	durability: true,
 	leaseTtlMs: true,
 	maxFileSize: true,
-	clock: true,
-	files: true,
-	workerId: true,
+	clock: "object",
+	files: "object",
+	workerId: "text",
 });
 
 function checkOptions(options: SqliteJournalOptions): void {

@@ -20,7 +20,7 @@ export interface PlanOptions {
 	readonly planSchema?: JSONSchema;
 }
 
-const planNames = optionNames<PlanOptions>({ maxPlanSteps: true, allowReplan: true, planSchema: true });
+const planNames = optionNames<PlanOptions>({ maxPlanSteps: true, allowReplan: "flag", planSchema: "object" });
 
 /**
  * Plan, then execute: the model makes a structured plan, and each step runs once its dependencies are completed.

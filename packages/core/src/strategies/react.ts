@@ -19,7 +19,7 @@ const defaultReasoningPrompt =
 	"Think about what to do next. State what you know, what is missing and which action would help most. Do not act yet.";
 const actionPrompt = "Based on your reasoning, take action: call a tool, or give the final answer.";
 
-const reactNames = optionNames<ReactOptions>({ maxSteps: true, reasoningPrompt: true });
+const reactNames = optionNames<ReactOptions>({ maxSteps: true, reasoningPrompt: "text" });
 
 /**
  * ReAct: explicit reasoning before every action. The thoughts are in the history and in `state.reasoning`.

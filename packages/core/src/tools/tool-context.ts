@@ -5,7 +5,7 @@ import { checkOptionNames, optionNames, type Tool, uuid } from "@holdfast/upp";
 import type { OnSubagentEvent } from "./subagent-event.ts";
 import type { AnyTool } from "./types.ts";
 
-const injectToolContextNames = optionNames<InjectToolContextOptions>({ onSubagentEvent: true });
+const injectToolContextNames = optionNames<InjectToolContextOptions>({ onSubagentEvent: "function" });
 
 /** A tool's information about its caller. The engine provides more, see `ToolContext`. */
 export interface ToolExecutionContext {

@@ -1,5 +1,11 @@
 // The options of a workflow's operations, and their validation.
-import { checkOptionNames, type HoldfastError, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import {
+	checkOptionNames,
+	type HoldfastError,
+	HoldfastTypeError,
+	type KnownOptions,
+	optionNames,
+} from "@holdfast/upp";
 import type { AgentOptions } from "../agent/index.ts";
 import type { OutputSchema } from "../output/index.ts";
 import type { Reconciliation } from "../tools/index.ts";
@@ -52,7 +58,7 @@ const stepNames = optionNames<StepOptions>({
 	reconcile: true,
 	undo: true,
 });
-export const eventNames: ReadonlySet<string> = optionNames<EventOptions>({ timeout: true });
+export const eventNames: KnownOptions = optionNames<EventOptions>({ timeout: true });
 
 /** Options of a model call. */
 export interface ModelOptions<Schema extends OutputSchema = OutputSchema>
@@ -63,7 +69,7 @@ export interface ModelOptions<Schema extends OutputSchema = OutputSchema>
 	readonly name?: string;
 }
 
-export const modelNames: ReadonlySet<string> = optionNames<ModelOptions>({
+export const modelNames: KnownOptions = optionNames<ModelOptions>({
 	output: true,
 	name: true,
 	instructions: true,

@@ -45,25 +45,25 @@ export interface WorkflowOptions<
 }
 
 const names = optionNames<WorkflowOptions>({
-	name: true,
+	name: "text",
 	version: true,
 	input: true,
 	output: true,
-	description: true,
+	description: "text",
 	tools: true,
 	subagents: true,
 	workflows: true,
 	prices: true,
 	host: true,
-	namespace: true,
+	namespace: "text",
 	middleware: true,
 	maxRestarts: true,
 	onAgentChange: true,
-	onWarning: true,
-	ports: true,
+	onWarning: "function",
+	ports: "object",
 });
 
-const replaceable = optionNames<Pick<WorkflowOptions, "host" | "ports">>({ host: true, ports: true });
+const replaceable = optionNames<Pick<WorkflowOptions, "host" | "ports">>({ host: "object", ports: "object" });
 
 /**
  * A durable function. Its runs work in sessions like those of an agent: they survive the death of their process at any

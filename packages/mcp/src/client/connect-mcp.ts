@@ -9,13 +9,13 @@ import { memoryApprovals, type ToolApprovals } from "./tool-approvals.ts";
 import { nameTools } from "./tool-names.ts";
 
 const mcpNames = optionNames<McpOptions>({
-	approvals: true,
-	approve: true,
-	reserved: true,
-	prefix: true,
-	allow: true,
-	onChange: true,
-	onWarning: true,
+	approvals: "object",
+	approve: ["first-seen", "explicit"],
+	reserved: "list",
+	prefix: ["clash", "always"],
+	allow: "object",
+	onChange: "function",
+	onWarning: "function",
 });
 
 /** Options for all servers. */

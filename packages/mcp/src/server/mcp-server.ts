@@ -35,17 +35,17 @@ export interface McpAgentServer {
 }
 
 const mcpServerNames = optionNames<McpServerOptions>({
-	service: true,
-	tools: true,
-	name: true,
-	version: true,
-	instructions: true,
-	authenticate: true,
-	caller: true,
-	tasks: true,
+	service: "object",
+	tools: "object",
+	name: "text",
+	version: "text",
+	instructions: "text",
+	authenticate: "function",
+	caller: "object",
+	tasks: "flag",
 	pollEveryMs: true,
 	resendMs: true,
-	onError: true,
+	onError: "function",
 });
 
 /**

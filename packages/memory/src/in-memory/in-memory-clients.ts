@@ -7,12 +7,12 @@ import { inMemoryStorage } from "./in-memory-storage.ts";
 
 const clientNames = optionNames<MemoryClientOptions>({
 	maxEntryBytes: true,
-	retention: true,
-	access: true,
-	audit: true,
+	retention: "object",
+	access: "list",
+	audit: "object",
 	embed: true,
-	encryption: true,
-	now: true,
+	encryption: "object",
+	now: "function",
 });
 
 /**

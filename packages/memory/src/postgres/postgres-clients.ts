@@ -9,19 +9,19 @@ import { postgresStorage } from "./postgres-storage.ts";
 
 const postgresNames = optionNames<PostgresOptions>({
 	url: true,
-	pool: true,
-	schema: true,
+	pool: "object",
+	schema: "text",
 	maxConnections: true,
 	connectTimeoutMs: true,
 	commandTimeoutMs: true,
 	unencrypted: true,
 	maxEntryBytes: true,
-	retention: true,
-	access: true,
-	audit: true,
+	retention: "object",
+	access: "list",
+	audit: "object",
 	embed: true,
-	encryption: true,
-	now: true,
+	encryption: "object",
+	now: "function",
 });
 
 /** Options of `postgresClients`. */

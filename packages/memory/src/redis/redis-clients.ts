@@ -10,17 +10,17 @@ import { redisStorage } from "./redis-storage.ts";
 const redisNames = optionNames<RedisOptions>({
 	url: true,
 	command: true,
-	prefix: true,
+	prefix: "text",
 	connectTimeoutMs: true,
 	commandTimeoutMs: true,
 	unencrypted: true,
 	maxEntryBytes: true,
-	retention: true,
-	access: true,
-	audit: true,
+	retention: "object",
+	access: "list",
+	audit: "object",
 	embed: true,
-	encryption: true,
-	now: true,
+	encryption: "object",
+	now: "function",
 });
 
 /** Options of `redisClients`. */

@@ -10,12 +10,12 @@ const sqliteNames = optionNames<SqliteOptions>({
 	busyTimeoutMs: true,
 	unencrypted: true,
 	maxEntryBytes: true,
-	retention: true,
-	access: true,
-	audit: true,
+	retention: "object",
+	access: "list",
+	audit: "object",
 	embed: true,
-	encryption: true,
-	now: true,
+	encryption: "object",
+	now: "function",
 });
 
 /** Options of `sqliteClients`. */

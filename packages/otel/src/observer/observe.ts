@@ -68,16 +68,16 @@ type ObservedHost = Pick<Host, "journal" | "runs" | "records"> & { readonly chan
 const mostTraces = 10_000;
 
 const observeNames = optionNames<ObserverOptions>({
-	tracer: true,
+	tracer: "object",
 	meter: true,
-	ids: true,
-	logger: true,
-	content: true,
-	providerOf: true,
-	from: true,
-	name: true,
+	ids: "object",
+	logger: "object",
+	content: "object",
+	providerOf: "function",
+	from: ["last", "start", "now"],
+	name: "text",
 	saveEveryMs: true,
-	onProblem: true,
+	onProblem: "function",
 });
 
 /**

@@ -27,11 +27,11 @@ import { Session } from "./session.ts";
 
 const runNames = optionNames<RunOptions>({
 	maxSteps: true,
-	task: true,
-	contextKey: true,
-	deterministic: true,
-	seed: true,
-	sessionId: true,
+	task: "text",
+	contextKey: "text",
+	deterministic: "flag",
+	seed: "number",
+	sessionId: "text",
 });
 
 const eventNames: ReadonlySet<string> = new Set(["step", "tool", "error", "metrics"]);

@@ -7,6 +7,24 @@ import { faultsOfProtection } from "./read-protection.ts";
 /** Settings of a runtime as a whole. */
 export type Flags = Required<RuntimeFlags>;
 
+/** What `typeof` says of the parts that nothing else checks. */
+const kinds = {
+	memoryClient: "object",
+	databaseClient: "object",
+	promptStore: "object",
+	score: "object",
+	storeReasoning: "boolean",
+	eventBus: "object",
+	eventStore: "object",
+	host: "object",
+	ports: "object",
+	onStepStart: "function",
+	onModelTokens: "function",
+	onToolCall: "function",
+	onError: "function",
+} as const satisfies Partial<Record<keyof AgentConfig, string>>;
+const a = { object: "an object", boolean: "true or false", function: "a function" };
+
 /**
  * Validates a configuration.
  * @throws HoldfastError `CONFIG_INVALID`, with every invalid path in `data.paths`.
@@ -29,9 +47,16 @@ export function checkConfig(config: AgentConfig): void {
 		const fault = durationFault(config[name] ?? 0, { least: 0, most: Number.POSITIVE_INFINITY });
 		if (fault !== undefined) problems.push([name, `it must be ${fault}`]);
 	}
+	if (!isLimit(config.maxPlanRepairs === 0 ? 1 : config.maxPlanRepairs))
+		problems.push(["maxPlanRepairs", "it is no whole number from 0"]);
 	const retryFault = faultOfDelays(config.retry);
 	if (retryFault !== undefined) problems.push(["retry", `it has ${retryFault}`]);
 	problems.push(...faultsOfProtection(config));
+	for (const [name, kind] of Object.entries(kinds)) {
+		const given = config[name as keyof typeof kinds] as unknown;
+		if (given !== undefined && (given === null || typeof given !== kind))
+			problems.push([name, `it must be ${a[kind]}`]);
+	}
 	const functions = {
 		planner: "plan",
 		reflector: "reflect",

@@ -10,7 +10,7 @@ import { resultOf } from "../result/index.ts";
 import type { OpenRun } from "./live-runs.ts";
 import type { ResolvedAgent } from "./resolved-agent.ts";
 
-const readResultNames = optionNames<ReadResultOptions>({ runId: true, secrets: true });
+const readResultNames = optionNames<ReadResultOptions>({ runId: "text", secrets: "texts" });
 
 /** The parts that a session receives from its agent. */
 export interface SessionParts {

@@ -15,15 +15,15 @@ import {
 import { bodyOf, retryAfter } from "./http-response.ts";
 
 const httpConnectorNames = optionNames<HttpConnectorOptions>({
-	id: true,
-	methods: true,
-	timeoutMs: true,
+	id: "text",
+	methods: "list",
+	timeoutMs: "number",
 	maxResponseBytes: true,
 	credentials: true,
-	credentialHeaders: true,
-	allowPrivate: true,
-	resolve: true,
-	maxRedirects: true,
+	credentialHeaders: "list",
+	allowPrivate: "list",
+	resolve: "function",
+	maxRedirects: "number",
 });
 
 const allMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;

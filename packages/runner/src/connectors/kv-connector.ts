@@ -5,7 +5,7 @@ import type { ToolOutput } from "../contract/index.ts";
 import { type Connector, connector, failed, inputInvalid, limit } from "./connector.ts";
 
 const kvConnectorNames = optionNames<KvConnectorOptions>({
-	id: true,
+	id: "text",
 	maxKeys: true,
 	maxValueCharacters: true,
 });

@@ -5,7 +5,7 @@ import { configInvalid } from "./connector.ts";
 import { sqlReadOnly } from "./sql-connector.ts";
 import type { SqlDriver, SqlRows, SqlStatement } from "./sql-driver.ts";
 
-const postgresDriverNames = optionNames<PostgresDriverOptions>({ pool: true });
+const postgresDriverNames = optionNames<PostgresDriverOptions>({ pool: "object" });
 
 /** A query in the form that `pg` accepts. */
 export interface PostgresQuery {

@@ -18,11 +18,11 @@ import { type ProcessGroup, startGroup } from "./process-group.ts";
 
 const shellConnectorNames = optionNames<ShellConnectorOptions>({
 	root: true,
-	id: true,
-	timeoutMs: true,
+	id: "text",
+	timeoutMs: "number",
 	maxOutputBytes: true,
-	env: true,
-	variables: true,
+	env: "list",
+	variables: "object",
 });
 
 /** Options of `shellConnector()`. */

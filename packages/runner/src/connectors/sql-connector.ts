@@ -14,9 +14,9 @@ import type { SqlDriver, SqlValue } from "./sql-driver.ts";
 import { parseStatement, sqlRefused } from "./sql-statement.ts";
 
 const sqlConnectorNames = optionNames<SqlConnectorOptions>({
-	driver: true,
-	id: true,
-	timeoutMs: true,
+	driver: "object",
+	id: "text",
+	timeoutMs: "number",
 	maxRows: true,
 	maxCharacters: true,
 });

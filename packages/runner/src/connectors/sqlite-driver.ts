@@ -10,7 +10,7 @@ import { sqlRefused } from "./sql-statement.ts";
 import { sqliteProgram } from "./sqlite-program.ts";
 import { querySqlite, type SqliteFailure } from "./sqlite-query.ts";
 
-const sqliteDriverNames = optionNames<SqliteDriverOptions>({ path: true, program: true, database: true });
+const sqliteDriverNames = optionNames<SqliteDriverOptions>({ path: true, program: true, database: "object" });
 
 /** The database to use. */
 export type SqliteDriverOptions =

@@ -8,7 +8,7 @@ const evaluateNames = optionNames<EvaluateOptions>({
 	repetitions: true,
 	concurrency: true,
 	onRun: true,
-	signal: true,
+	signal: "signal",
 });
 
 /** Options for running scenarios. */

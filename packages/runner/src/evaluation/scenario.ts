@@ -3,7 +3,7 @@ import { checkOptionNames, cutText, optionNames } from "@holdfast/upp";
 import type { Agent as EngineAgent } from "holdfast";
 import type { AgentResult, LLMClient, RunOptions } from "../contract/index.ts";
 
-const judgeNames = optionNames<JudgeOptions>({ client: true, criteria: true, name: true });
+const judgeNames = optionNames<JudgeOptions>({ client: "object", criteria: "text", name: "text" });
 
 /** The outcome of one run of a scenario. */
 export interface Outcome {

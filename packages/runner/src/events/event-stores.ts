@@ -10,7 +10,7 @@ const eventStoreNames = optionNames<EventStoreOptions>({
 	key: true,
 	previousKeys: true,
 	unkeyed: true,
-	anchor: true,
+	anchor: "function",
 	anchorEvery: true,
 });
 

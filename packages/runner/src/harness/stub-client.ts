@@ -9,7 +9,7 @@ import type {
 	RunnerStep,
 } from "../contract/index.ts";
 
-const stubNames = optionNames<StubOptions>({ info: true, usage: true });
+const stubNames = optionNames<StubOptions>({ info: "object", usage: "object" });
 
 /** The answer of a stub: a string, its pieces, a step as JSON, a whole response, or an error to throw. */
 export type StubReply = string | readonly string[] | RunnerStep | ModelResponse | Error;

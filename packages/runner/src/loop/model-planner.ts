@@ -7,10 +7,10 @@ import { readStep } from "./read-step.ts";
 import { checkManner, type PlannerManner, systemText } from "./system-text.ts";
 
 const modelPlannerNames = optionNames<ModelPlannerOptions>({
-	maxPlanRepairs: true,
-	request: true,
+	maxPlanRepairs: "number",
+	request: "object",
 	manner: true,
-	promptTemplate: true,
+	promptTemplate: "text",
 });
 
 /** Options of `modelPlanner()`. */

@@ -5,17 +5,17 @@ import { modelClient } from "./model-client.ts";
 import { untilDone } from "./until-done.ts";
 
 const keyedAdapterNames = optionNames<KeyedAdapterOptions>({
-	apiKey: true,
-	model: true,
-	baseUrl: true,
-	fetch: true,
-	info: true,
+	apiKey: "text",
+	model: "text",
+	baseUrl: "text",
+	fetch: "function",
+	info: "object",
 });
 const localClientNames = optionNames<AdapterOptions & { readonly baseUrl: string }>({
-	model: true,
-	baseUrl: true,
-	fetch: true,
-	info: true,
+	model: "text",
+	baseUrl: "text",
+	fetch: "function",
+	info: "object",
 });
 
 /** Options of every adapter. */

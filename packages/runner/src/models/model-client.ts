@@ -24,7 +24,7 @@ import type {
 	TokenChunk,
 } from "../contract/index.ts";
 
-const modelClientNames = optionNames<ModelClientOptions>({ info: true, deterministic: true });
+const modelClientNames = optionNames<ModelClientOptions>({ info: "object", deterministic: "flag" });
 
 /** Options of a client that is created from a model. */
 export interface ModelClientOptions {

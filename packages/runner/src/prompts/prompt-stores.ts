@@ -26,24 +26,24 @@ import {
 } from "./template-keeper.ts";
 
 const databasePromptStoreNames = optionNames<DatabasePromptStoreOptions>({
-	collection: true,
-	roles: true,
-	redactor: true,
-	safety: true,
-	auditSink: true,
-	agentId: true,
-	estimateTokens: true,
-	limits: true,
-	ports: true,
+	collection: "text",
+	roles: "list",
+	redactor: "object",
+	safety: "object",
+	auditSink: "object",
+	agentId: "text",
+	estimateTokens: "function",
+	limits: "object",
+	ports: "object",
 });
 const promptStoreNames = optionNames<PromptStoreOptions>({
-	redactor: true,
-	safety: true,
-	auditSink: true,
-	agentId: true,
-	estimateTokens: true,
-	limits: true,
-	ports: true,
+	redactor: "object",
+	safety: "object",
+	auditSink: "object",
+	agentId: "text",
+	estimateTokens: "function",
+	limits: "object",
+	ports: "object",
 });
 
 /** Options of every prompt store. */

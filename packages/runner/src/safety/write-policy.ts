@@ -6,11 +6,11 @@ import type { SafetyConfig, SafetyLayer } from "../contract/index.ts";
 import { createSafety } from "./create-safety.ts";
 
 const writePolicyNames = optionNames<WritePolicyOptions>({
-	writeFilters: true,
-	policyEngine: true,
-	policyTimeoutMs: true,
-	auditSink: true,
-	secrets: true,
+	writeFilters: "list",
+	policyEngine: "object",
+	policyTimeoutMs: "number",
+	auditSink: "object",
+	secrets: "texts",
 });
 
 /** The rules of an agent that concern writes. */

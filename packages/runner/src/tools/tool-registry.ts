@@ -68,6 +68,7 @@ function faultOf(tool: RunnerTool): string | undefined {
 
 /** Finds a problem in the delays between attempts. */
 export function faultOfDelays(retry: ToolRetryOptions | undefined): string | undefined {
+	if (retry !== undefined && (typeof retry !== "object" || retry === null)) return "no object of delays";
 	for (const name of ["baseDelayMs", "maxDelayMs"] as const) {
 		const fault = durationFault(retry?.[name] ?? 0, { least: 0 });
 		if (fault !== undefined) return `a \`${name}\` that is not ${fault}`;

@@ -2,7 +2,7 @@
 import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import type { SessionFiles } from "holdfast/host";
 import { definePlugin, type Plugin, type PluginHost } from "holdfast/plugins";
-import { type CodeModeOptions, codeModeTool } from "./code-mode.ts";
+import { type CodeModeOptions, codeModeKinds, codeModeTool } from "./code-mode.ts";
 import {
 	calledSnippets,
 	isConfusing,
@@ -20,7 +20,8 @@ export interface CodeModeWithSnippetsOptions extends CodeModeOptions {
 	readonly maxSnippetCharacters?: number;
 }
 
-const ownNames = optionNames<Pick<CodeModeWithSnippetsOptions, "maxSnippets" | "maxSnippetCharacters">>({
+const names = optionNames<CodeModeWithSnippetsOptions>({
+	...codeModeKinds,
 	maxSnippets: true,
 	maxSnippetCharacters: true,
 });
@@ -59,8 +60,8 @@ const ownNames = optionNames<Pick<CodeModeWithSnippetsOptions, "maxSnippets" | "
  * ```
  */
 export function codeModeWithSnippets(options: CodeModeWithSnippetsOptions): Plugin {
+	checkOptionNames(options, names, { of: "codeModeWithSnippets()" });
 	const { maxSnippets = 50, maxSnippetCharacters = 20_000, ...others } = options ?? {};
-	checkOptionNames({ maxSnippets, maxSnippetCharacters }, ownNames, { of: "codeModeWithSnippets()" });
 	for (const [name, value] of Object.entries({ maxSnippets, maxSnippetCharacters }))
 		if (!Number.isInteger(value) || value < 1)
 			throw new HoldfastTypeError(

@@ -5,6 +5,7 @@ import {
 	HoldfastTypeError,
 	type JSONSchema,
 	type ModelTool,
+	type OptionKind,
 	optionNames,
 } from "@holdfast/upp";
 import { type AnyTool, agent, createSubAgentTool } from "holdfast";
@@ -44,25 +45,27 @@ export interface CodeModeOptions extends ToolOptions {
 	readonly maxDeclarations?: number;
 }
 
-const codeModeNames = optionNames<CodeModeOptions>({
+/** The kinds of the options. */
+export const codeModeKinds: Readonly<Record<keyof CodeModeOptions, OptionKind>> = {
 	tools: true,
-	name: true,
+	name: "text",
 	sandbox: true,
 	maxCalls: true,
 	concurrency: true,
 	maxOutput: true,
 	maxDeclarations: true,
-	sequential: true,
-	dependsOn: true,
-	loadedBy: true,
-	retryPolicy: true,
-	maxModelCharacters: true,
+	sequential: "flag",
+	dependsOn: "list",
+	loadedBy: "text",
+	retryPolicy: ["pure", "idempotent", "manual-recovery"],
+	maxModelCharacters: "number",
 	needsApproval: true,
-	editableApproval: true,
-	timeoutMs: true,
-	readOn: true,
-	reconcile: true,
-});
+	editableApproval: "flag",
+	timeoutMs: "number",
+	readOn: "function",
+	reconcile: "function",
+};
+const codeModeNames = optionNames<CodeModeOptions>(codeModeKinds);
 
 const parameters = {
 	type: "object",

@@ -1,5 +1,5 @@
 // The types of a session service: its options, requests and answers.
-import { optionNames } from "@holdfast/upp";
+import { type KnownOptions, optionNames } from "@holdfast/upp";
 import type { AgentOptions, AgentRun, Host, SessionMessage } from "holdfast";
 import type {
 	LoggedEvent,
@@ -150,12 +150,12 @@ export interface SessionServiceOptions extends ClientFieldOptions {
 }
 
 /** The names of its options. */
-export const sessionServiceNames: ReadonlySet<string> = optionNames<SessionServiceOptions>({
+export const sessionServiceNames: KnownOptions = optionNames<SessionServiceOptions>({
 	host: true,
 	agent: true,
-	agentFor: true,
-	sessionsOf: true,
-	shownError: true,
+	agentFor: "function",
+	sessionsOf: ["user", "tenant"],
+	shownError: "function",
 	models: true,
 	maxSteps: true,
 	remoteToolTimeoutMs: true,
@@ -163,7 +163,7 @@ export const sessionServiceNames: ReadonlySet<string> = optionNames<SessionServi
 	deltaFlushMs: true,
 	recoverEveryMs: true,
 	clientsMaySet: true,
-	clients: true,
+	clients: ["bring-context"],
 	maxMessages: true,
 	maxTools: true,
 });

@@ -39,7 +39,7 @@ const deleted = ".deleted-";
 /** How often a save is retried if another process changes the same folder. */
 const attempts = 50;
 
-const fileCheckpointsNames = optionNames<FileCheckpointOptions>({ dir: true, compress: true });
+const fileCheckpointsNames = optionNames<FileCheckpointOptions>({ dir: "text", compress: "flag" });
 
 /**
  * A store of checkpoints in files, for one machine: any number of stores and processes may use a directory at once.

@@ -26,7 +26,11 @@ import { copySegments, listSegments, readEntries } from "./segments.ts";
 import { type JournalParts, type Seen, StoreLease } from "./store-lease.ts";
 import { fence, inCallOrder, processOf, remember, type StoreProcess } from "./store-process.ts";
 
-const storeJournalNames = optionNames<StoreJournalOptions>({ clock: true, workerId: true, ids: true });
+const storeJournalNames = optionNames<StoreJournalOptions>({
+	clock: "object",
+	workerId: "text",
+	ids: "object",
+});
 
 /** Options of `storeJournal`. */
 export interface StoreJournalOptions {

@@ -17,10 +17,10 @@ export type { ThreadRoutesOptions } from "./served-threads.ts";
 export type { ThreadEvent, ThreadWait } from "./thread-events.ts";
 
 const threadRoutesNames = optionNames<ThreadRoutesOptions>({
-	threads: true,
-	env: true,
+	threads: "object",
+	env: "object",
 	clientsMaySet: true,
-	maxFileBytes: true,
+	maxFileBytes: "number",
 });
 
 /**

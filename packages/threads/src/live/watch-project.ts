@@ -18,9 +18,9 @@ import { changedFiles, type FileStamps, foldersIn, stampsOf } from "./file-stamp
 import { moduleVersions } from "./module-versions.ts";
 
 const watchProjectNames = optionNames<WatchProjectOptions>({
-	onChange: true,
-	onError: true,
-	signal: true,
+	onChange: "function",
+	onError: "function",
+	signal: "signal",
 	quiet: true,
 });
 

@@ -9,11 +9,11 @@ import { itemsOf, namedInCode } from "./closure.ts";
 import { type PackageFile, packageFile } from "./module-files.ts";
 
 const packNames = optionNames<PackOptions>({
-	directory: true,
+	directory: "text",
 	agents: true,
 	out: true,
-	name: true,
-	version: true,
+	name: "text",
+	version: "text",
 	effects: true,
 	threadEndpoints: true,
 });

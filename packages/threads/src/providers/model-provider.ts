@@ -32,7 +32,7 @@ import type {
 } from "../types/index.ts";
 import { assistantMessage } from "./upp-messages.ts";
 
-const modelProviderNames = optionNames<ModelProviderOptions>({ name: true, apiKeyEnv: true });
+const modelProviderNames = optionNames<ModelProviderOptions>({ name: "text", apiKeyEnv: "text" });
 
 /** A model, or a function that creates one from its name and the provider's options. */
 export type GivenModel =

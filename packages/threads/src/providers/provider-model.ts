@@ -18,12 +18,12 @@ import { providerMessages } from "./upp-messages.ts";
 
 const providerModelNames = optionNames<ProviderModelOptions>({
 	toolChoice: true,
-	parallelToolCalls: true,
-	maxOutputTokens: true,
-	stopSequences: true,
-	reasoning: true,
-	providerOptions: true,
-	capabilities: true,
+	parallelToolCalls: "flag",
+	maxOutputTokens: "number",
+	stopSequences: "list",
+	reasoning: "object",
+	providerOptions: "object",
+	capabilities: "object",
 });
 
 /** Options of a provider's requests, apart from the conversation. */

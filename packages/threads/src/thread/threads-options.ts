@@ -90,31 +90,32 @@ export type ThreadListener = (event: {
 	readonly data: unknown;
 }) => void;
 
-const limitNames = optionNames<AnswerLimits>({ silenceMs: true, maxAnswerCharacters: true });
+const limitNames = optionNames<AnswerLimits>({ silenceMs: "number", maxAnswerCharacters: true });
 
-const known = [
-	...[
-		"project",
-		"host",
-		"env",
-		"userEnv",
-		"stepCap",
-		"onLog",
-		"logRequests",
-		"editablePrompts",
-		"runtimeContext",
-	],
-	...["parts", "middleware", "plugins", "mcp", "namespace", "keepDeltasMs", "modelWait", "config", "ports"],
-];
+const threadsNames = optionNames<ThreadsOptions>({
+	project: true,
+	host: true,
+	env: "object",
+	userEnv: "function",
+	stepCap: "number",
+	onLog: "function",
+	logRequests: "flag",
+	editablePrompts: "flag",
+	runtimeContext: "object",
+	parts: "object",
+	middleware: "list",
+	plugins: "list",
+	mcp: "object",
+	namespace: "text",
+	keepDeltasMs: true,
+	modelWait: true,
+	config: true,
+	ports: "object",
+});
 
 /** @throws HoldfastError `invalid_option` for invalid options; `mcp_tools_missing`. */
 export function checkOptions(options: ThreadsOptions): void {
-	const unknown = Object.keys(options).find((name) => !known.includes(name));
-	if (unknown !== undefined)
-		throw new HoldfastTypeError(
-			"invalid_option",
-			`The option \`${unknown}\` is unknown. Known options: ${known.join(", ")}.`,
-		);
+	checkOptionNames(options, threadsNames, { of: "threads()" });
 	const { host, project, mcp } = options;
 	if (typeof host?.journal !== "object")
 		throw new HoldfastTypeError(

@@ -48,14 +48,14 @@ import {
 import { agentOf, turnOf } from "./turn.ts";
 
 const createThreadNames = optionNames<CreateThreadOptions>({
-	agentId: true,
+	agentId: "text",
 	userId: true,
-	tenant: true,
-	tags: true,
-	id: true,
+	tenant: "text",
+	tags: "list",
+	id: "text",
 	message: true,
 });
-const queueMessageNames = optionNames<{ readonly id?: string }>({ id: true });
+const queueMessageNames = optionNames<{ readonly id?: string }>({ id: "text" });
 
 /** The threads of a project. */
 export class Threads {

@@ -1,6 +1,12 @@
 // The entry point of the errors: the base class and the errors of the model layer.
 
-export { checkOptionNames, type NameHints, optionNames } from "./check-names.ts";
+export {
+	checkOptionNames,
+	type KnownOptions,
+	type NameHints,
+	type OptionKind,
+	optionNames,
+} from "./check-names.ts";
 export { failureText } from "./failure-text.ts";
 export {
 	HoldfastError,

@@ -4,13 +4,13 @@ import { checkOptionNames, HoldfastError, optionNames } from "../errors/index.ts
 import { startTimer } from "../time/index.ts";
 
 const boundFetchNames = optionNames<BoundFetchOptions>({
-	fetch: true,
-	headers: true,
-	origins: true,
-	silenceMs: true,
-	maxBytes: true,
-	eventStreams: true,
-	onTooLarge: true,
+	fetch: "function",
+	headers: "object",
+	origins: "list",
+	silenceMs: "number",
+	maxBytes: "number",
+	eventStreams: ["answer", "each-event"],
+	onTooLarge: "function",
 });
 
 /** The restrictions on requests. */

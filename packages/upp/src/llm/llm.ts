@@ -16,14 +16,14 @@ import { runTools } from "./tool-round.ts";
 /** The options of `llm()`. `signal` cancels its requests. */
 const llmOptionNames = optionNames<LLMOptions & { signal?: AbortSignal }>({
 	model: true,
-	config: true,
-	params: true,
+	config: "object",
+	params: "object",
 	system: true,
-	tools: true,
-	toolStrategy: true,
-	structure: true,
-	onRetry: true,
-	signal: true,
+	tools: "list",
+	toolStrategy: "object",
+	structure: "object",
+	onRetry: "function",
+	signal: "signal",
 });
 
 /**

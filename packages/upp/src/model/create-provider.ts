@@ -5,7 +5,7 @@ import { checkedModel } from "./checked-model.ts";
 import type { LLMHandler } from "./model-port.ts";
 import type { ModelReference, Provider, ProviderModalities } from "./provider.ts";
 
-const providerNames = optionNames<ProviderOptions>({ name: true, version: true, modalities: true });
+const providerNames = optionNames<ProviderOptions>({ name: "text", version: "text", modalities: "object" });
 
 /** The parts of a provider. */
 export interface ProviderOptions {

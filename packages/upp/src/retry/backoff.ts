@@ -5,11 +5,11 @@ import type { RetryStrategy } from "../model/index.ts";
 import { readDuration } from "../time/index.ts";
 
 const backoffNames = optionNames<BackoffOptions>({
-	maxRetries: true,
+	maxRetries: "number",
 	initialDelayMs: true,
 	maxDelayMs: true,
 	maxRetryAfterMs: true,
-	random: true,
+	random: "function",
 });
 
 const unlimited = { least: 0, most: Number.POSITIVE_INFINITY };

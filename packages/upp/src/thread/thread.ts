@@ -13,7 +13,7 @@ import {
 } from "../messages/index.ts";
 import type { Turn } from "../turn/index.ts";
 
-const threadNames = optionNames<ThreadOptions>({ id: true, createdAt: true, updatedAt: true });
+const threadNames = optionNames<ThreadOptions>({ id: "text", createdAt: true, updatedAt: true });
 
 /** A thread as JSON data. */
 export interface ThreadJSON {

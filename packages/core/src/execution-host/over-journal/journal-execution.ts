@@ -17,12 +17,12 @@ export interface JournalExecutionOptions
 }
 
 const journalExecutionNames = optionNames<JournalExecutionOptions>({
-	journal: true,
-	records: true,
-	runs: true,
-	capabilities: true,
-	clock: true,
-	newId: true,
+	journal: "object",
+	records: "object",
+	runs: "object",
+	capabilities: "object",
+	clock: "object",
+	newId: "function",
 });
 
 /** Creates the execution host over a host that has records, and an index of the runs in its journal. */

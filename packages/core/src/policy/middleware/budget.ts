@@ -46,7 +46,7 @@ interface Opening {
 }
 
 const budgetNames = optionNames<BudgetOptions>({
-	maxTokens: true,
+	maxTokens: "number",
 	maxCost: true,
 	maxDuration: true,
 	price: true,

@@ -53,9 +53,9 @@ export interface LoggingOptions {
 const loggingNames = optionNames<LoggingOptions>({
 	level: true,
 	logger: true,
-	includeMessages: true,
-	includeTiming: true,
-	clock: true,
+	includeMessages: "flag",
+	includeTiming: "flag",
+	clock: "object",
 });
 
 /**

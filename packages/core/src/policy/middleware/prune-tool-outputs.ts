@@ -39,7 +39,7 @@ const pruneToolOutputsNames = optionNames<PruneToolOutputsOptions>({
 	outputReserve: true,
 	protectRecent: true,
 	block: true,
-	estimate: true,
+	estimate: "function",
 });
 
 /**

@@ -28,7 +28,12 @@ export interface RetryOptions {
 	readonly sleep?: Sleep;
 }
 
-const retryNames = optionNames<RetryOptions>({ attempts: true, delay: true, when: true, sleep: true });
+const retryNames = optionNames<RetryOptions>({
+	attempts: true,
+	delay: true,
+	when: "function",
+	sleep: "function",
+});
 
 /**
  * Creates a model that retries another one if it fails before producing output. The model's own retries are disabled:

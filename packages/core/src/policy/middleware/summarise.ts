@@ -51,9 +51,9 @@ const summariseNames = optionNames<SummariseOptions>({
 	summarizer: true,
 	threshold: true,
 	keepRecent: true,
-	estimate: true,
-	prompt: true,
-	onError: true,
+	estimate: "function",
+	prompt: "text",
+	onError: "function",
 });
 
 /**

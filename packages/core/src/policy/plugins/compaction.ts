@@ -42,12 +42,12 @@ const instructions =
 	"You summarise conversations. Keep names, numbers, decisions, open tasks and what tools found out. Answer with the summary only.";
 
 const compactionNames = optionNames<CompactionOptions>({
-	maxTokens: true,
+	maxTokens: "number",
 	keepRecent: true,
 	model: true,
-	estimate: true,
+	estimate: "function",
 	summarise: true,
-	onError: true,
+	onError: "function",
 });
 
 /**

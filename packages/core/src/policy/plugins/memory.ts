@@ -39,7 +39,7 @@ interface Notes {
 	search(query: string): Promise<readonly Note[]>;
 }
 
-const memoryNames = optionNames<MemoryOptions>({ store: true, database: true, collection: true });
+const memoryNames = optionNames<MemoryOptions>({ store: "object", database: "object", collection: "text" });
 
 /**
  * Provides the tools `memory_set`, `memory_load` and `memory_search` for named notes. By default, notes belong to a
