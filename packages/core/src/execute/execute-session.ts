@@ -193,14 +193,21 @@ export class ExecuteSession {
 	): Promise<SessionOrigin> {
 		const kept = await this.#mustBe();
 		const setup = { ...kept, ...options, ...(systemPrompt === undefined ? {} : { systemPrompt }) };
-		const { agents, host, keyed } = this.#parts;
+		const { agents, host, keyed, setups } = this.#parts;
 		const own = await this.#parts.agentOf(this.key, caller);
 		await agents.of(setup, { own }); // an invalid agent is refused before anything is copied
 		if ((await to.setup()) !== undefined) throw sessionExists(to.key);
-		if (at !== 0)
-			await keyed()
-				.session(this.key)
-				.fork(to.key, at === undefined ? {} : { at });
+		if (at !== 0) {
+			// Plugins look at the fork before its setup is stored.
+			setups.set(to.key, setup);
+			try {
+				await keyed()
+					.session(this.key)
+					.fork(to.key, at === undefined ? {} : { at });
+			} finally {
+				setups.forget(to.key);
+			}
+		}
 		keyed().unused(this.key);
 		const { seq = 0 } = (await host.journal.head(to.storeKey)) ?? {};
 		const history = at === 0 ? undefined : await this.values.get("history");

@@ -109,6 +109,8 @@ export function stopSearch(): void {
 export async function searchChanged(changed: ReadonlySet<string>): Promise<void> {
 	const { within, q } = filters.value;
 	const { signal } = ending;
+	// A search that has not begun will find them.
+	if (search.value?.state === "searching" && search.value.total === 0) return;
 	const waiting = new Set(rest);
 	const ids = [...changed].filter((id) => !waiting.has(id)).slice(0, perRequest);
 	if (within === "" || q.trim() === "" || search.value === undefined || ids.length === 0) return;

@@ -1,4 +1,5 @@
 // The routes of the inspector over a service in memory: their data, their permissions, and their actions.
+import { skills } from "@holdfast/context";
 import { scriptedModel } from "@holdfast/testing";
 import fc from "fast-check";
 import { Agent, tool } from "holdfast";
@@ -248,6 +249,16 @@ describe("display", () => {
 });
 
 describe("actions", () => {
+	test("a session of an agent whose plugin listens to forks is forked, and the fork continues", async () => {
+		const text = "---\nname: tidy-up\ndescription: Tidies.\n---\nMove.\n";
+		const { get, post, say } = open(() => "Hi.", { agent: { plugins: [skills({ sources: [{ text }] })] } });
+		await say("s", "Hello");
+		expect((await post("session/s/fork", { to: "t", systemPrompt: "Never." })).status).toBe(200);
+		await say("t", "Again");
+		expect((await get("sessions")).body.sessions).toHaveLength(2);
+		expect((await get("session/t")).body).toMatchObject({ status: "completed", origin: { sessionId: "s" } });
+	});
+
 	test("a fork starts with the messages up to a turn, and both continue independently", async () => {
 		const { get, post, say } = open(() => "Hi.");
 		await say("s", "One");
