@@ -1,5 +1,5 @@
 // A session of a workflow, and its runs.
-import { HoldfastError, HoldfastTypeError, isThenable } from "@holdfast/upp";
+import { HoldfastError, HoldfastTypeError, isHoldfastError, isThenable } from "@holdfast/upp";
 import { type ErrorData, type RunEndEvent, workflowStateKey } from "../facts/index.ts";
 import type { AgentRun, RunResult, Session } from "../sessions/index.ts";
 import { plainJson } from "../tools/index.ts";
@@ -107,7 +107,8 @@ export class WorkflowSession<Input = unknown, Output = unknown> {
 
 	/**
 	 * Sends an event to the open run: see `flow.event`. Resolves once it is durable. If the run ends before it takes the
-	 * event, the next run of the session receives it.
+	 * event, the next run of the session receives it. With a `dedupeKey`, the session accepts the event once: later calls
+	 * with the key resolve without sending it again, so a step of another workflow can repeat the call after a crash.
 	 *
 	 * Rejects with `workflow_not_running` if no run is open, `workflow_events_full` if the run has 1,000 events that its code
 	 * has not waited for, `invalid_input` if the payload is not JSON, and like `Session.steer`.
@@ -120,8 +121,12 @@ export class WorkflowSession<Input = unknown, Output = unknown> {
 		if (typeof event !== "string" || event === "")
 			throw new HoldfastTypeError("invalid_argument", "signal(event) takes a non-empty string.");
 		const text = eventText(event, storable(payload));
-		const run = await this.session.steer(text, options);
-		run.detach();
+		try {
+			(await this.session.steer(text, options)).detach();
+		} catch (error) {
+			const isKnown = options.dedupeKey !== undefined && isHoldfastError(error) && error.code === "duplicate_input";
+			if (!isKnown) throw error;
+		}
 	}
 
 	/**

@@ -109,6 +109,20 @@ describe("a workflow", () => {
 		expect(await run.result()).toMatchObject({ outcome: "completed", output: ["one", { n: 2 }, true] });
 	});
 
+	test("receives an event once that is sent again with its dedupe key", async () => {
+		const host = memoryHost();
+		const talk = workflow({ name: "talk", host }, async (flow) => [
+			await flow.event("reply"),
+			await flow.event("reply", { timeout: 20 }),
+		]);
+		const session = talk.session("s");
+		const run = await session.send(undefined);
+		await session.signal("reply", "one", { dedupeKey: "k" });
+		await session.signal("reply", "one", { dedupeKey: "k" });
+		expect(await run.result()).toMatchObject({ outcome: "completed", output: ["one", undefined] });
+		await expect(session.signal("reply", "late")).rejects.toMatchObject({ code: "workflow_not_running" });
+	});
+
 	test("resolves its result after a wait that another caller ends later", async () => {
 		const waits = workflow({ name: "waits", host: memoryHost() }, (flow) => flow.event("go"));
 		const run = await waits.session("s").send(undefined);
