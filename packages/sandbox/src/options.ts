@@ -24,7 +24,7 @@ const codeExecutionNames = optionNames<CodeExecutionOptions>({
 	report: true,
 	reproducible: true,
 });
-const reproducibleNames = optionNames<ReproducibleRun>({ seed: "number", now: "number" });
+const reproducibleNames = optionNames<ReproducibleRun>({ seed: true, now: true });
 const executeNames = optionNames<NonNullable<CodeExecutionOptions["execute"]>>({ fn: true, args: true });
 
 /** The limits of a sandbox with defaults applied. */

@@ -42,7 +42,7 @@ describe("AGENTS.md of a repository", () => {
 	test("that are long are cut, with a note", () => {
 		write("AGENTS.md", `${"a".repeat(15_999)}😀${"b".repeat(100)}`);
 		const text = agentsInstructions(agentsFiles(root));
-		expect(text).toMatch(/a\n\(102 more characters of AGENTS\.md are left out\.\)$/);
+		expect(text).toMatch(/a\n\(102 more characters of AGENTS\.md are omitted\.\)$/);
 	});
 });
 

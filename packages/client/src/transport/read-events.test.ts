@@ -97,7 +97,7 @@ test("a truncated record is not an event", async () => {
 
 test.each([
 	['data: {"type":"text_start"}\n\n', "an event has no id"],
-	["id: 1\ndata: {oops\n\n", "event 1 is no JSON"],
+	["id: 1\ndata: {oops\n\n", "event 1 is not JSON"],
 	["id: 1\ndata: 7\n\n", "event 1 has no type"],
 ])("an invalid event is reported as invalid: %j", async (text, what) => {
 	expect(await read(text)).toMatchObject({

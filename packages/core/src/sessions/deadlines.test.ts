@@ -38,7 +38,7 @@ test("a call that is not answered in time has failed, and the run continues by i
 	time.pass(1);
 	await expect.poll(async () => (await session.state()).messages.at(-1)).toMatchObject({ text: "done" });
 	expect(lines(model.requests[1]?.messages ?? []).at(-1)).toContain(
-		'Nobody gave the result of "locate" within 5000 ms.',
+		'No result of "locate" arrived within 5000 ms.',
 	);
 	await expect(session.answer([{ toolCallId: "a", output: 1 }])).rejects.toMatchObject({
 		code: "tool_result_expired",

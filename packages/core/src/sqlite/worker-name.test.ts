@@ -34,7 +34,7 @@ test("a worker cannot have the name of a living one: none of its writes are kept
 	await journal.submit("s", input("one"));
 	await expect(second.submit("t", input("two"))).rejects.toMatchObject({
 		code: "journal_failed",
-		message: expect.stringContaining('another worker named "clerk" lives'),
+		message: expect.stringContaining('another worker named "clerk" is alive'),
 	});
 	expect((await journal.list()).map(({ key }) => key)).toEqual(["s"]);
 	await second.close();

@@ -119,7 +119,7 @@ describe("a workflow", () => {
 		const run = await session.send(undefined);
 		await session.signal("reply", "one", { dedupeKey: "k" });
 		await session.signal("reply", "one", { dedupeKey: "k" });
-		expect(await run.result()).toMatchObject({ outcome: "completed", output: ["one", undefined] });
+		expect(await run.result()).toMatchObject({ outcome: "completed", output: ["one", null] });
 		await expect(session.signal("reply", "late")).rejects.toMatchObject({ code: "workflow_not_running" });
 	});
 

@@ -2,8 +2,9 @@
 import { computed, signal } from "@preact/signals";
 import { areThreads, hasPlayground } from "./about.ts";
 
-const hash = signal(location.hash);
-addEventListener("hashchange", () => {
+// Tests of what the page derives import it without a page.
+const hash = signal(globalThis.location?.hash ?? "");
+globalThis.addEventListener?.("hashchange", () => {
 	hash.value = location.hash;
 });
 

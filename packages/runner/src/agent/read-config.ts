@@ -12,7 +12,7 @@ const kinds = {
 	memoryClient: "object",
 	databaseClient: "object",
 	promptStore: "object",
-	score: "object",
+	score: "function",
 	storeReasoning: "boolean",
 	eventBus: "object",
 	eventStore: "object",

@@ -19,7 +19,7 @@ import { type ProcessGroup, startGroup } from "./process-group.ts";
 const shellConnectorNames = optionNames<ShellConnectorOptions>({
 	root: true,
 	id: "text",
-	timeoutMs: "number",
+	timeoutMs: true,
 	maxOutputBytes: true,
 	env: "list",
 	variables: "object",

@@ -218,7 +218,7 @@ test("attachments under one name are stored once, the last one, across all tools
 	const steps = [use("constructor"), use("constructor"), use("constructor"), finish];
 	const { attachments, diagnostics, metrics } = await made(steps, { tools: [tool] }).runOnce();
 	expect(attachments).toEqual({ toString: "three" });
-	const again = 'The attachment "toString" was given again; the later one is kept.';
+	const again = 'The attachment "toString" was added twice; the later one is kept.';
 	expect(diagnostics?.warnings).toEqual([again, again]);
 	expect(metrics?.toolLatencyMs).toEqual({ constructor: expect.any(Number) });
 });

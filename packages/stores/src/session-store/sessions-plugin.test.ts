@@ -64,7 +64,7 @@ describe("sessions.file", () => {
 			host,
 			plugins: [sessions.file(folder)],
 		});
-		await expect(created).rejects.toThrow(/host\.sessionStore/);
+		await expect(created).rejects.toThrow(/a plugin and the option `host`/);
 		await expect(created).rejects.toBeInstanceOf(TypeError);
 	});
 

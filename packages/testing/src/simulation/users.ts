@@ -130,7 +130,8 @@ export class Users {
 		for (const key of this.#world.sessions)
 			if (await this.#world.isParked(key)) this.#do("release", process, key);
 		const left = this.runs.filter((each) => each.process === process && each.outcome === "suspended");
-		for (const key of new Set(left.map(({ run }) => run.sessionKey))) this.#do("resume", process, key);
+		for (const key of new Set(left.map(({ run }) => rootOf(run.sessionKey))))
+			this.#do("resume", process, key);
 	}
 
 	interrupt(process: Process, key: string): void {

@@ -150,7 +150,7 @@ test("a history of other values is rejected with a helpful message", async () =>
 	const asked = instance.generate([new UserMessage("a"), { role: "assistant", content: "b" }] as never, "go");
 	await expect(asked).rejects.toMatchObject({
 		code: "invalid_input",
-		message: expect.stringMatching(/Number 1 of the history.*AI SDK/),
+		message: expect.stringMatching(/Item 1 of the history.*AI SDK/),
 	});
 	await expect(instance.generate({ role: "user", content: "a" } as never)).rejects.toThrow(/AI SDK/);
 });

@@ -39,7 +39,7 @@ interface Notes {
 	search(query: string): Promise<readonly Note[]>;
 }
 
-const memoryNames = optionNames<MemoryOptions>({ store: "object", database: "object", collection: "text" });
+const memoryNames = optionNames<MemoryOptions>({ store: "object", database: "object", collection: true });
 
 /**
  * Provides the tools `memory_set`, `memory_load` and `memory_search` for named notes. By default, notes belong to a
@@ -59,6 +59,11 @@ export function memory(options: MemoryOptions = {}): Plugin {
 	const { store, database } = options;
 	if (store !== undefined && database !== undefined)
 		throw new HoldfastError("invalid_option", "Notes are kept in `store` or in `database`, not in both.");
+	if (!["undefined", "string", "function"].includes(typeof options.collection))
+		throw new HoldfastError(
+			"invalid_option",
+			"The option `collection` of memory() must be a string or a function.",
+		);
 	return definePlugin({
 		name: "memory",
 		setup(host) {

@@ -175,7 +175,7 @@ describe("setup", () => {
 			(host) => host.on("turn.after", 1 as never),
 		],
 		["already gave one", (host) => [host.sessionStore({}), host.sessionStore({})]],
-		["before all plugins were set up", (host) => host.values("key")],
+		["before the setup of all plugins was over", (host) => host.values("key")],
 	])("rejects with a TypeError that explains %s", async (said, setup) => {
 		const refused = setupPlugins([{ name: "x", setup }]);
 		await expect(refused).rejects.toThrow(said);
