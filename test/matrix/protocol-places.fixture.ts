@@ -90,7 +90,7 @@ export async function overMcp(deploy: Deploy, protocol: "2025" | "2026"): Promis
 			if (request.kind !== "elicitation") throw new Error("a model was asked for");
 			const { id, message } = request;
 			const input: unknown = JSON.parse(/\((.*)\)$/s.exec(message)?.[1] ?? "null");
-			return { id, input, awaits: message.startsWith("May") ? "approval" : "result" };
+			return { id, input, awaits: message.startsWith("Approve") ? "approval" : "result" };
 		});
 	};
 	return {

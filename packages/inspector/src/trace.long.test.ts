@@ -80,7 +80,7 @@ describe.skipIf(whyNot !== undefined)(`the trace of the inspector${whyNot ?? ""}
 		await page.getByRole("button", { name: "Copy the run as a test case" }).click();
 		await expect
 			.poll(() => page.evaluate(() => navigator.clipboard.readText()))
-			.toContain('instructions: "You are the agent of a test."');
+			.toContain('instructions: "You are the agent of a test.');
 		await page.getByRole("button", { name: "Copy the run as curl" }).click();
 		await expect
 			.poll(() => page.evaluate(() => navigator.clipboard.readText()))

@@ -276,7 +276,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		writeFileSync(image, Buffer.from(png, "base64"));
 		const model = await server({ text: "A lamp." });
 		const terminal = new Terminal(["chat", "--model", model.model], { folder });
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		terminal.type("What is ");
 		await terminal.shows("> What is");
 		terminal.paste(image);

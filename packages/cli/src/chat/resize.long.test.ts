@@ -34,7 +34,7 @@ describe.skipIf(!hasTerminal)("a chat whose terminal is resized (needs tmux)", (
 		const terminal = new Terminal(["chat", "--model", model.model, "--allow-shell", "--session", "s"], {
 			folder,
 		});
-		await terminal.shows("nothing used yet");
+		await terminal.shows("no usage yet");
 		terminal.type("/");
 		await terminal.shows("choose");
 		for (const width of widths) {

@@ -212,7 +212,7 @@ test("a killed move to a file leaves the server as it was and no file, and the n
 test("the command reports in one line what it cannot move", async () => {
 	const io = { folder: "/", environment: {} };
 	const parsed = (...argv: string[]) => parseCommand(["db", "move", ...argv], io);
-	expect(() => parsed("a.db")).toThrow("From where to where?");
+	expect(() => parsed("a.db")).toThrow("Give a source and a destination");
 	expect(() => parsed("a.db", "b.db")).toThrow(/from a file to a server, or back.*db backup/);
 	expect(() => parsed("postgres://a/b", "postgres://c/d")).toThrow(
 		/from a file to a server, or back.*pg_dump/,

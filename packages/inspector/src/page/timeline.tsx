@@ -110,7 +110,7 @@ export function TraceTab(props: {
 				<TraceList
 					of={rows}
 					last={timeline.last}
-					version={`${version} ${children.size} ${closed.size} ${search}`}
+					version={`${version} ${info?.children.length} ${children.size} ${closed.size} ${search}`}
 					selected={selected}
 					select={select}
 					toggle={toggle}
