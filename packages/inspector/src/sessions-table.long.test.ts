@@ -82,6 +82,20 @@ describe.skipIf(whyNot !== undefined)(`the table of sessions${whyNot ?? ""}`, ()
 		await page.getByText(/^Searched the messages of/).waitFor();
 	});
 
+	test("names the sessions that cannot be read", async () => {
+		await stage.say("readable", "Hello");
+		await page.route(/\/api\/inspect\/sessions(?!\?ids)/, async (route) => {
+			const answer = await (await route.fetch()).json();
+			await route.fulfill({
+				json: { ...answer, unreadable: [{ sessionId: "torn", code: "journal_corrupt" }] },
+			});
+		});
+		await page.goto(stage.url);
+		await line("readable").waitFor();
+		await page.getByText("1 session cannot be read: torn (journal_corrupt)").waitFor();
+		expect(await violationsOf(page)).toEqual([]);
+	});
+
 	test("acts on the selected sessions after a confirmation, and shows the result of each", async () => {
 		for (const id of ["bulk-one", "bulk-two", "bulk-three"]) await stage.say(id, "erase all");
 		await page.goto(`${stage.url}/#/?q=bulk`);

@@ -17,7 +17,7 @@ import { go } from "./route.ts";
 import { Box } from "./scrolls.tsx";
 import { select, selection } from "./selection.ts";
 import { FilterBar } from "./sessions-filters.tsx";
-import { Columns, SearchBar } from "./sessions-parts.tsx";
+import { Columns, SearchBar, Unreadable } from "./sessions-parts.tsx";
 import { foundTexts, keepSearching, search, searchChanged } from "./sessions-search.ts";
 import {
 	allSessions,
@@ -123,6 +123,7 @@ export function SessionsView(): JSX.Element {
 					</button>
 				</p>
 			)}
+			<Unreadable />
 			<SearchBar />
 			<BulkBar />
 			{total === 0 && isListed.value ? (

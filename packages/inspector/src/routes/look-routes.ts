@@ -1,7 +1,7 @@
 // The routes for reading: sessions, one session, its entries, a model's request, usage, and changes.
-import type { Exchange, Route } from "@holdfast/server";
+import type { Exchange, InspectedHead, Route } from "@holdfast/server";
 import { atEntry } from "holdfast/execute";
-import { shownEntry } from "../wire/index.ts";
+import { type InspectedCounts, type InspectedSession, shownEntry } from "../wire/index.ts";
 import type { RouteParts } from "./route-parts.ts";
 import {
 	answerJson,
@@ -12,6 +12,7 @@ import {
 	maskOf,
 	mostIds,
 	numberOf,
+	readEach,
 	sessionIdOf,
 } from "./route-parts.ts";
 import { searchRoute } from "./search-route.ts";
@@ -43,29 +44,30 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			query("limit", `Sessions of a page, ${mostSessions} at most.`),
 			query("ids", `Only these, with commas between; ${mostIds} at most.`, "string"),
 		],
-		answers: jsonAnswer("A page of sessions: `{ sessions, next? }`."),
+		answers: jsonAnswer(
+			"A page of sessions: `{ sessions, unreadable, next? }`. `unreadable` lists the skipped ones, each with the code of its error.",
+		),
 		errors: ["inspector_closed", "invalid_input"],
 		async handle(exchange) {
 			const inspection = inspectionOf(exchange, parts);
-			const ids = idsOf(exchange);
-			if (ids.length > 0) {
-				const found = [];
-				for (const id of ids) {
-					const head = await inspection.head(exchange.caller, id);
-					if (head !== undefined) found.push(await looks.session(inspection, exchange.caller, head));
-				}
-				return answerJson({ sessions: found });
+			const { caller } = exchange;
+			const found: InspectedSession[] = [];
+			const add = async (head: InspectedHead): Promise<void> => {
+				found.push(await looks.session(inspection, caller, head));
+			};
+			if (exchange.query("ids") !== undefined) {
+				const wanted = idsOf(exchange).map((sessionId) => ({ sessionId }));
+				const unreadable = await readEach(wanted, async ({ sessionId }) => {
+					const head = await inspection.head(caller, sessionId);
+					if (head !== undefined) await add(head);
+				});
+				return answerJson({ sessions: found, unreadable });
 			}
 			const limit = numberOf(exchange, "limit", { least: 1, most: mostSessions }) ?? mostSessions;
-			const heads = await inspection.heads(exchange.caller, {
-				after: exchange.query("after"),
-				limit: limit + 1,
-			});
-			const found = [];
-			for (const head of heads.slice(0, limit))
-				found.push(await looks.session(inspection, exchange.caller, head));
-			const next = heads.length > limit ? { next: found.at(-1)?.sessionId } : {};
-			return answerJson({ sessions: found, ...next });
+			const heads = await inspection.heads(caller, { after: exchange.query("after"), limit: limit + 1 });
+			const unreadable = await readEach(heads.slice(0, limit), add);
+			const next = heads.length > limit ? { next: heads[limit - 1]?.sessionId } : {};
+			return answerJson({ sessions: found, unreadable, ...next });
 		},
 	};
 	const counts: Route = {
@@ -74,17 +76,20 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		name: "inspectCounts",
 		summary: "Totals of the given sessions: tokens, cost, errors, tools.",
 		parameters: [query("ids", `Ids of sessions, with commas between; ${mostIds} at most.`, "string")],
-		answers: jsonAnswer("`{ counts: [{ sessionId, counts, tools, codes }] }`; unknown sessions are omitted."),
+		answers: jsonAnswer(
+			"`{ counts: [{ sessionId, counts, tools, codes }] }`; unknown and unreadable sessions are omitted.",
+		),
 		errors: ["inspector_closed", "invalid_input"],
 		async handle(exchange) {
 			const inspection = inspectionOf(exchange, parts);
-			const found = [];
-			for (const sessionId of idsOf(exchange)) {
+			const found: InspectedCounts[] = [];
+			const wanted = idsOf(exchange).map((sessionId) => ({ sessionId }));
+			await readEach(wanted, async ({ sessionId }) => {
 				const head = await inspection.head(exchange.caller, sessionId);
-				if (head === undefined) continue;
+				if (head === undefined) return;
 				const { counts, tools, codes } = await looks.counted(inspection, exchange.caller, head);
 				found.push({ sessionId, counts, tools: [...tools], codes: [...codes] });
-			}
+			});
 			return answerJson({ counts: found });
 		},
 	};

@@ -7,8 +7,9 @@ import {
 	type SessionOwner,
 } from "@holdfast/server";
 import { HoldfastError, isHoldfastError } from "holdfast";
+import { isUnreadable } from "holdfast/host";
 import type { SessionLooks } from "../looks/index.ts";
-import type { Playground, ShownPrompt } from "../wire/index.ts";
+import type { Playground, ShownPrompt, UnreadableSession } from "../wire/index.ts";
 
 /** The parts of the routes. */
 export interface RouteParts {
@@ -103,6 +104,28 @@ export function sessionIdOf(exchange: Exchange): string {
 	if (!isSessionId(id)) throw new HoldfastError("session_not_found", "Session not found");
 	exchange.notes.sessionId = id;
 	return id;
+}
+
+/**
+ * Reads each session. Returns those that cannot be read, so that one of them does not fail the others. Rejects with
+ * errors that do not concern a single session.
+ */
+export async function readEach<Session extends { readonly sessionId: string }>(
+	sessions: Iterable<Session>,
+	read: (session: Session) => Promise<void>,
+): Promise<readonly UnreadableSession[]> {
+	const unreadable: UnreadableSession[] = [];
+	for (const session of sessions) {
+		try {
+			await read(session);
+		} catch (error) {
+			const isOfSession =
+				isUnreadable(error) || (isHoldfastError(error) && error.code === "session_not_found");
+			if (!isOfSession) throw error;
+			unreadable.push({ sessionId: session.sessionId, code: (error as HoldfastError).code });
+		}
+	}
+	return unreadable;
 }
 
 /** Parses an integer of the query. @throws HoldfastError `invalid_input`. */

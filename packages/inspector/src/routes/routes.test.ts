@@ -2,7 +2,7 @@
 import { skills } from "@holdfast/context";
 import { scriptedModel } from "@holdfast/testing";
 import fc from "fast-check";
-import { Agent, tool } from "holdfast";
+import { Agent, HoldfastError, memoryHost, tool } from "holdfast";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Inspected, type InspectedOptions, inspect } from "./inspected.fixture.ts";
 
@@ -121,6 +121,43 @@ describe("display", () => {
 		expect(found).toEqual(["a", "b", "c", "d", "e"]);
 		expect((await get("sessions?ids=e,b,x")).body.sessions).toHaveLength(2);
 		expect((await get("sessions?limit=0")).body.code).toBe("invalid_input");
+	});
+
+	test("sessions that are damaged or incomplete are skipped and listed, and the others remain", async () => {
+		const host = memoryHost();
+		const { get, say } = open(() => "Hi.", { host });
+		const { journal } = host;
+		for (const id of ["a", "b", "c", "d"]) await say(id, "Hello");
+		const [{ key, seq } = { key: "", seq: 0 }] = await journal.list();
+		await journal.fork(key, `${key.slice(0, -1)}e`, seq); // without a setup
+		const read = journal.read.bind(journal);
+		journal.read = (of, options) => {
+			if (of === `${key.slice(0, -1)}b`)
+				throw new HoldfastError("journal_corrupt", "The journal is damaged: an entry cannot be read.");
+			return read(of, options);
+		};
+		const ids = (list: readonly { sessionId: string }[]) => list.map(({ sessionId }) => sessionId);
+		const all = (await get("sessions")).body;
+		expect(ids(all.sessions)).toEqual(["a", "c", "d"]);
+		const unreadable = [
+			{ sessionId: "b", code: "journal_corrupt" },
+			{ sessionId: "e", code: "session_not_found" },
+		];
+		expect(all.unreadable).toEqual(unreadable);
+		const page = (await get("sessions?limit=2")).body;
+		expect([ids(page.sessions), page.next]).toEqual([["a"], "b"]);
+		const some = (await get("sessions?ids=a,b")).body;
+		expect([ids(some.sessions), ids(some.unreadable)]).toEqual([["a"], ["b"]]);
+		expect(ids((await get("counts?ids=a,b,c")).body.counts)).toEqual(["a", "c"]);
+		expect((await get("usage")).body.sessions).toBe(3);
+		const search = (await get("search?q=hello&ids=b,c")).body;
+		expect([ids(search.found), ids(search.unreadable), search.searched]).toEqual([["c"], ["b"], 2]);
+	});
+
+	test("a list of ids without a valid one is empty", async () => {
+		const { get, say } = open(["Hi."]);
+		await say("s", "Hello");
+		expect((await get("sessions?ids=../s")).body.sessions).toEqual([]);
 	});
 
 	test("credentials, fields named like them and the server's own secrets are masked everywhere", async () => {

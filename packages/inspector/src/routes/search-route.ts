@@ -13,6 +13,7 @@ import {
 	maskOf,
 	mostIds,
 	type RouteParts,
+	readEach,
 } from "./route-parts.ts";
 
 const longestQuery = 200;
@@ -45,7 +46,7 @@ export function searchRoute(parts: RouteParts): Route {
 			},
 		],
 		answers: jsonAnswer(
-			`\`{ found: [{ sessionId, seq, at, kind, excerpt }], searched, cut }\`: the first entry of each session with the words; how many of the sessions were searched, in their order; and those of which only a part was: the last ${mostEntries} entries, or less if they are long.`,
+			`\`{ found: [{ sessionId, seq, at, kind, excerpt }], searched, cut, unreadable }\`: the first entry of each session with the words; how many of the sessions were searched, in their order; and those of which only a part was: the last ${mostEntries} entries, or less if they are long; and the sessions that cannot be read.`,
 		),
 		errors: ["inspector_closed", "invalid_input"],
 		async handle(exchange) {
@@ -55,16 +56,16 @@ export function searchRoute(parts: RouteParts): Route {
 			const words = wordsOf(query);
 			if (query.length > longestQuery) throw invalid("q", `must have ${longestQuery} characters at most`);
 			if (words.length === 0) throw invalid("q", "must contain a word");
-			const ids = idsOf(exchange);
+			const wanted = idsOf(exchange).map((sessionId) => ({ sessionId }));
 			const found: FoundText[] = [];
 			const cut: string[] = [];
 			let characters = 0;
 			let searched = 0;
-			for (const sessionId of ids) {
-				if (characters >= mostCharacters) break;
+			const unreadable = await readEach(wanted, async ({ sessionId }) => {
+				if (characters >= mostCharacters) return;
 				searched++;
 				const head = await inspection.head(caller, sessionId);
-				if (head === undefined) continue;
+				if (head === undefined) return;
 				const mask = await maskOf(inspection, caller, sessionId, parts.mask);
 				const isLong = head.seq > mostEntries;
 				if (isLong) cut.push(sessionId);
@@ -99,8 +100,8 @@ export function searchRoute(parts: RouteParts): Route {
 						return inspection.entries(caller, sessionId, { ...options, after: 0 });
 					}
 				}
-			}
-			return answerJson({ found, searched, cut });
+			});
+			return answerJson({ found, searched, cut, unreadable });
 		},
 	};
 }

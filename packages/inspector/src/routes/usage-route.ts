@@ -2,7 +2,7 @@
 import type { Route } from "@holdfast/server";
 import { addBucket, emptyBucket, emptyGroup, type Group, joinGroups, quantile } from "../looks/index.ts";
 import type { UsageBucket, UsageGroup, UsageLatency } from "../wire/index.ts";
-import { answerJson, inspectionOf, jsonAnswer, numberOf, type RouteParts } from "./route-parts.ts";
+import { answerJson, inspectionOf, jsonAnswer, numberOf, type RouteParts, readEach } from "./route-parts.ts";
 
 /** The most sessions read; those changed last. */
 const mostSessions = 1_000;
@@ -25,7 +25,7 @@ export function usageRoute(parts: RouteParts): Route {
 			},
 		],
 		answers: jsonAnswer(
-			"`{ buckets, latencies, groups, sessions }`: the activity of each interval, by agent, model and tool, and the number of sessions.",
+			"`{ buckets, latencies, groups, sessions }`: the activity of each interval, by agent, model and tool, and the number of sessions, without unreadable ones.",
 		),
 		errors: ["inspector_closed", "invalid_input"],
 		async handle(exchange) {
@@ -44,7 +44,7 @@ export function usageRoute(parts: RouteParts): Route {
 			}
 			const groups = new Map<string, Group>();
 			heads.sort((left, right) => right.updatedAt - left.updatedAt);
-			for (const head of heads.slice(0, mostSessions)) {
+			const unreadable = await readEach(heads.slice(0, mostSessions), async (head) => {
 				const { minutes: found, grouped } = await parts.looks.counted(inspection, caller, head);
 				for (const group of grouped.groups.values()) {
 					if (group.at < begin) continue;
@@ -57,13 +57,13 @@ export function usageRoute(parts: RouteParts): Route {
 					const sum = sums[at];
 					if (sum !== undefined) sums[at] = addBucket(sum, bucket);
 				}
-			}
+			});
 			return answerJson({
 				buckets: sums,
 				latencies: sums.map(({ at }) => latencyOf(groups.get(`all ${at} `))),
 				groups: [...groups.values()].flatMap(shownGroup),
 				widthMs: width,
-				sessions: Math.min(heads.length, mostSessions),
+				sessions: Math.min(heads.length, mostSessions) - unreadable.length,
 			});
 		},
 	};

@@ -17,6 +17,7 @@ export type {
 	ShownTrialAnswer,
 	ShownTrialResult,
 	ShownWaitingCall,
+	UnreadableSession,
 	UsageBucket,
 	UsageGroup,
 	UsageLatency,

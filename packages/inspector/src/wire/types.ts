@@ -51,6 +51,12 @@ export interface InspectedSession {
 	readonly failure?: { readonly code: string; readonly message: string };
 }
 
+/** A session that is skipped: its data is damaged or of a later release, or it is incomplete or was just deleted. */
+export interface UnreadableSession {
+	readonly sessionId: string;
+	readonly code: string;
+}
+
 /** What can be tried outside of runs. */
 export type Playground = "off" | "models" | "models-and-tools";
 
