@@ -55,7 +55,7 @@ test("a model that takes no images gets none, and the user is told", async () =>
 	expect(problems).toEqual(['"a.png" was not sent: the model takes no images.']);
 });
 
-test("the path of an image that is dropped on the terminal becomes its mention", () => {
+test("the path of an image that is dropped on the terminal becomes its mention", async () => {
 	const dir = folder();
 	const [plain, spaced] = [join(dir, "a.png"), join(dir, "my shots/b.png")];
 	expect(pastedText(plain, dir)).toBe(`@${plain} `);
@@ -66,6 +66,11 @@ test("the path of an image that is dropped on the terminal becomes its mention",
 		`${pathToFileURL(spaced)}`,
 	])
 		expect(pastedText(dropped, dir)).toBe(`@"${spaced}" `);
+	const quoted = join(dir, "it's.png");
+	writeFileSync(quoted, png);
+	const message = pastedText(quoted, dir);
+	expect(message).toBe(`@"${quoted}" `);
+	expect((await withFiles(message, dir)).images.map(({ path }) => path)).toEqual([quoted]);
 	for (const text of [join(dir, "missing.png"), "a.png", "/etc/hosts", `see ${plain}`, `${plain}\nmore`, ""])
 		expect(pastedText(text, dir)).toBe(text);
 });

@@ -72,9 +72,9 @@ export function takesImages(model: unknown): boolean {
 	return bound === undefined || takesImages({ capabilities: {}, ...(bound as object) });
 }
 
-/** Returns how a message mentions a path. */
+/** Returns how a message mentions a path. Quotes end an unquoted mention, as spaces do. */
 export function mentionOf(path: string): string {
-	return `@${/\s/.test(path) ? `"${path}"` : path} `;
+	return `@${/[\s'`]/.test(path) ? `"${path}"` : path} `;
 }
 
 /**
