@@ -10,6 +10,7 @@ import { helpIsOpen, useShortcuts } from "./keyboard.ts";
 import { notice } from "./parts.tsx";
 import { PromptsView } from "./prompts-view.tsx";
 import { linkTo, place } from "./route.ts";
+import { selectAll } from "./selection.ts";
 import { SessionView } from "./session-view.tsx";
 import { forgetSessions, keepListed } from "./sessions-store.ts";
 import { SessionsView } from "./sessions-view.tsx";
@@ -31,6 +32,7 @@ export function App(): JSX.Element {
 	useEffect(() => {
 		const ending = new AbortController();
 		forgetSessions();
+		selectAll([]);
 		about.value = undefined;
 		void learnAbout(ending.signal);
 		void keepListed(ending.signal);

@@ -1,7 +1,7 @@
 // The selected sessions of the table, and actions on all of them, each with its own result.
 import { signal } from "@preact/signals";
 import { interrupt, removeSession } from "./acts.ts";
-import { inspectPath, isOver, post } from "./api.ts";
+import { inspectPath, isOver, keyNumber, post } from "./api.ts";
 
 /** Ids of the selected sessions. */
 export const selection = signal<ReadonlySet<string>>(new Set());
@@ -58,16 +58,21 @@ const does: Readonly<Record<BulkAction, (id: string) => Promise<Omit<BulkResult,
 /** How many requests are made at a time. */
 const atOnce = 4;
 
-/** Acts on each of the sessions independently, and reports each result. */
+/**
+ * Acts on each of the sessions independently, and reports each result. After another key was given, the remaining ones
+ * fail: with that key, their ids may be those of other sessions.
+ */
 export async function actOnAll(
 	action: BulkAction,
 	ids: readonly string[],
 	report: (result: BulkResult) => void,
 ): Promise<void> {
 	const left = [...ids];
+	const key = keyNumber.value;
 	const work = async (): Promise<void> => {
 		for (let sessionId = left.shift(); sessionId !== undefined; sessionId = left.shift()) {
 			try {
+				if (keyNumber.value !== key) throw new DOMException("The key has changed.", "AbortError");
 				report({ sessionId, ...(await does[action](sessionId)) });
 			} catch (error) {
 				const message = isOver(error) ? "The key has changed" : (error as Error).message;

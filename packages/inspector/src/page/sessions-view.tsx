@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { about, areThreads } from "./about.ts";
 import { agentNames, begin } from "./acts.ts";
+import { keyNumber } from "./api.ts";
 import { BulkBar } from "./bulk-actions.tsx";
 import { columnsNow, columnTracks, isNarrow } from "./columns.ts";
 import { Command } from "./copy.tsx";
@@ -125,7 +126,7 @@ export function SessionsView(): JSX.Element {
 			)}
 			<Unreadable />
 			<SearchBar />
-			<BulkBar />
+			<BulkBar key={keyNumber.value} />
 			{total === 0 && isListed.value ? (
 				<Nothing />
 			) : list.length === 0 && isListed.value ? (
