@@ -2,14 +2,16 @@
 // the server's own routes.
 
 import { isSessionId, type Route } from "@holdfast/server";
-import { cutText } from "@holdfast/upp";
 import {
 	answerJson,
+	type ChosenSettings,
+	checkNoOthers,
 	inspectionOf,
 	invalid,
 	jsonAnswer,
 	type RouteParts,
 	sessionIdOf,
+	settingsOf,
 } from "./route-parts.ts";
 
 const bodyErrors = ["unsupported_media_type", "body_too_large", "invalid_json", "invalid_input"];
@@ -74,8 +76,7 @@ export function actRoutes(parts: RouteParts): readonly Route[] {
 			const inspection = inspectionOf(exchange, parts);
 			const sessionId = sessionIdOf(exchange);
 			const { input, ...rest } = await exchange.readJson();
-			const [unknown] = Object.keys(rest);
-			if (unknown !== undefined) throw invalid(cutText(unknown, 40), "is not known");
+			checkNoOthers(rest);
 			if (input === undefined) throw invalid("input", "is missing");
 			const { runId } = await inspection.steer(exchange.caller, sessionId, input);
 			return answerJson({ sessionId, runId });
@@ -103,41 +104,20 @@ interface ForkBody {
 	readonly to: string;
 	readonly at?: string | number;
 	readonly systemPrompt?: string;
-	readonly options: { readonly model?: string; readonly temperature?: number; readonly maxTokens?: number };
+	readonly options: Omit<ChosenSettings, "systemPrompt">;
 }
 
 /** @throws HoldfastError `invalid_input`. */
-function forkOf({
-	to,
-	at,
-	systemPrompt,
-	model,
-	temperature,
-	maxTokens,
-	...rest
-}: Readonly<Record<string, unknown>>): ForkBody {
-	const [unknown] = Object.keys(rest);
-	if (unknown !== undefined) throw invalid(cutText(unknown, 40), "is not known");
+function forkOf({ to, at, ...rest }: Readonly<Record<string, unknown>>): ForkBody {
+	const { systemPrompt, ...options } = settingsOf(rest);
 	if (to !== undefined && !isSessionId(to)) throw invalid("to", "must be the id of a session");
 	const isSeq = Number.isSafeInteger(at) && (at as number) >= 0;
 	if (at !== undefined && !isSeq && typeof at !== "string")
 		throw invalid("at", "must be a seq or the id of a run");
-	if (systemPrompt !== undefined && typeof systemPrompt !== "string")
-		throw invalid("systemPrompt", "must be text");
-	if (model !== undefined && (typeof model !== "string" || model === ""))
-		throw invalid("model", "must be a name");
-	if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0))
-		throw invalid("temperature", "must be a number of at least 0");
-	if (maxTokens !== undefined && !(Number.isSafeInteger(maxTokens) && (maxTokens as number) > 0))
-		throw invalid("maxTokens", "must be a whole number above 0");
 	return {
 		to: to ?? crypto.randomUUID(),
 		...(at === undefined ? {} : { at: at as string | number }),
 		...(systemPrompt === undefined ? {} : { systemPrompt }),
-		options: {
-			...(model === undefined ? {} : { model }),
-			...(temperature === undefined ? {} : { temperature }),
-			...(maxTokens === undefined ? {} : { maxTokens: maxTokens as number }),
-		},
+		options,
 	};
 }

@@ -8,6 +8,7 @@ import type { InspectorAbout, ShownPrompt } from "../wire/index.ts";
 import {
 	answerJson,
 	checkMay,
+	checkNoOthers,
 	type InspectedPrompts,
 	inspectionOf,
 	invalid,
@@ -109,8 +110,7 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 			const prompts = promptsOf(exchange, parts);
 			const id = exchange.parameter("promptId") ?? "";
 			const { text, after, ...rest } = await exchange.readJson();
-			const [unknown] = Object.keys(rest);
-			if (unknown !== undefined) throw invalid(cutText(unknown, 40), "is not known");
+			checkNoOthers(rest);
 			if (typeof text !== "string") throw invalid("text", "must be text");
 			const latest = await prompts.get(id);
 			if (latest === null) throw promptNotFound(id);

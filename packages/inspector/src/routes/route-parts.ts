@@ -6,6 +6,7 @@ import {
 	type SessionInspection,
 	type SessionOwner,
 } from "@holdfast/server";
+import { cutText } from "@holdfast/upp";
 import { HoldfastError, isHoldfastError } from "holdfast";
 import { isUnreadable } from "holdfast/host";
 import type { SessionLooks } from "../looks/index.ts";
@@ -149,6 +150,49 @@ export function idsOf(exchange: Exchange): readonly string[] {
 	const ids = [...new Set((exchange.query("ids") ?? "").split(",").filter(isSessionId))];
 	if (ids.length > mostIds) throw invalid("ids", `must be ${mostIds} ids at most`);
 	return ids;
+}
+
+/** The choices for requests to a model, in the bodies of forks and trials. */
+export interface ChosenSettings {
+	readonly model?: string;
+	readonly systemPrompt?: string;
+	readonly temperature?: number;
+	readonly maxTokens?: number;
+}
+
+/** @throws HoldfastError `invalid_input`; also for fields other than these. */
+export function settingsOf({
+	model,
+	systemPrompt,
+	temperature,
+	maxTokens,
+	...rest
+}: Readonly<Record<string, unknown>>): ChosenSettings {
+	checkNoOthers(rest);
+	if (model !== undefined && (typeof model !== "string" || model === ""))
+		throw invalid("model", "must be a name");
+	if (systemPrompt !== undefined && typeof systemPrompt !== "string")
+		throw invalid("systemPrompt", "must be text");
+	if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0))
+		throw invalid("temperature", "must be a number of at least 0");
+	if (maxTokens !== undefined && !isCount(maxTokens))
+		throw invalid("maxTokens", "must be a whole number above 0");
+	return {
+		...(model === undefined ? {} : { model }),
+		...(systemPrompt === undefined ? {} : { systemPrompt }),
+		...(temperature === undefined ? {} : { temperature }),
+		...(maxTokens === undefined ? {} : { maxTokens }),
+	};
+}
+
+export function isCount(value: unknown): value is number {
+	return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+/** Rejects fields that a body does not have. @throws HoldfastError `invalid_input`. */
+export function checkNoOthers(rest: object): void {
+	const [unknown] = Object.keys(rest);
+	if (unknown !== undefined) throw invalid(cutText(unknown, 40), "is not known");
 }
 
 /** Creates the error for an invalid request. */

@@ -1,18 +1,22 @@
 // The routes of the playground: a request to a model, or a call of a tool, outside of any run. Nothing is recorded, and the
 // session does not change. Tools have their real effects, so the server's operator has to allow them.
 import type { Exchange, Route, SessionInspection } from "@holdfast/server";
-import { cutText, messageToJSON, UserMessage } from "@holdfast/upp";
+import { messageToJSON, UserMessage } from "@holdfast/upp";
 import { HoldfastError, isHoldfastError } from "holdfast";
 import type { SessionTrial } from "holdfast/execute";
 import type { ShownTrialAnswer, ShownTrialResult } from "../wire/index.ts";
 import {
 	answerJson,
+	type ChosenSettings,
+	checkNoOthers,
 	inspectionOf,
 	invalid,
+	isCount,
 	jsonAnswer,
 	maskOf,
 	type RouteParts,
 	sessionIdOf,
+	settingsOf,
 } from "./route-parts.ts";
 import { stateBefore } from "./shown-step.ts";
 
@@ -83,8 +87,7 @@ export function trialRoutes(parts: RouteParts): readonly Route[] {
 		async handle(exchange) {
 			checkAllowed(exchange, parts, "models-and-tools");
 			const { tool: name, input = {}, ...rest } = await exchange.readJson();
-			const [unknown] = Object.keys(rest);
-			if (unknown !== undefined) throw invalid(cutText(unknown, 40), "is not known");
+			checkNoOthers(rest);
 			if (typeof name !== "string") throw invalid("tool", "must be the name of a tool");
 			const { trial, mask } = await begin(exchange, parts);
 			const result = await trial.call(name, input, until(exchange));
@@ -135,39 +138,19 @@ function plain<Value>(value: Value): Value {
 	return JSON.parse(JSON.stringify(value)) as Value;
 }
 
-interface ModelTrial {
+interface ModelTrial extends ChosenSettings {
 	readonly seq?: number;
 	readonly input?: string;
-	readonly model?: string;
-	readonly systemPrompt?: string;
-	readonly temperature?: number;
-	readonly maxTokens?: number;
 }
 
 /** @throws HoldfastError `invalid_input`. */
-function readModelTrial({
-	seq,
-	input,
-	model,
-	systemPrompt,
-	temperature,
-	maxTokens,
-	...rest
-}: Readonly<Record<string, unknown>>): ModelTrial {
-	const [unknown] = Object.keys(rest);
-	if (unknown !== undefined) throw invalid(cutText(unknown, 40), "is not known");
-	const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
+function readModelTrial({ seq, input, ...rest }: Readonly<Record<string, unknown>>): ModelTrial {
 	if (seq !== undefined && !isCount(seq)) throw invalid("seq", "must be the seq of an entry");
 	if (input !== undefined && (typeof input !== "string" || input === ""))
 		throw invalid("input", "must be text");
-	if (model !== undefined && (typeof model !== "string" || model === ""))
-		throw invalid("model", "must be a name");
-	if (systemPrompt !== undefined && typeof systemPrompt !== "string")
-		throw invalid("systemPrompt", "must be text");
-	if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0))
-		throw invalid("temperature", "must be a number from 0 on");
-	if (maxTokens !== undefined && !isCount(maxTokens))
-		throw invalid("maxTokens", "must be a whole number above 0");
-	const given = { seq, input, model, systemPrompt, temperature, maxTokens };
-	return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+	return {
+		...settingsOf(rest),
+		...(seq === undefined ? {} : { seq }),
+		...(input === undefined ? {} : { input }),
+	};
 }
