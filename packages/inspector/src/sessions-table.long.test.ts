@@ -63,7 +63,7 @@ describe.skipIf(whyNot !== undefined)(`the table of sessions${whyNot ?? ""}`, ()
 		await page.locator(".span.is-selected", { hasText: "clever-1" }).waitFor();
 	});
 
-	test("a search is cut off when the reader stops it, says so, and can go on", async () => {
+	test("a search that the reader stops says how far it got, and can continue", async () => {
 		await stage.say("stopped", "Say something");
 		let release = (): void => {};
 		await page.route("**/api/inspect/search?*", async (route) => {
@@ -75,10 +75,10 @@ describe.skipIf(whyNot !== undefined)(`the table of sessions${whyNot ?? ""}`, ()
 		await page.goto(`${stage.url}/#/?q=something&within=messages`);
 		await page.getByText("Searching messages: 0 of").waitFor();
 		await page.getByRole("button", { name: "Stop" }).click();
-		await page.getByText("The search is cut off after 0 of").waitFor();
+		await page.getByText("The search stopped after 0 of").waitFor();
 		release();
 		await page.unroute("**/api/inspect/search?*");
-		await page.getByRole("button", { name: "Search on" }).click();
+		await page.getByRole("button", { name: "Continue" }).click();
 		await page.getByText(/^Searched the messages of/).waitFor();
 	});
 

@@ -20,7 +20,7 @@ export function SearchBar(): JSX.Element | null {
 						? `Searched the messages of ${formatCount(total)} sessions.`
 						: state === "failed"
 							? `The search failed after ${of}: ${problem ?? ""}`
-							: `The search is cut off after ${of}, those that changed last.`}{" "}
+							: `The search stopped after ${of}, the most recently changed.`}{" "}
 				{foundTexts.value.size === 0 && state === "searching"
 					? ""
 					: `Found in ${formatCount(foundTexts.value.size)}.`}
@@ -32,7 +32,7 @@ export function SearchBar(): JSX.Element | null {
 				</button>
 			) : state === "done" ? null : (
 				<button type="button" class="small" onClick={() => void searchOn()}>
-					Search on
+					Continue
 				</button>
 			)}
 		</div>
