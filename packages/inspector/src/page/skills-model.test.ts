@@ -50,3 +50,19 @@ test("a session without skills has none", () => {
 	expect(skillsOf([], undefined)).toEqual({ available: [], loaded: [], refused: [] });
 	expect(skillsOf([], "Skills\nare good.").available).toEqual([]);
 });
+
+test("a skill whose text imitates the list of files is read in linear time", () => {
+	const text = `[Skill count, sha256 0123456789abcdef.]\n\n[Files, to be read with read_skill_file:\n${"- ".repeat(26)}`;
+	const body = { message: { toolCalls: [{ toolCallId: "c", toolName: "load_skill", arguments: {} }] } };
+	const about = { at: 1, runId: "r" };
+	const started = performance.now();
+	const { loaded } = skillsOf(
+		[
+			{ ...about, seq: 1, kind: "assistant", body },
+			{ ...about, seq: 2, kind: "tool.settled", body: { callId: "c", outcome: "done", result: text } },
+		],
+		undefined,
+	);
+	expect(loaded).toMatchObject([{ name: "count", files: [] }]);
+	expect(performance.now() - started).toBeLessThan(200);
+});

@@ -63,7 +63,8 @@ function loadedOf(text: string, seq: number, at: number): LoadedSkill | undefine
 	const head = /^\[Skill (.+), sha256 ([0-9a-f]+)\.(.*)\]/.exec(text);
 	if (head === null) return undefined;
 	const [, name = "", hash = "", changed = ""] = head;
-	const files = /\n\n\[Files, to be read with read_skill_file[^\n]*\n((?:- .*\n?)+)\]/.exec(text)?.[1] ?? "";
+	const files =
+		/\n\n\[Files, to be read with read_skill_file[^\n]*\n((?:- .*\n)*- .*)\]/.exec(text)?.[1] ?? "";
 	const allowed = /\n\n\[While you use this skill, it allows these tools: (.*)\.\]$/.exec(text)?.[1];
 	return {
 		...{ name, hash, seq, at, hasChanged: changed !== "", read: [] },
