@@ -220,9 +220,17 @@ function plain(text: string): string {
 	return (
 		stripVTControlCharacters(text)
 			.toWellFormed()
-			.replace(/\r+\n/g, "\n")
-			.replace(/[^\n]*\r(?=[^\n])/g, "")
+			.split("\n")
+			.map(lastShown)
+			.join("\n")
 			// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
 			.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, "")
 	);
+}
+
+/** Returns what a terminal shows of a line whose beginning was overwritten. Expressions would take quadratic time. */
+function lastShown(line: string): string {
+	let end = line.length;
+	while (line.charAt(end - 1) === "\r") end--;
+	return line.slice(line.lastIndexOf("\r", end - 1) + 1, end);
 }

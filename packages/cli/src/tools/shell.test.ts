@@ -85,6 +85,16 @@ describe.skipIf(process.platform === "win32")("a command", () => {
 		expect(output).toBe("a\nb 3%\n");
 	});
 
+	test.each(["x", "\\r"])("may print a long line of %j, which is read in linear time", async (character) => {
+		const before = process.cpuUsage();
+		const { output } = await run(
+			`printf 'a\\rb\\r'; head -c 200000 /dev/zero | tr '\\0' '${character}'; echo b`,
+		);
+		const { user } = process.cpuUsage(before);
+		expect(output.endsWith(character === "x" ? "xxb\n" : "\nb\n")).toBe(true);
+		expect(user).toBeLessThan(200_000);
+	});
+
 	test("ends with all of its processes when it is cancelled, even if they ignore the request", async () => {
 		const dir = temporaryFolder();
 		const pids = join(dir, "pids");
