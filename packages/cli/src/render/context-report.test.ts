@@ -93,3 +93,19 @@ test("recorded instructions, skills and pinned messages have sections of their o
 	expect(sections[0]).toMatchObject({ tokens: 51, cached: 51 });
 	expect(advice).toEqual([expect.stringMatching(/^Skills fill more than half/)]);
 });
+
+test("an image counts by a usual number of tokens, not by its bytes", () => {
+	const source = { type: "base64", data: "A".repeat(4_000_000) } as const;
+	const content = [
+		{ type: "text", text: "What is this?" },
+		{ type: "image", mimeType: "image/png", source },
+	] as const;
+	const { sections } = contextOf(
+		[new UserMessage([...content]), new AssistantMessage("A lamp.")],
+		report([{ inputTokens: 3_000 }]),
+	);
+	const [head, said] = sections;
+	expect([head?.name, said?.name]).toEqual(["instructions and tools", "your messages"]);
+	expect(said?.tokens).toBeLessThan(2_000);
+	expect((head?.tokens ?? 0) + (said?.tokens ?? 0)).toBe(3_000);
+});

@@ -8,7 +8,7 @@ import {
 import type { CacheBreakReason, CacheReport } from "holdfast/host";
 import { formatCount } from "../terminal/index.ts";
 
-/** A part of the context. Tokens are estimated at four characters each, except for those that the provider counts. */
+/** A part of the context. Tokens are estimated, at four characters each, except for those that the provider counts. */
 interface Section {
 	readonly name: string;
 	tokens: number;
@@ -107,8 +107,17 @@ function piecesOf(message: AnyMessage, tools: ToolNames): readonly Piece[] {
 	];
 }
 
+/** Providers count an image by its size in pixels, not by its bytes; this is a usual number. */
+const IMAGE_TOKENS = 1_500;
+
 function estimated(value: unknown): number {
-	return Math.ceil(JSON.stringify(value).length / 4);
+	let images = 0;
+	const text = JSON.stringify(value, (_, each) => {
+		if (each?.type !== "image" || each.source === undefined) return each;
+		images++;
+		return null;
+	});
+	return Math.ceil(text.length / 4) + images * IMAGE_TOKENS;
 }
 
 function sum(numbers: readonly number[]): number {
