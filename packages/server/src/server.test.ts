@@ -181,7 +181,7 @@ test("a silent stream gets heartbeats without an id, and they do not end it [API
 	expect(await reader.next()).toBeUndefined();
 });
 
-test("a stream can have one MiB unread and is silent for at most fifteen seconds, unless configured", () => {
+test("a stream can have one MiB unread and is silent for at most fifteen seconds, unless configured [API-083, API-084]", () => {
 	const { maxBufferedBytes, heartbeatMs } = resolveOptions({ service: fakeService() });
 	expect([maxBufferedBytes, heartbeatMs]).toEqual([1024 * 1024, 15_000]);
 });

@@ -294,7 +294,7 @@ test("stop aborts the run, which records it; again, or with nothing to stop, it 
 	expect(await session("s")).toEqual(before);
 });
 
-test("answers that a session does not await are a conflict, and change nothing", async () => {
+test("answers that a session does not await are a conflict, and change nothing [API-034, API-035]", async () => {
 	const { run, post, session, model } = serve([askUser, "Blue it is."]);
 	const conflicts = async (input: unknown, code: string): Promise<void> => {
 		const before = await session("s");

@@ -58,7 +58,7 @@ async function streamed(events: readonly StreamEvent[], response: LLMResponse) {
 	return played(execute(session, says("go")));
 }
 
-test("every execution starts with session_start, once, and emits the user's message before the answer", async () => {
+test("every execution starts with session_start, once, and emits the user's message before the answer [API-001, API-003]", async () => {
 	const model = scriptedModel([{ text: "Wait", toolCalls: [asks("a")] }, "There."]);
 	const session = createSession("trip", { tools: [locate] }, { model });
 	const first = await played(execute(session, says("Where am I?")));
@@ -205,7 +205,7 @@ describe("an answer", () => {
 });
 
 describe("the tool calls of an answer", () => {
-	test("are emitted by their position, even if their deltas interleave", async () => {
+	test("are emitted by their position, even if their deltas interleave [API-007, API-008]", async () => {
 		const { events } = await streamed(
 			[
 				text(0, "Both."),

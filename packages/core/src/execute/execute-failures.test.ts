@@ -98,7 +98,7 @@ test("an execution that waits for the model counts as active: it is followed to 
 	expect(model.requests).toHaveLength(3);
 });
 
-test("a model that fails in the middle of an answer ends it as an error with its partial text", async () => {
+test("a model that fails in the middle of an answer ends it as an error with its partial text [API-046, API-048]", async () => {
 	const model = scriptedModel([{ reasoning: "Hm, well", text: "I was about to", error: broken }]);
 	const session = createSession("s", {}, { model });
 	const { events, result } = await played(execute(session, says("go")));
@@ -152,7 +152,7 @@ test("a model that fails in the middle of a call's arguments ends the message, t
 	expect(result.pendingToolCalls).toBeUndefined();
 });
 
-test("a model that fails before its first output leaves an error without a partial", async () => {
+test("a model that fails before its first output leaves an error without a partial [API-047, API-048]", async () => {
 	const model = scriptedModel([{ error: broken }]);
 	const session = createSession("s", {}, { model });
 	const { events, result } = await played(execute(session, says("go")));
@@ -281,7 +281,7 @@ describe("a signal while tools run", () => {
 		return { events, session, model, signals, result: await stream.result() };
 	}
 
-	test("keeps finished calls, and every other call has an error that explains it", async () => {
+	test("keeps finished calls, and every other call has an error that explains it [API-049, API-050]", async () => {
 		const { events, session, signals, result } = await stopped();
 		expect(faultsOf(events)).toEqual([]);
 		expect(result.status).toBe("aborted");
@@ -297,7 +297,7 @@ describe("a signal while tools run", () => {
 		expect(events.at(-1)).toEqual({ type: "session_end", sessionId: "s", messages: result.messages });
 	});
 
-	test("leaves a history that the next execution continues", async () => {
+	test("leaves a history that the next execution continues [API-050, API-051]", async () => {
 		const { session, model } = await stopped();
 		await expectContinues(session, model, "aborted");
 		expect(session.messages.at(-1)).toMatchObject({ role: "assistant", content: [{ text: "Fine." }] });

@@ -96,39 +96,42 @@ async function executed(provider: string, name: string, others: readonly string[
 }
 
 describe.skipIf(folder === undefined)(title, () => {
-	test.each(streams)("of %s, %s, are emitted completely and follow the grammar", async (provider, name) => {
-		const { events, result, session } = await executed(provider, name);
-		expect(faultsOf(events)).toEqual([]);
-		const answer = result.messages[1] as Extract<SessionMessage, { role: "assistant" }>;
-		expect(answer.role).toBe("assistant");
-		const part = (type: "text" | "thinking") =>
-			answer.content
-				.flatMap((each) => (each.type === type ? [each.type === "text" ? each.text : each.thinking] : []))
-				.join("");
-		const emitted = (type: "text_delta" | "thinking_delta") =>
-			only(events, type)
-				.map(({ delta }) => delta)
-				.join("");
-		expect(emitted("text_delta")).toBe(part("text"));
-		expect(emitted("thinking_delta")).toBe(part("thinking"));
-		const thinks = ["anthropic-thinking", "openai-compatible-reasoning"].includes(name);
-		if (thinks) expect(part("thinking")).not.toBe("");
-		const calls = answer.content.filter(({ type }) => type === "toolCall");
-		expect(calls.length > 0).toBe(name.includes("tool"));
-		expect(answer.stopReason).toBe(calls.length > 0 ? "tool_calls" : "stop");
-		expect(answer.usage.outputTokens).toBeGreaterThan(0);
-		if (calls.length > 0) {
-			expect(result.status).toBe("awaiting_tool_execution");
-			expect(
-				session.pendingToolCalls?.map(({ id, name, arguments: given }) => ({
-					type: "toolCall",
-					id,
-					name,
-					arguments: given,
-				})),
-			).toEqual(calls);
-		} else expect(result.status).toBe("completed");
-	});
+	test.each(streams)(
+		"of %s, %s, are emitted completely and follow the grammar [API-004, API-005, API-008]",
+		async (provider, name) => {
+			const { events, result, session } = await executed(provider, name);
+			expect(faultsOf(events)).toEqual([]);
+			const answer = result.messages[1] as Extract<SessionMessage, { role: "assistant" }>;
+			expect(answer.role).toBe("assistant");
+			const part = (type: "text" | "thinking") =>
+				answer.content
+					.flatMap((each) => (each.type === type ? [each.type === "text" ? each.text : each.thinking] : []))
+					.join("");
+			const emitted = (type: "text_delta" | "thinking_delta") =>
+				only(events, type)
+					.map(({ delta }) => delta)
+					.join("");
+			expect(emitted("text_delta")).toBe(part("text"));
+			expect(emitted("thinking_delta")).toBe(part("thinking"));
+			const thinks = ["anthropic-thinking", "openai-compatible-reasoning"].includes(name);
+			if (thinks) expect(part("thinking")).not.toBe("");
+			const calls = answer.content.filter(({ type }) => type === "toolCall");
+			expect(calls.length > 0).toBe(name.includes("tool"));
+			expect(answer.stopReason).toBe(calls.length > 0 ? "tool_calls" : "stop");
+			expect(answer.usage.outputTokens).toBeGreaterThan(0);
+			if (calls.length > 0) {
+				expect(result.status).toBe("awaiting_tool_execution");
+				expect(
+					session.pendingToolCalls?.map(({ id, name, arguments: given }) => ({
+						type: "toolCall",
+						id,
+						name,
+						arguments: given,
+					})),
+				).toEqual(calls);
+			} else expect(result.status).toBe("completed");
+		},
+	);
 
 	test("of a tool call continues with its result, and the provider gets it under its own id [API-029]", async () => {
 		const { session, result } = await executed("anthropic", "anthropic-tool-call", ["anthropic-text"]);
@@ -140,7 +143,7 @@ describe.skipIf(folder === undefined)(title, () => {
 		expect(JSON.stringify(requests[1])).toContain(`"tool_use_id":"${call?.id}"`);
 	});
 
-	test("of a refusal end as an error, and the next request has no empty parts", async () => {
+	test("of a refusal end as an error, and the next request has no empty parts [API-009, API-051]", async () => {
 		const { events, session, result } = await executed("anthropic", "anthropic-refusal", ["anthropic-text"]);
 		expect(faultsOf(events)).toEqual([]);
 		expect(result).toMatchObject({ status: "error", error: { code: "content_filtered" } });

@@ -43,7 +43,7 @@ describe.each([
 	["a turn of the event loop", () => new Promise((resolve) => setImmediate(resolve))],
 	["five milliseconds", () => new Promise((resolve) => setTimeout(resolve, 5))],
 ])("a reader that needs %s for each event", (_, pause) => {
-	test("gets the start of a call, and each delta, before the tool is called or continues", async () => {
+	test("gets the start of a call, and each delta, before the tool is called or continues [API-013, API-014]", async () => {
 		const log: string[] = [];
 		const count = local("count", async function* () {
 			for (const number of ["one", "two"]) {

@@ -163,7 +163,7 @@ function rowsIn(events: readonly ExecuteEvent[]): readonly (readonly ExecuteEven
 	return at <= 0 ? [events] : [events.slice(0, at), events.slice(at)];
 }
 
-test("for any models, tools and users, events follow the grammar, and every source has the same ones", async () => {
+test("for any models, tools and users, events follow the grammar, and every source has the same ones [API-002, API-004, API-012]", async () => {
 	const seen = { executions: 0, aborted: 0, error: 0, awaiting_tool_execution: 0, completed: 0 };
 	await fc.assert(
 		fc.asyncProperty(

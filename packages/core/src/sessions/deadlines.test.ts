@@ -27,7 +27,7 @@ function make(time: ReturnType<typeof manualTime>, model: ScriptedModel, more: P
 	});
 }
 
-test("a call that is not answered in time has failed, and the run continues by itself", async () => {
+test("a call that is not answered in time has failed, and the run continues by itself [API-052, API-053]", async () => {
 	const time = manualTime();
 	const model = scriptedModel([asks, "done"]);
 	const session = make(time, model).session("s");

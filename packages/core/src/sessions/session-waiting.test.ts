@@ -86,7 +86,7 @@ test("some answers are kept, and the run waits for the others [API-030, API-033]
 	expect(settled).toHaveLength(2);
 });
 
-test("invalid answers are rejected as a whole", async () => {
+test("invalid answers are rejected as a whole [API-031, API-032, API-034]", async () => {
 	const { session, journal } = play([{ toolCalls: [asks("early")] }, ...two], { tools: [locate] });
 	await expect(session.answer([{ toolCallId: "a", output: 1 }])).rejects.toMatchObject({
 		code: "no_pending_tool_calls",
@@ -116,7 +116,7 @@ test("invalid answers are rejected as a whole", async () => {
 	expect(await session.pending()).toHaveLength(2);
 });
 
-test("a call with wrong arguments or of an unknown tool is not passed on to an external answerer", async () => {
+test("a call with wrong arguments or of an unknown tool is not passed on to an external answerer [API-023, API-024]", async () => {
 	const wrong = { toolCalls: [{ name: "locate", arguments: { town: 1 } }, { name: "fly" }] };
 	const { session, model } = play([wrong, "done"], { tools: [locate] });
 	expect(await (await session.send("go")).result()).toMatchObject({ outcome: "completed" });
