@@ -36,7 +36,7 @@ export interface WatchOptions {
 
 /** A client of one server. It keeps no connections open except those of its streams. */
 export interface Client<Output = unknown, Tools = ToolTypes> {
-	/** Starts an execution at once, follows it across reconnects, and executes the calls of `tools`. */
+	/** Starts an execution at once, follows it across reconnects, and executes the calls to `tools`. */
 	execute(request: ExecuteRequest): ExecuteStream<Output, Tools>;
 	/** Returns the session with its history. @throws ClientError `session_not_found`. */
 	session(sessionId: string): Promise<SessionInfo>;

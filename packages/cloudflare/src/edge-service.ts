@@ -126,7 +126,7 @@ export function edgeService(options: EdgeServiceOptions): SessionService {
 
 /** Milliseconds before a request is repeated after its object was evicted. */
 const askAgainMs = 500;
-/** The most consecutive attempts for such an object. */
+/** Maximum number of consecutive attempts for such an object. */
 const mostQuestions = 20;
 
 /** Repeats the call if the object is evicted during it: the next object with that name has the same data. */

@@ -24,8 +24,8 @@ export interface SessionObjectOptions extends Omit<SessionServiceOptions, "host"
 	/** The binding of a `directoryObject()`, which lists sessions. Default: none, and lists are empty. */
 	readonly directory?: ObjectNamespace;
 	/**
-	 * The most runs in flight per tenant, across all its sessions; further requests receive 429. The tenant's `directory`
-	 * counts them, and is called before each run. Default: no limit.
+	 * Maximum number of runs in flight per tenant, across all sessions; further requests receive 429. The tenant's
+	 * `directory` counts them, and is called before each run. Default: no limit.
 	 */
 	readonly maxConcurrentRuns?: number;
 }

@@ -30,7 +30,7 @@ export interface OutboundOptions {
 	readonly allowPrivate?: readonly string[];
 	/** Default: the resolver of the system. */
 	readonly resolve?: ResolveHost;
-	/** The most redirects followed. Default: 5. */
+	/** Maximum number of redirects followed. Default: 5. */
 	readonly maxRedirects?: number;
 }
 

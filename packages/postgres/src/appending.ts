@@ -144,8 +144,7 @@ export class Appending implements Write {
 
 	failed(error: HoldfastError): void {
 		this.owner.pending--;
-		// The outcome is unknown if the server is unavailable: the session is then taken over again from its stored
-		// state.
+		// If the server is unavailable, the outcome is unknown, so the session is acquired again from its stored state.
 		if (error.code === "lease_lost" || error.code === "db_unavailable") this.owner.lose();
 		this.#reject(error);
 	}

@@ -45,7 +45,7 @@ const gatherMs = 5;
 const looksTakeOneIn = 5;
 /** Characters of each digest in a notification. */
 const hintLength = 8;
-/** The most sessions that a notification names; its limit is 8,000 bytes. */
+/** Maximum number of sessions that a notification names; its limit is 8,000 bytes. */
 const hintsAtMost = 900;
 
 /** Creates the feed of a host; it connects with the first watcher. */

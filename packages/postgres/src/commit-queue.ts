@@ -80,7 +80,7 @@ export interface QueueParts {
 	committed(sessions: readonly string[], taken: ReadonlySet<string>): void;
 }
 
-/** The most writes in a batch. */
+/** Maximum number of writes in a batch. */
 const batchSize = 256;
 /** The approximate limit of text in bytes, which keeps batches short. */
 const batchBytes = 4 * 1024 * 1024;

@@ -6,7 +6,7 @@ import { postgresError } from "./postgres-errors.ts";
 import type { PostgresJournal } from "./postgres-journal.ts";
 import type { Store } from "./store.ts";
 
-/** The most jobs counted. */
+/** Maximum number of jobs counted. */
 const most = 100_000;
 
 /** The numbers of a store. */

@@ -96,7 +96,7 @@ export function statements(schema: string, lives: (alias: string) => string): St
 	};
 }
 
-/** The most inputs read with a session; further ones are read separately. */
+/** Maximum number of inputs read with a session; further ones are read separately. */
 const seenInputs = 8;
 /** Indexed characters of a key. */
 const indexedLength = 600;

@@ -20,9 +20,9 @@ export interface Sweeper {
 	idle(): Promise<void>;
 }
 
-/** The most rows removed per transaction. */
+/** Maximum number of rows removed per transaction. */
 const rowsAtOnce = 5_000;
-/** The most pieces of files removed per transaction, of 256 KiB each. */
+/** Maximum number of pieces of files removed per transaction, of 256 KiB each. */
 const piecesAtOnce = 64;
 /** Milliseconds for which readers can finish reading a replaced file. */
 const grace = 60_000;

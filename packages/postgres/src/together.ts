@@ -1,9 +1,9 @@
 // Combines concurrent queries into one statement. A query that arrives while the maximum number of statements is in
 // flight joins the next one, so that an answer is never older than its query (keeps I7).
 
-/** The most statements in flight. */
+/** Maximum number of statements in flight. */
 const underWayAtMost = 2;
-/** The most queries in a statement. */
+/** Maximum number of queries in a statement. */
 const askedAtMost = 100;
 
 interface Waiting<Question, Answer> {

@@ -145,7 +145,7 @@ function isCode(text: string, end: number): boolean {
 	return text[end] === "(" || text[end] === "[";
 }
 
-/** The most characters of a bare value examined. */
+/** Maximum number of characters of a bare value examined. */
 const longestWord = 40;
 const bareStart = /[^\s"'`,;&<>()[\]{}\\]{1,40}/y;
 

@@ -9,7 +9,7 @@ const shapes: readonly (readonly [first: string, rest: string])[] = [
 	["3", "\\d{3}[ -]\\d{6}[ -]\\d{4}"],
 	["\\+", "[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}"],
 ];
-/** The same for numbers whose single groups are not numbers by themselves. */
+/** Shapes of numbers whose single groups are not numbers by themselves. */
 const groups: typeof shapes = [
 	["0", "0[1-9](?:[ .\\-/()\\u00a0]{0,3}\\d){6}|\\d(?:[ .\\-/)\\u00a0]{0,3}\\d){7}"],
 	["1", "[ .-](?:\\([2-9]\\d\\d\\) ?|[2-9]\\d\\d[ .-])[2-9]\\d\\d[ .-]\\d{4}|[3-9]\\d[ -]\\d{4}[ -]\\d{4}"],
@@ -31,7 +31,7 @@ export const numberTrigger: RegExp = new RegExp(
 	sourceOf("(?<![A-Za-z0-9_].|\\d[.\\-/:].)", "(?<!\\d .)"),
 	"g",
 );
-/** The same at a border. */
+/** Matches a number at a border. */
 export const numberBorder: RegExp = new RegExp(sourceOf("", ""), "y");
 
 /** The source of a pattern for a word that announces a phone number. */
@@ -43,8 +43,8 @@ const longest = 72;
 const run = /[\d+(][\d .\-()/\u00a0]{0,72}/y;
 
 /**
- * The most calls of the library per text, which take 20 microseconds each. Afterwards every phone-like text counts as a
- * phone number.
+ * Maximum number of calls to the library per text; each takes 20 microseconds. Afterwards every phone-like text counts
+ * as a phone number.
  */
 const mostQuestions = 500;
 

@@ -70,7 +70,7 @@ export function scanned(text: string, kinds: Kinds): string {
 
 /** Emitted characters that are kept for rules that look back. */
 const lookBack = 96;
-/** The most characters held at the end of a piece, in addition to what a rule holds. */
+/** Maximum number of characters held at the end of a piece, in addition to what a rule holds. */
 const lookAhead = 80;
 
 export class Scanner {

@@ -1,4 +1,4 @@
-// Entry `@holdfast/sandbox/code-mode`: a tool with which a model calls many tools from one script.
+// Entry `@holdfast/sandbox/code-mode`: a tool that lets a model call many tools from one script.
 export { type CodeModeOptions, codeMode } from "./code-mode/code-mode.ts";
 export {
 	type CodeModeWithSnippetsOptions,

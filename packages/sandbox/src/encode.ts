@@ -6,9 +6,9 @@ import type { Wire } from "./protocol.ts";
 
 /** The host's record of the capabilities that it passed to a guest. */
 export interface Capabilities {
-	/** Returns the number with which the guest calls a function. */
+	/** Returns the number that the guest uses to call a function. */
 	addFunction(call: (...given: unknown[]) => unknown, original: unknown): number;
-	/** Returns the number with which the guest awaits a promise. */
+	/** Returns the number that the guest uses to await a promise. */
 	addPromise(promise: PromiseLike<unknown>): number;
 }
 

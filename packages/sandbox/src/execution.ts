@@ -30,7 +30,7 @@ interface Stopping {
 	readonly reason: string | undefined;
 }
 
-/** The most functions of the host that a guest can hold. */
+/** Maximum number of functions of the host that a guest can hold. */
 const maxFunctions = 100_000;
 const nothing: Wire = { text: '{"r":["u"],"n":[]}', buffers: [] };
 const stopped: Reply = { kind: "x", wire: nothing, promises: [] };

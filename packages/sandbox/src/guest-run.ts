@@ -28,11 +28,11 @@ export interface RunPort {
 
 type Stop = "stopped" | "cpu" | "memory";
 
-/** The most pending calls to the host. */
+/** Maximum number of pending calls to the host. */
 const maxPending = 10_000;
 /** Host memory per value in bytes, however small the value. */
 const perValue = 64;
-/** The most logs sent together, and their host memory in bytes. */
+/** Maximum number of logs sent together, and their host memory in bytes. */
 const [logsAtOnce, logBytesAtOnce] = [100, 128 * 1024];
 const stopMessages: Readonly<Record<Stop, string>> = {
 	stopped: "The run was terminated",

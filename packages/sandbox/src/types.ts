@@ -51,7 +51,7 @@ export interface CodeExecutionResult {
 	readonly reports: unknown[];
 	/** Console calls in order, unless the caller supplied a console. */
 	readonly logs: CodeExecutionLog[];
-	/** The error; with every status except `success`. */
+	/** The error; present with every status except `success`. */
 	readonly error?: CodeExecutionError;
 	/** Milliseconds from the call to the end. */
 	readonly durationMs: number;

@@ -35,13 +35,16 @@ export interface ListenOptions {
 export interface NodeListener {
 	readonly port: number;
 	readonly hostname: string;
-	/** Accepts no new connections; resolves when the last one is closed, which is forced after `graceMs`. */
+	/**
+	 * Accepts no new connections, and resolves when all are closed. After `graceMs`, the remaining ones are closed by
+	 * force.
+	 */
 	close(graceMs: number): Promise<void>;
 }
 
 /**
- * Connections that may wait to be accepted, as far as the system allows that many. With Node's 511, clients that connect
- * at once (all followers, after a server restart) find their connections reset while the process is busy.
+ * Maximum number of connections that wait to be accepted, if the system allows that many. With Node's 511, clients that
+ * connect at once (all followers, after a server restart) find their connections reset while the process is busy.
  */
 const backlog = 4_096;
 

@@ -96,7 +96,7 @@ export class EditorSession {
 		return { stopReason: reasonOf(end) };
 	}
 
-	/** Ends the run in flight, also one that waits. */
+	/** Ends the run in flight, including one that waits. */
 	async cancel(): Promise<void> {
 		this.#cancelling.abort();
 		this.#run?.interrupt();

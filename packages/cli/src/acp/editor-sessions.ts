@@ -115,7 +115,7 @@ export class EditorSessions {
 		await coded(() => session.delete());
 	}
 
-	/** Lists the sessions of this agent, the last changed first. */
+	/** Lists the sessions of this agent, the most recently changed first. */
 	async list({ cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
 		const { command, host, io } = this.#parts;
 		const heads = (await host.journal.list()).filter(({ key, seq }) => isOwnKey(key) && seq > 0);

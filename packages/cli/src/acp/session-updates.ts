@@ -14,9 +14,9 @@ import type { PendingToolCall, RunEvent } from "holdfast";
 import { nestedLines } from "../render/index.ts";
 import { formatArguments, formatDuration, oneLine } from "../terminal/index.ts";
 
-/** The most characters of a call's title. */
+/** Maximum number of characters of a call's title. */
 const longestTitle = 160;
-/** The most characters of a result that an editor shows. */
+/** Maximum number of characters of a result that an editor shows. */
 const longestResult = 20_000;
 
 /** The assistant's tools, by how editors show them. */

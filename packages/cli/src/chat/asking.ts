@@ -10,10 +10,10 @@ import { Approvals, type Decide, type Decision } from "../work/index.ts";
 import { askToApprove, decisionNote } from "./approval-question.ts";
 import type { Question, Transcript } from "./chat-transcript.ts";
 
-/** The most turns whose changes are kept, with the files' earlier texts. */
+/** Maximum number of turns whose changes are kept, with the files' earlier texts. */
 const MOST_TURNS = 20;
 
-/** The parts of the questions. */
+/** The dependencies of the questions. */
 export interface AskingParts {
 	readonly transcript: Transcript;
 	/** Absolute path of the folder that the assistant works in; undefined for a user's agent. */

@@ -4,13 +4,16 @@
  * So the cost per word does not grow with the length of the answer.
  */
 
-/** The most lines and characters of a block before it is cut anyway, because every push examines the open block again. */
+/**
+ * Maximum number of lines and characters of a block. Longer ones are cut, because every push examines the open block
+ * again.
+ */
 const MOST_LINES = 200;
 const MOST_CHARACTERS = 8_000;
-/** The most characters kept of the name of a language. */
+/** Maximum number of characters kept of the name of a language. */
 const LONGEST_LANGUAGE = 40;
 
-/** The most lines of code, and their characters, that the highlighting of the next line takes into account. */
+/** Maximum number of lines of code, and their characters, that the highlighting of the next line takes into account. */
 const MOST_BEFORE = 30;
 const LONGEST_BEFORE = 3_000;
 

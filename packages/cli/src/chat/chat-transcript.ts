@@ -28,17 +28,17 @@ export interface RunningCall {
 	readonly output?: string;
 }
 
-/** A text of which the entries show only one line. */
+/** A text that the entries show only one line of. */
 export interface Openable {
 	readonly title: string;
 	readonly text: string;
 }
 
-/** The most texts that can be opened, and the most characters of each. */
+/** Maximum number of texts that can be opened, and of characters in each. */
 const MOST_OPENABLES = 200;
 const LONGEST_OPENABLE = 50_000;
 
-/** The most characters kept of the output of a running call. */
+/** Maximum number of characters kept of the output of a running call. */
 const LONGEST_OUTPUT = 2_000;
 
 /** A question to the user. */

@@ -46,7 +46,7 @@ interface ChatCommand {
 	run(parts: CommandParts, argument: string): void | Promise<void>;
 }
 
-/** The most sessions listed. */
+/** Maximum number of sessions listed. */
 const MOST_SESSIONS = 20;
 
 const INIT =

@@ -6,7 +6,7 @@ import { Agent, type AgentOptions, AgentState } from "holdfast";
 
 const INSTRUCTIONS =
 	"You summarise conversations. Keep names, numbers, paths, decisions, open tasks and what tools found out. Answer with the summary only.";
-/** The most characters summarised per tool result, and in total. */
+/** Maximum number of characters summarised per tool result, and in total. */
 const LONGEST_RESULT = 2_000;
 const LONGEST = 400_000;
 

@@ -5,7 +5,7 @@ import { type AnyMessage, cutText, type Message } from "@holdfast/upp";
 import { formatArguments, oneLine, printable } from "../terminal/index.ts";
 import { UsageError } from "../work/index.ts";
 
-/** The most characters of a tool's result. */
+/** Maximum number of characters of a tool's result. */
 const LONGEST_RESULT = 4_000;
 
 /**

@@ -9,7 +9,7 @@ import type { ImageBlock } from "@holdfast/upp";
 import { formatBytes } from "../terminal/index.ts";
 import { ToolRefusal } from "../tools/index.ts";
 
-/** The most bytes of an image; providers accept about as much. */
+/** Maximum size of an image in bytes; providers accept about as much. */
 const LONGEST_IMAGE = 5_000_000;
 /** Milliseconds that the clipboard's tool may take. */
 const CLIPBOARD_MS = 5_000;

@@ -9,7 +9,7 @@ import { isImagePath, mentionOf, readImage } from "./images.ts";
 import type { Choice } from "./menu.ts";
 
 const mention = /(?<=^|[\s("'`])@(?:"(?<quoted>[^"\n]+)"|(?<plain>[^\s"'`]+))/g;
-/** The most files attached to a message, and their characters in total. */
+/** Maximum number of files attached to a message, and their characters in total. */
 const MOST_FILES = 20;
 const MOST_CHARACTERS = 400_000;
 

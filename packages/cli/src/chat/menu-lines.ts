@@ -4,7 +4,7 @@ import { fitted } from "../terminal/index.ts";
 import type { Menu, Trigger } from "./menu.ts";
 import type { Paint } from "./paint.ts";
 
-/** The most columns of a label that has a detail. */
+/** Maximum number of columns of a label that has a detail. */
 const WIDEST_LABEL = 44;
 
 /** Returns the lines of a menu, at most `rows` and one more. */

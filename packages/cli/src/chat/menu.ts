@@ -37,7 +37,7 @@ export interface Menu {
 	readonly selected: number;
 }
 
-/** The most choices that a menu offers. */
+/** Maximum number of choices that a menu offers. */
 const MOST_CHOICES = 200;
 /** A longer word opens no menu. */
 const LONGEST_WORD = 200;

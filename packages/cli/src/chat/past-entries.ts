@@ -7,7 +7,7 @@ import { useEffect, useRef, useState } from "react";
 import type { ChatEntry, Snapshot } from "./chat-transcript.ts";
 import type { ThemeName } from "./theme.ts";
 
-/** The most entries drawn again. */
+/** Maximum number of entries drawn again. */
 const MOST_AGAIN = 1_000;
 /** Milliseconds without a further change of the size, before the entries are drawn again. */
 const QUIET_MS = 80;

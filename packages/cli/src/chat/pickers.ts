@@ -6,9 +6,9 @@ import { isOwnKey, modelsByKey, readSettings, type Setup, titleOf } from "../wor
 import { transcriptOf } from "./compact.ts";
 import type { Choice } from "./menu.ts";
 
-/** The most sessions in a menu. */
+/** Maximum number of sessions in a menu. */
 const MOST_SESSIONS = 50;
-/** The most sessions that one message attaches, and the characters of each. */
+/** Maximum number of sessions that one message attaches, and the characters of each. */
 const MOST_MENTIONED = 5;
 const LONGEST_MENTIONED = 40_000;
 

@@ -7,7 +7,7 @@ export interface PlanStep {
 }
 
 const marks: Readonly<Record<PlanStep["status"], string>> = { pending: "☐", in_progress: "▸", done: "✓" };
-/** The most steps shown. */
+/** Maximum number of steps shown. */
 const MOST_STEPS = 50;
 
 /** Reads the plan from the input of a call; undefined if the call is none of `update_plan`. */

@@ -7,9 +7,9 @@ import type { Transcript } from "./chat-transcript.ts";
 import { piecesOfLine } from "./highlight.ts";
 import { planLines, planOf } from "./plan.ts";
 
-/** The most characters kept of a thought. */
+/** Maximum number of characters kept of a thought. */
 const LONGEST_THOUGHT = 50_000;
-/** The most columns of a call's line. */
+/** Maximum number of columns of a call's line. */
 const WIDTH = 160;
 
 interface OpenCall {

@@ -36,14 +36,14 @@ import { rowsOf, type Viewer, viewLines } from "./viewer.ts";
 /** Milliseconds between two redraws of streamed text. */
 const FRAME_MS = 33;
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/** The most running calls shown, and lines of the output of each. */
+/** Maximum number of running calls shown, and lines of the output of each. */
 const MOST_CALLS = 5;
 const OUTPUT_ROWS = 3;
-/** The most lines of the draft shown. */
+/** Maximum number of lines of the draft shown. */
 const WRITTEN_LINES = 8;
-/** The most steps of a plan shown at once. */
+/** Maximum number of steps of a plan shown at once. */
 const PLAN_ROWS = 6;
-/** The most choices of a menu shown at once. */
+/** Maximum number of choices of a menu shown at once. */
 const MENU_ROWS = 8;
 /** Below this many columns only the text is shown. */
 const NARROW = 40;

@@ -46,7 +46,7 @@ export class Terminal {
 		return this.#tmux("capture-pane", "-p", "-J", "-S", "-1000", "-t", "t");
 	}
 
-	/** The same with its control codes. */
+	/** The visible text, including its control codes. */
 	get codes(): string {
 		return this.#tmux("capture-pane", "-p", "-e", "-S", "-1000", "-t", "t");
 	}

@@ -1,4 +1,4 @@
-/** The command `sessions`: lists the sessions, the last changed first. */
+/** The command `sessions`: lists the sessions, the most recently changed first. */
 
 import type { Host } from "holdfast";
 import type { Entry, SessionHead } from "holdfast/host";

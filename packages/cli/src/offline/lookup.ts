@@ -13,7 +13,10 @@ export interface PlannedCall {
 	readonly params: Record<string, unknown>;
 }
 
-/** The most files read for one question, and the largest size in bytes of a file, or of one that the question names. */
+/**
+ * Maximum number of files read for one question, and maximum size in bytes of a file, and of one that the question
+ * names.
+ */
 const MOST_FILES = 20;
 const MOST_BYTES = 100_000;
 const MOST_BYTES_NAMED = 4_000_000;

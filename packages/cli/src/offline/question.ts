@@ -43,7 +43,7 @@ const FILE_NAME =
 	/\.(?:mdx?|txt|rst|adoc|jsonc?|ya?ml|toml|ini|cfg|conf|lock|[ct]sv|xml|html?|s?css|[cm]?[jt]sx?|py|rb|go|rs|java|kt|swift|[ch](?:pp)?|cs|php|sh|sql|vue|log)$/i;
 const CODE =
 	/\b(?:(?:defin|declar|implement)\w*|(?:function|class|method|interface|constant|column|table|export)(?:e?s)?)\b/i;
-/** The most words searched for. */
+/** Maximum number of words searched for. */
 const MOST_WORDS = 8;
 
 /** Returns the words of a text as written. */

@@ -30,7 +30,7 @@ export interface Transcript {
 	readonly remarks: ReadonlySet<string>;
 }
 
-/** The most characters of a question that are read; text pasted after it is ignored. */
+/** Maximum number of characters of a question that are read; text pasted after it is ignored. */
 const LONGEST_QUESTION = 2_000;
 
 /** Reads the part of the conversation after the user's last message. */

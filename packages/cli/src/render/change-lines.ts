@@ -14,7 +14,7 @@ export interface ChangeLine {
 
 /** Longer lines are not compared word by word. */
 const LONGEST_COMPARED = 1_000;
-/** The most differing words of two lines that are worth showing. */
+/** Maximum number of differing words of two lines that are worth showing. */
 const MOST_WORDS = 40;
 
 /** Returns the lines that show a change. */

@@ -1,7 +1,7 @@
 /** Text that is piped into the command: `cat task.txt | holdfast run`. */
 import { fstatSync } from "node:fs";
 
-/** The most characters accepted; a longer text is not a task. */
+/** Maximum number of characters accepted; a longer text is not a task. */
 export const longestPiped = 1_000_000;
 
 /** Options for reading piped text. */

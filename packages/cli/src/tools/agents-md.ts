@@ -9,7 +9,7 @@ import { cutText } from "@holdfast/upp";
 const fileName = "AGENTS.md";
 /** The maximum length of one file in characters; longer ones are cut, with a note. */
 const mostCharacters = 16_000;
-/** The largest size in bytes of a file that is read. */
+/** Maximum size, in bytes, of a file that is read. */
 const mostBytes = 1_000_000;
 
 /** A file with instructions for agents. */
@@ -43,8 +43,8 @@ export function agentsInstructions(files: readonly AgentsFile[]): string {
 }
 
 /**
- * Returns the AGENTS.md nearest to a file or folder below the given folder. A model that works there is told about it,
- * and reads it itself.
+ * Returns the AGENTS.md nearest to a file or folder below the given folder. A model that works there is informed of the
+ * file, and reads it itself.
  */
 export function agentsFileBelow(folder: string, path: string): string | undefined {
 	for (let at = dirname(path); at !== "." && at !== "" && !at.startsWith(".."); at = dirname(at)) {

@@ -6,7 +6,7 @@ import { Minimatch } from "minimatch";
 import { ToolRefusal } from "./assistant-tool.ts";
 
 const LONGEST_GLOB = 1_000;
-/** The most globs that alternatives in braces may expand to. */
+/** Maximum number of globs that alternatives in braces may expand to. */
 const MOST_ALTERNATIVES = 100;
 
 /** Whether a path, relative to the root and with forward slashes, matches. */

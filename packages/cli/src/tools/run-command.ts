@@ -8,10 +8,10 @@ import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { stripVTControlCharacters } from "node:util";
 
-/** The most characters kept of the beginning and of the end of the output. */
+/** Maximum number of characters kept of the beginning and of the end of the output. */
 const LONGEST_HEAD = 8_000;
 const LONGEST_TAIL = 24_000;
-/** Milliseconds between two reports of new output, and the most characters of each. */
+/** Milliseconds between two reports of new output, and of characters in each. */
 const LIVE_MS = 100;
 const LONGEST_LIVE = 1_000;
 /** Milliseconds between the request to end and the end by force. */

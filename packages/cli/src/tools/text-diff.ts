@@ -21,7 +21,7 @@ export interface DiffHunk {
 
 /** Lines shown around a change. */
 const context = 3;
-/** The most removed and added lines found individually; the time grows with the square. */
+/** Maximum number of removed and added lines found individually; the time grows with the square. */
 const mostEdits = 1_500;
 
 /** Returns the hunks in which two texts differ; none if they are the same. */

@@ -22,7 +22,7 @@ export interface StoreReport {
 	readonly unlisted: number;
 }
 
-/** The most problems listed. */
+/** Maximum number of problems listed. */
 const most = 100;
 
 /** Checks a store that may be in use. Rejects if the store is unavailable, as a host does. */

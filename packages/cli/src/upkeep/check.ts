@@ -22,7 +22,7 @@ export interface CheckReport {
 /** `quick` does not compare indexes with tables or bodies with checksums, and takes a fraction of the time. */
 export type Depth = "quick" | "full";
 
-/** The most problems listed. */
+/** Maximum number of problems listed. */
 const most = 100;
 
 /** Checks an open file. An unreadable row is a finding, not an error. */

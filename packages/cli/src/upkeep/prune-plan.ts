@@ -47,7 +47,7 @@ const columns = `s.id, s.key, s.epoch, s.open_run, (SELECT count(*) FROM inputs 
 	(SELECT count(*) FROM entries WHERE session = s.id) AS entries,
 	max(s.updated_at, ifnull((SELECT at FROM entries WHERE session = s.id ORDER BY seq DESC LIMIT 1), 0)) AS changed_at`;
 
-/** Returns all families of a file, the last changed first. */
+/** Returns all families of a file, the most recently changed first. */
 export function readFamilies(file: JournalFile): readonly Family[] {
 	const recorded = recordedWork(file);
 	const sessions: SeenSession[] = [];
@@ -56,7 +56,7 @@ export function readFamilies(file: JournalFile): readonly Family[] {
 	return familiesOf(sessions);
 }
 
-/** Groups sessions into families, the last changed first. */
+/** Groups sessions into families, the most recently changed first. */
 export function familiesOf<Session extends SeenSession>(
 	sessions: readonly Session[],
 ): readonly Family<Session>[] {

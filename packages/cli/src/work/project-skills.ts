@@ -47,7 +47,9 @@ function hasSkills(folder: string): boolean {
 	}
 }
 
-/** Loads the skills that apply to a folder. Of two skills with one name, the nearest counts. Never rejects. */
+/**
+ * Loads the skills that apply to a folder. If two skills have the same name, the nearest one applies. Never rejects.
+ */
 export async function projectSkills(dir: string): Promise<ProjectSkills> {
 	const folders = skillFolders(dir);
 	if (folders.length === 0) return { skills: [], problems: [] };

@@ -80,7 +80,7 @@ export function setupOfFile(key: string, agent: string, dir: string): Setup {
 	return { key, dir, agent, model: offlineModel, ...may };
 }
 
-/** Stores the settings with which a session is worked on. */
+/** Stores the settings of the work on a session. */
 export function keepSettings(db: string, { key, dir, model, agent, ...may }: Setup): void {
 	const { allowNetwork, allowWrite, allowShell } = may;
 	const settings = { dir, model: model.name, allowNetwork, allowWrite, allowShell };

@@ -9,7 +9,7 @@ import { storeResult } from "./stored-result.ts";
 /** Options of `largeResults`. */
 export interface LargeResultsOptions {
 	/**
-	 * Results with more characters are stored, at least 2,000. It is also the most that one call of `read_result`
+	 * Results with more characters are stored, at least 2,000. It is also the maximum that one call to `read_result`
 	 * returns. Default 20,000.
 	 */
 	readonly limit?: number;

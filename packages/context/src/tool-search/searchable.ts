@@ -1,5 +1,5 @@
-// Tools that the model finds with a search instead of seeing all of them. Only the search and the tools chosen to be
-// always there are sent; what a search finds is loaded, and the engine records it.
+// Tools that the model finds with a search instead of seeing all of them. Only the search and the tools in `always` are
+// sent. Tools that a search finds are loaded, and the engine records this.
 import { checkOptionNames, HoldfastTypeError, isThenable, nearest, optionNames } from "@holdfast/upp";
 import type { AnyTool, ToolContext } from "holdfast";
 import type { LoadableTools, ToolSet } from "holdfast/types";
@@ -48,7 +48,7 @@ type NameOf<Tools> = Tools extends readonly (infer Tool)[]
 		: string
 	: keyof Tools & string;
 
-/** The same tools in the same form, and the one that searches. */
+/** The tools in the same form, plus the search tool. */
 export type SearchableTools<Tools extends ToolSet, Search = SearchTool> = Tools extends readonly AnyTool[]
 	? readonly [...Tools, Search]
 	: Tools & Readonly<Record<"search_tools", Search>>;
@@ -65,7 +65,7 @@ const mostFound = 50;
 /**
  * Makes the model search for tools instead of seeing all of them. The model is sent the tools in `always` and a tool that
  * searches the others by their names, descriptions and parameters. The tools that a search finds are appended to those
- * that the model is sent, from the next step until the end of the session. A call of a tool that was not found yet is
+ * that the model is sent, from the next step until the end of the session. A call to a tool that was not found yet is
  * refused with advice to search.
  *
  * Use it for dozens of tools or more, such as those of MCP servers: a search costs one step, and the prompt stays small.
@@ -178,7 +178,7 @@ function isDefinedByProvider(tool: AnyTool): boolean {
 	return type === "provider" || type === "provider-defined";
 }
 
-/** Returns the tools with their names. The agent reports tools that are no tools. */
+/** Returns the tools with their names. The agent reports values that are not tools. */
 function namedTools(tools: ToolSet): readonly (readonly [string, AnyTool])[] {
 	if (typeof tools !== "object" || tools === null || isThenable(tools))
 		throw new HoldfastTypeError(

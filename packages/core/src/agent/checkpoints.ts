@@ -21,8 +21,8 @@ export interface SessionCheckpoints {
 	/** Enqueues a save after the earlier ones. Never throws and never waits. */
 	save(state: AgentState): void;
 	/**
-	 * Returns the session of a state with which a middleware replaced the given one: the one that the state names, if
-	 * any.
+	 * Returns the session of a state that a middleware returned in place of the given one: the session that the state
+	 * names, if any.
 	 */
 	of(state: AgentState): SessionCheckpoints;
 }

@@ -222,7 +222,7 @@ async function carryOut(
 	return stream.result;
 }
 
-/** @throws HoldfastError `invalid_option` if the context is not the one that the call of the tool received. */
+/** @throws HoldfastError `invalid_option` if the context is not the one that the tool call received. */
 function callersPolicyIn(context: Partial<ToolContext>): AgentPolicy | undefined {
 	const caller = context as Partial<HasCallersPolicy>;
 	if (caller.callersPolicy === undefined)

@@ -52,12 +52,12 @@ export function settledFact(
 	return settled;
 }
 
-/** Creates the reason with which a call of a sub-agent is cancelled. */
+/** Creates the reason for cancelling a call to a sub-agent. */
 export function subagentCancelled({ toolName }: ToolCall): HoldfastError {
 	return new HoldfastError("subagent_cancelled", `The call of ${toolName} was cancelled.`);
 }
 
-/** Returns the traces that sub-agents have left since the last call of this function. */
+/** Returns the traces that sub-agents have left since the last call to this function. */
 export function traceNotes(run: Run, step: number): Fact[] {
 	const traces = run.takeTraces();
 	if (traces.length === 0) return [];

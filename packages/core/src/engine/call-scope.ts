@@ -6,7 +6,8 @@
 export type ProcessKey = string | object;
 
 /**
- * A call of a tool or hook, from the call of its function until it has settled. The session of `processKey` waits for it.
+ * A tool or hook call, from the moment its function is called until it has settled. The session of `processKey` waits
+ * for it.
  */
 interface CallScope {
 	readonly processKey: ProcessKey;

@@ -120,7 +120,7 @@ function checkInput(
 	return checked instanceof Promise ? judgedLater(setting, way, checked) : judged(setting, way, checked);
 }
 
-/** A call of a tool that its model was not sent is refused like that of an unknown one. */
+/** A call to a tool that the model was not sent is refused like a call to an unknown tool. */
 function availableTool({ agent, offered }: CallSetting, call: ToolCall): EngineTool | undefined {
 	const tool = toolOf(agent, call);
 	if (tool === undefined || offered === undefined || call.approvalId !== undefined) return tool;

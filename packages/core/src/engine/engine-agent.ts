@@ -112,7 +112,7 @@ export interface EngineAgent {
 	/** The instructions of its requests. */
 	readonly system?: System | undefined;
 	readonly tools: ReadonlyMap<string, EngineTool>;
-	/** Those of `tools` that the model is always sent. */
+	/** The members of `tools` that the model is always sent. */
 	readonly toolList: readonly EngineTool[];
 	/** The others, by the name of the tool that loads them. Absent if there are none. */
 	readonly loadable?: ReadonlyMap<string, readonly EngineTool[]>;
@@ -150,7 +150,7 @@ export interface EngineAgent {
 	readonly warn: Warn;
 	/** Whether an option limits the steps of its runs. */
 	readonly stepsAre: "limited" | "unlimited";
-	/** Makes its runs yield to the event loop now and then. */
+	/** Makes its runs yield to the event loop regularly. */
 	readonly fairness: Fairness;
 	/** Identifies model, instructions and tools, so that a resumed run can detect changes. */
 	fingerprint(): string;

@@ -1,6 +1,6 @@
-// Makes runs yield to the event loop now and then (keeps I8). If a model and its tools answer immediately, a run never
+// Makes runs yield to the event loop regularly (keeps I8). If a model and its tools answer immediately, a run never
 // leaves the microtask queue: no timer fires, no abort arrives and no request is read for as long as it works. Yielding
-// runs continue one after the other, each as far as it gets. If they advanced in lockstep, promise by promise, their
+// runs continue one after the other, each until it waits again. If they advanced in lockstep, promise by promise, their
 // intermediate objects would all be alive at once and most of the time would go into garbage collection. All runs that
 // share a clock share one object, because what counts is how long the process has worked without a break.
 import { type Ports, systemPorts } from "../host/index.ts";
@@ -52,7 +52,7 @@ export class Fairness {
 		return ++this.#begun > atOnce ? this.turn() : undefined;
 	}
 
-	/** Settles when the runs that waited earlier have progressed as far as they can without I/O. */
+	/** Settles when the runs that waited earlier can make no more progress without I/O. */
 	turn(): Promise<void> {
 		return new Promise((resolve) => {
 			this.#waiting.push(resolve);

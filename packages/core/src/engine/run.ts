@@ -78,7 +78,7 @@ export class Run {
 	lastWords: string | undefined; // the strategy's final text, if the run ends now
 	/** The run's result after policy, once it is recorded; `asked` from the moment policy is asked. */
 	left: GenerateResult | "asked" | undefined;
-	shown: readonly Message[] | undefined; // the history that policy showed the model last, if not the journal's
+	shown: readonly Message[] | undefined; // what policy last showed the model, if it differs from the journal
 	#traces: TraceCollector | undefined;
 	#chunks: ChunkRecorder | undefined;
 	/** The number of characters that tools of the session have streamed, including the current calls. */

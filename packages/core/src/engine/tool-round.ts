@@ -286,7 +286,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 		run.answers?.shown(shown);
 	}
 
-	/** Whether every result is on record, and no commit of one is in flight. */
+	/** Whether every result is recorded, with no commit of one in flight. */
 	get isRecorded(): boolean {
 		return this.#run.state.run?.unsettled === this.#left;
 	}

@@ -29,8 +29,8 @@ export interface ExecuteSettings {
 	/** Id of the run that a message begins. Default: a new one. */
 	readonly runId?: string | undefined;
 	/**
-	 * Of several messages with one key, the first is accepted, and the others reject with `duplicate_input`, on every
-	 * server. The session stores the key until it is deleted. Default: none.
+	 * If several messages have the same key, the first is accepted, and the others reject with `duplicate_input`, on
+	 * every server. The session stores the key until it is deleted. Default: none.
 	 */
 	readonly dedupeKey?: string | undefined;
 	/** Receives all events of the run, from the first one on. */

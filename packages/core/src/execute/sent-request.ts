@@ -5,13 +5,15 @@ import { readFingerprint, toolsPart } from "../engine/index.ts";
 import { type AssistantSaid, type SessionState, systemHash } from "../facts/index.ts";
 import type { SessionAgentInfo } from "./session-fork.ts";
 
-/** Whether a part of a request is what was sent. `unknown`: nothing about it is on record. */
+/** Whether a part of a request is what was sent. `unknown`: nothing about it was recorded. */
 export type SentPart = "same" | "differs" | "unknown";
 
-/** A request, as far as it can be rebuilt. */
+/** The parts of a request that can be rebuilt. */
 export interface SentRequest {
 	readonly model: string;
-	/** The instructions: those on record if a function of the agent returned them, else those that the agent has now. */
+	/**
+	 * The instructions: the recorded ones if a function of the agent returned them, otherwise the agent's current ones.
+	 */
 	readonly system?: string;
 	/** The tools that the agent has now, of those that this request had. */
 	readonly tools?: SessionAgentInfo["tools"];
@@ -25,7 +27,7 @@ export interface SentRequest {
 		/** `differs`: middleware or a plugin showed the model other messages. */
 		readonly messages: SentPart;
 	};
-	/** Set if the strategy added a message of its own, or withheld the tools; such a message is not on record. */
+	/** Set if the strategy added a message of its own, or withheld the tools; such a message is not recorded. */
 	readonly strategy?: NonNullable<AssistantSaid["strategy"]>;
 	/** Set if `prepareStep` changed this call. */
 	readonly prepared?: NonNullable<AssistantSaid["prepared"]>;

@@ -10,9 +10,9 @@ export interface StoredTool {
 	readonly parameters: Readonly<Record<string, unknown>>;
 	/** Whether the tool runs outside, or by a function that was given with it. */
 	readonly kind: "remote" | "local";
-	/** Milliseconds that a call of the tool may wait for its outside result. */
+	/** Milliseconds that a call to the tool may wait for its outside result. */
 	readonly timeoutMs?: number;
-	/** Whether every call of the tool requires approval. */
+	/** Whether every call to the tool requires approval. */
 	readonly needsApproval?: true;
 	/** The tool that loads this one. */
 	readonly loadedBy?: string;

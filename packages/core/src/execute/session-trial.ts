@@ -81,7 +81,7 @@ export interface TrialParts {
 	readonly newId: () => string;
 }
 
-/** The most streamed characters that are kept. */
+/** Maximum number of streamed characters that are kept. */
 const mostStreamed = 100_000;
 
 /** Creates the trial of a session. */

@@ -87,7 +87,10 @@ function withoutResults(messages: readonly Message[], removed: Set<string>): rea
 	});
 }
 
-/** Returns the messages before a message of results without these calls. Of each call, only the last one is removed. */
+/**
+ * Returns the messages before a message of results without these calls. If a call has several results, only the last
+ * one is removed.
+ */
 function withoutCalls(messages: readonly Message[], removed: Set<string>): readonly Message[] {
 	return messages
 		.toReversed()

@@ -70,7 +70,7 @@ export interface RunResumed {
 	 * continues or ends it.
 	 */
 	readonly reason: "crash" | "suspended" | "lease-lost" | "answered" | "released";
-	/** Set if the agent's `system` is a function now, and the run had none on record. */
+	/** Set if the agent's `system` is a function now, and no system prompt was recorded for the run. */
 	readonly system?: RecordedSystem;
 	/** The partial text of an answer that the crash cut off; shown, never sent to a model. */
 	readonly partial?: AssistantMessage;
@@ -93,7 +93,7 @@ export interface RunParked {
 	/** How often its process has died since it last finished a step. */
 	readonly crashes: number;
 	readonly agentChanged?: readonly AgentPart[];
-	/** The error because of which it is parked. Only for the reasons that concern its code. */
+	/** The error that parked it. Only for the reasons that concern its code. */
 	readonly error?: ErrorData;
 }
 
@@ -199,7 +199,7 @@ export interface Spent {
 	readonly unpriced: number;
 }
 
-/** A tool call has its result, in whatever way it got it. */
+/** A tool call has its result, from the tool or from another source. */
 export interface ToolSettled {
 	readonly kind: "tool.settled";
 	readonly step: number;

@@ -28,7 +28,7 @@ export interface AcceptedInput {
 	/** For a reminder: the usage of its tasks. */
 	readonly spent?: InputTaken["spent"];
 	readonly message: UserMessage;
-	/** Of the inputs with the same key, only the first is accepted. */
+	/** If several inputs have the same key, only the first is accepted. */
 	readonly dedupeKey?: string | undefined;
 	/** Why the run it starts exists. Absent: a user's turn. */
 	readonly origin?: Pick<RunStarted, "runKind" | "parent" | "caller">;

@@ -116,7 +116,7 @@ export interface RunState {
 	readonly suspended?: true;
 	/** The entry after which an unfinished answer started. */
 	readonly answeredAfter?: number;
-	/** The most recent notes of policy: the entry before them, and the last of them. */
+	/** The most recent notes of policy: the position before them, and that of the last one. */
 	readonly asides?: { readonly from: number; readonly until: number };
 	/** How often it was resumed after a crash since it last finished a step. */
 	readonly crashes: number;
@@ -126,7 +126,7 @@ export interface RunState {
 	readonly parked?: RunParked | undefined;
 	/** The fingerprint of the agent that last worked on it. */
 	readonly fingerprint: string;
-	/** Whether the system prompt that it is sent is on record, because a function of the agent returned it. */
+	/** Whether the system prompt that it is sent is recorded, because a function of the agent returned it. */
 	readonly instructed: boolean;
 	/** The strategy's own folded value; undefined if it has no fold. */
 	readonly own?: unknown;

@@ -1,4 +1,4 @@
-// The port of changes: everything that happens in a store, to any session, in any process, in one order. Positions only
+// The port of changes: all changes to all sessions of a store, by any process, in one order. Positions only
 // increase; a follower stores the last one, and continues after it. Implementations: memory-changes.ts and
 // sqlite/sqlite-changes.ts; `hostContract` of @holdfast/testing keeps them equal.
 import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
@@ -41,8 +41,9 @@ export interface ChangeLog {
 	/** Returns the position of the last change, after which only future changes follow. */
 	position(): MaybePromise<number>;
 	/**
-	 * Returns changes in the order of their positions. Only an empty result means that there are no more. Rejects with
-	 * `changes_expired` if the store no longer knows the deletions after that position: in that case, start from 0.
+	 * Returns changes in the order of their positions. Only an empty result means that no further changes exist.
+	 * Rejects with `changes_expired` if the store no longer knows the deletions after that position: in that case,
+	 * start from 0.
 	 */
 	read(options?: ReadChangesOptions): MaybePromise<readonly Change[]>;
 	/** Calls `changed` soon after a commit to any session, in any process. Returns a function that stops it. */

@@ -11,8 +11,8 @@ import { type NamedStages, policyInvalid } from "./join-stages.ts";
 /** The admission of a run's facts and deltas. */
 export interface Admitting {
 	/**
-	 * Returns the facts to commit in place of these. `step` is the run's step. Throws the error with which an interceptor
-	 * refused them.
+	 * Returns the facts to commit in place of these. `step` is the run's step. Throws the error of an interceptor that
+	 * refuses them.
 	 */
 	facts(given: readonly Fact[], step: number): MaybePromise<readonly Fact[]>;
 	/** Whether an interceptor that may wait for the fact's session is asked about the fact. */

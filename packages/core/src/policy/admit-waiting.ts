@@ -1,5 +1,5 @@
-// The stage `admitWaiting`: whatever waits for a run passes through it before it is stored, as the fact that it will
-// become.
+// The stage `admitWaiting`: every input that waits for a run passes through it before it is stored, as the fact that
+// the input will become.
 import type { Fact } from "../facts/index.ts";
 import { refusal } from "./admission.ts";
 import { faultOf } from "./check-admitted.ts";
@@ -8,8 +8,8 @@ import { policyInvalid } from "./join-stages.ts";
 import type { MiddlewareEntry } from "./middleware/middleware-face.ts";
 
 /**
- * Returns a fact in the form in which it may be stored before a run commits it. Throws the error with which an
- * interceptor refused it.
+ * Returns a fact in the form in which it may be stored before a run commits it. Throws the error of an interceptor that
+ * refuses it.
  */
 export type AdmitWaiting = <F extends Fact>(fact: F) => F;
 

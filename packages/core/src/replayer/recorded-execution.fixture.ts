@@ -108,7 +108,7 @@ class Worker {
 		this.#replayer = new Replayer({ run: (main) => code(main, this.seen), nextTurn });
 	}
 
-	/** Takes what is new on record, and continues until one append is made. Returns the result once the code ends. */
+	/** Takes what was newly recorded, and continues until one append is made. Returns the result once the code ends. */
 	async work(): Promise<string | undefined> {
 		const { record } = this.#store;
 		this.#replayer.take(record.slice(this.#read));

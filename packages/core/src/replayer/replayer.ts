@@ -1,9 +1,9 @@
-// Runs code whose calls are recorded, and brings it back to the same point from the record (keeps I2, I6).
+// Runs code whose calls are recorded, and replays it from the record to the same point (keeps I2, I6).
 //
-// The same function serves the first execution and every replay: the code receives an outcome only once it is on record,
-// one at a time, in the order of the record, and has run as far as it can before it receives the next. Promise.race and
-// all other control flow therefore take the same course each time. Code that is suspended in memory continues from where
-// it is, and does not run again.
+// The same function serves the first execution and every replay: the code receives an outcome only once it is recorded:
+// one at a time, in recorded order. It runs as far as it can before it receives the next. Promise.race and all other
+// control flow therefore follow the same path each time. Code that is suspended in memory continues where it stopped,
+// and does not run again.
 //
 // States of an execution:
 //
@@ -11,7 +11,7 @@
 // - running: the code runs, or waits for outcomes.
 // - ended: the code returned or threw. Its unfinished branches are left: they receive no further outcomes, and their
 //   later calls are ignored. Which of them would still run depends on when the process ends, not on the record.
-// - diverged: the code made a call that contradicts the record, or did not make one that is on record. It is left: it
+// - diverged: the code made a call that contradicts the record, or did not make a recorded one. It is left: it
 //   receives no further outcomes, and cannot catch the error.
 import { Branch, type CallHistory, type NewCall } from "./branch.ts";
 import {
@@ -25,7 +25,7 @@ import { Queue } from "./queue.ts";
 
 /** The first difference between the code and its record. */
 export interface Divergence {
-	/** The call on record. */
+	/** The recorded call. */
 	readonly expected: Pick<CodeCalled, "id" | "does">;
 	/** Another call that the code made instead, or its end. */
 	readonly came: Pick<CodeCalled, "id" | "does"> | { readonly end: CodeOutcome };
@@ -36,7 +36,7 @@ export type CodeProgress<Input> =
 	/** The code made these calls. They must be recorded in this order before they are performed. */
 	| { readonly kind: "calls"; readonly calls: readonly NewCall<Input>[] }
 	/**
-	 * The code waits. `open` calls have no outcome. If `open` is 0, or if a call on record is `expected`, the code
+	 * The code waits. `open` calls have no outcome. If `open` is 0, or if a recorded call is `expected`, the code
 	 * awaits a promise that is not one of its calls: `moved()` resolves if it progresses.
 	 */
 	| { readonly kind: "waits"; readonly open: number; readonly expected?: Pick<CodeCalled, "id" | "does"> }
@@ -90,7 +90,7 @@ export class Replayer<Input> {
 	readonly #records = new Queue<CodeRecord>();
 	/** Calls without an outcome, by id. */
 	readonly #open = new Map<string, OpenCall<Input>>();
-	/** Calls that are not on record, by branch. A branch without any has no entry. */
+	/** Unrecorded calls, by branch. A branch without any has no entry. */
 	readonly #unrecorded = new Map<string, Queue<UnrecordedCall<Input>>>();
 	/** Calls that `advance` has not returned yet, in order. */
 	readonly #fresh = new Set<UnrecordedCall<Input>>();
@@ -112,7 +112,7 @@ export class Replayer<Input> {
 		for (const record of records) this.#records.push(record);
 	}
 
-	/** Runs the code as far as its records allow. One call at a time. */
+	/** Runs the code until its records are used up. One call at a time. */
 	async advance(): Promise<CodeProgress<Input>> {
 		if (this.#isAdvancing) throw new Error("the code is already advancing");
 		this.#isAdvancing = true;
@@ -183,7 +183,7 @@ export class Replayer<Input> {
 		this.#movement = undefined;
 	}
 
-	/** Waits until the code has run as far as it can. */
+	/** Waits until the code can do nothing more. */
 	#turn(): Promise<void> {
 		return new Promise((resolve) => this.#options.nextTurn(resolve));
 	}
@@ -200,7 +200,7 @@ export class Replayer<Input> {
 		return;
 	}
 
-	/** Compares a call on record with the next call of its branch. */
+	/** Compares a recorded call with the next call of its branch. */
 	#match(expected: CodeCalled): Replayed {
 		if (this.#state.kind === "diverged") return "diverged";
 		const branch = branchOf(expected.id);
@@ -251,7 +251,7 @@ export class Replayer<Input> {
 		return "diverged";
 	}
 
-	/** Gives the code an outcome. Its call is on record, so the code has made it. */
+	/** Gives the code an outcome. Its call is recorded, so the code has made it. */
 	#deliver({ id, outcome }: CodeSettled): Replayed {
 		if (this.#state.kind !== "running") {
 			this.#open.delete(id);
@@ -270,7 +270,7 @@ export class Replayer<Input> {
 		return true;
 	}
 
-	/** `ahead` is a call on record that the code has not made yet. */
+	/** `ahead` is a recorded call that the code has not made yet. */
 	#progress(ahead: CodeCalled | undefined): CodeProgress<Input> {
 		const state = this.#state;
 		if (state.kind === "diverged") return state;

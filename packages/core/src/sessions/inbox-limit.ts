@@ -1,5 +1,5 @@
 // Limits how many inputs may wait for one session (keeps I7). The limit holds for every store: each process asks the
-// store now and then and counts in between, so several processes together can exceed the limit by a few inputs each.
+// store at intervals and counts in between, so several processes together can exceed the limit by a few inputs each.
 import { HoldfastError } from "@holdfast/upp";
 import type { Journal } from "../host/index.ts";
 

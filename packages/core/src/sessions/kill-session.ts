@@ -1,4 +1,4 @@
-// Ends a session's runs from outside, on record: the epoch increases in the same transaction (keeps I4).
+// Ends a session's runs from outside and records the end: the epoch increases in the same transaction (keeps I4).
 import type { AssistantMessage } from "@holdfast/upp";
 import { type EngineAgent, sessionKilled } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
@@ -16,7 +16,7 @@ export async function killSession(
 	{ ports: { clock, ids }, fairness }: Pick<EngineAgent, "ports" | "fairness">,
 ): Promise<readonly string[]> {
 	for (;;) {
-		// Other workers may take the session again and again, so other work must get its turn.
+		// Other workers may take the session again and again, so this yields to other work.
 		await fairness.pause();
 		if ((await journal.head(storeKey)) === undefined) return [];
 		const acquired = await journal.acquire(storeKey, { mode: "seize" });

@@ -1,4 +1,5 @@
-// Resumes a run that was found open: on record, with outside settlements, or parks it (keeps I3, I4).
+// Resumes a run that was found open, with outside settlements, and records that it does; or parks the run (keeps I3,
+// I4).
 import { type AskedSystem, agentChange, type EngineAgent } from "../engine/index.ts";
 import {
 	fingerprintWithSystem,
@@ -33,7 +34,7 @@ export interface Resumption {
 	readonly settlement?: Settlement | undefined;
 	/** Returns the agent that continues the run. Not called for a parked run. */
 	resolve(): MaybePromise<EngineAgent>;
-	/** Calls the `system` function of that agent, for a run that has no system prompt on record. */
+	/** Calls the `system` function of that agent, for a run without a recorded system prompt. */
 	instruct(agent: EngineAgent): MaybePromise<AskedSystem | undefined>;
 	/** Calls user functions that the opening of the session waits for. */
 	whileOpening<T>(hooks: () => Promise<T>): Promise<T>;

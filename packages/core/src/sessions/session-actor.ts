@@ -184,7 +184,7 @@ export class SessionActor {
 		return true;
 	}
 
-	/** Ends all runs: first on record, which `recordEnd` does after the previous kill, then in this process. */
+	/** Ends all runs: first in the journal, which `recordEnd` does after the previous kill, then in this process. */
 	async kill(before: Promise<unknown> | undefined, recordEnd: () => Promise<unknown>): Promise<void> {
 		this.#end = "killed";
 		this.#recordEnd = recordEnd;

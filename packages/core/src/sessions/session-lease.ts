@@ -112,7 +112,7 @@ export class SessionLease {
 		this.#lease = undefined;
 	}
 
-	/** A run was started or resumed on record: from now on, no other code in this process acquires the session. */
+	/** The start or resume of a run is recorded: from now on, no other code in this process acquires the session. */
 	begun(): void {
 		this.#store.local.driven.set(this.#storeKey, atOnce);
 	}

@@ -29,9 +29,9 @@ export interface StartOptions {
 	/** Id of the run. Default: a new one. */
 	readonly runId?: string | undefined;
 	/**
-	 * A key that you choose, such as that of a request. Of all inputs of a session with one key, the first is accepted,
-	 * in any process, and the others reject with `duplicate_input`. The session stores the key until it is deleted.
-	 * Default: none.
+	 * A key that you choose, such as that of a request. If several inputs of a session have the same key, the first is
+	 * accepted, in any process, and the others reject with `duplicate_input`. The session stores the key until it is
+	 * deleted. Default: none.
 	 */
 	readonly dedupeKey?: string | undefined;
 	/**

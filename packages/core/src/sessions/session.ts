@@ -202,8 +202,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	}
 
 	/**
-	 * Ends the active, waiting or parked run. Resolves with true when its end is on record, and with false without such a
-	 * run. Queued turns still run.
+	 * Ends the active, waiting or parked run. Resolves with true when its end is recorded, and with false without such
+	 * a run. Queued turns still run.
 	 */
 	async stop(): Promise<boolean> {
 		return outside.stop(this.#queue());
@@ -236,8 +236,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/**
 	 * Creates a session under a new key that begins with this session's settled entries, up to the end of the last run
 	 * that ended or up to `at`. Both continue independently; the fork remains if you delete this session. Waiting inputs,
-	 * and child sessions are not copied. Of the data that plugins keep for the session, only what their `session.fork`
-	 * copies is.
+	 * and child sessions are not copied. A plugin's data for the session is copied only by its `session.fork`.
 	 *
 	 * Rejects with `session_exists` if the key is taken, `fork_unsettled` if a run is open at that entry or no run has
 	 * ended yet, `run_not_found`, or `invalid_argument` for a key that is not a non-empty string.

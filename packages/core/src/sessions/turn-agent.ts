@@ -38,7 +38,7 @@ export interface SessionChildren {
 	hasNews(state: SessionState): Promise<boolean>;
 	/**
 	 * Delivers answers to the sub-agents whose calls wait, either for the waiting run or in the background. Resolves once
-	 * each answer is on record, with the number of answers for that run, and with a background run that continues.
+	 * each answer is recorded, with the number of answers for that run, and with a background run that continues.
 	 * `check` may refuse all of them before any is accepted.
 	 */
 	answer(

@@ -1,5 +1,5 @@
-// A turn: a run of one session, built from the session's state, started on record and driven (keeps I3, I4). Its parts
-// are passed in; this module depends on neither queues nor session states.
+// A turn: a run of one session. It is built from the session's state, its start is recorded, and it is driven (keeps
+// I3, I4). Its parts are passed in; this module depends on neither queues nor session states.
 import { attempt, UserMessage } from "@holdfast/upp";
 import {
 	type AskedSystem,
@@ -91,7 +91,7 @@ export interface TurnAgent {
 /** The result of the first commit. `taken`: another worker has taken over the session. */
 export type FirstCommit = "committed" | "taken" | { readonly refusal: unknown };
 
-/** Begins a turn on record and then calls `begun`. Returns undefined if another worker was faster. */
+/** Records the start of a turn and then calls `begun`. Returns undefined if another worker was faster. */
 export function beginTurn(
 	session: TurnSession,
 	{ agent, asked }: TurnAgent,
@@ -167,7 +167,7 @@ export function driveTurn(
 	});
 }
 
-/** Whether a run's end is not yet on record. */
+/** Whether a run's end is not recorded yet. */
 export function isRunning({ run }: Turn): boolean {
 	return run.state.run?.status === "running";
 }
@@ -178,7 +178,7 @@ export function mayLeave({ run, isResumed }: Turn, outcome: DriveOutcome): boole
 	return run.round !== undefined || (isResumed && outcome.outcome !== "completed");
 }
 
-/** Creates the run of a turn, to be started or resumed on record. */
+/** Creates the run of a turn, whose start or resume is then recorded. */
 export function makeRun(
 	session: TurnSession,
 	agent: EngineAgent,

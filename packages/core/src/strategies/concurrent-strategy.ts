@@ -1,5 +1,5 @@
 // concurrentStrategy(): a strategy that requests tool calls while earlier ones run (keeps I1, I2, I3). It is asked after each
-// result, and everything that it decides from is on record.
+// result, and decides only from recorded facts.
 import { HoldfastError } from "@holdfast/upp";
 import {
 	CodeRound,
@@ -142,7 +142,7 @@ async function act(run: Run, { decider, calls, wake }: Acting): Promise<boolean>
 			return false;
 		}
 		case "results":
-			// A result that came while the strategy decided may be on record before the round reports it.
+			// A result that arrived while the strategy decided may be recorded before the round reports it.
 			if (wake.isUp || run.state.seq !== state.seq) return false;
 			if (!calls.isOpen) throw invalidAction(decider.name, "waits for results, and no call is open.");
 			if (calls.isUnderWay) await run.untilStopped(wake.next());

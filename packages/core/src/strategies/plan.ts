@@ -25,7 +25,7 @@ const planNames = optionNames<PlanOptions>({ maxPlanSteps: true, allowReplan: "f
 /**
  * Plan, then execute: the model makes a structured plan, and each step runs once its dependencies are completed.
  *
- * A step fails if its model call fails; if the last call of the tool it names failed; or, if it names none or never
+ * A step fails if its model call fails; if the last call to the tool it names failed; or, if it names none or never
  * called it, if it called tools and none of the calls succeeded. Then a new plan is requested, which keeps completed
  * steps. The run fails with `plan_invalid` for an impossible plan, and with `plan_step_failed`.
  *

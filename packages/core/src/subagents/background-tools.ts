@@ -1,4 +1,4 @@
-// The tools with which a model manages its background tasks. Tasks of other sessions are invisible to it.
+// The tools that a model uses to manage its background tasks. Tasks of other sessions are invisible to it.
 import { kill, type SessionTable } from "../sessions/index.ts";
 import type { AnyTool, ToolContext } from "../tools/index.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";

@@ -149,7 +149,7 @@ class Delegation implements SessionChildren {
 	}
 
 	/**
-	 * Continues answered background work, and with it the work that it waited for. The answers are on record: if this
+	 * Continues answered background work, and with it the work that it waited for. The answers are recorded: if this
 	 * process cannot continue it, another one does.
 	 */
 	async #continue({ agent, storeKey }: WaitingChild): Promise<AgentRun | undefined> {

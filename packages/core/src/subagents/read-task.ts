@@ -24,7 +24,7 @@ export interface ChildTask {
 	readonly insteadOf?: string | undefined;
 }
 
-/** Work that is followed. It has an origin if its parent waits for it. */
+/** A task whose progress is followed. It has an origin if its parent waits for it. */
 export type FollowedTask = Pick<ChildTask, "storeKey" | "runId"> & Partial<Pick<ChildTask, "origin">>;
 
 /** The state of a sub-agent's work. */

@@ -3,8 +3,8 @@
 import { messageOf } from "@holdfast/upp";
 
 /**
- * Converts a value to plain JSON. Throws if that is impossible: functions, circular references, and objects of which JSON
- * would keep nothing, such as a `Response`, a file or a promise.
+ * Converts a value to plain JSON. Throws if that is impossible: functions, circular references, and objects that JSON
+ * would reduce to nothing, such as a `Response`, a file or a promise.
  */
 export function plainJson(value: unknown): unknown {
 	if (value === undefined) return "";

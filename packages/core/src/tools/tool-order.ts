@@ -145,7 +145,7 @@ function* allWaits(
 	const isSequential = (index: number): boolean => toolOf(calls[index] as OrderedCall)?.sequential === true;
 	const indexes = [...calls.keys()].filter(runs);
 	const line = new Set<number>();
-	// Those that can go first do so. One that must wait for an ordinary call lets that call start before it.
+	// Sequential calls come first if possible. If one must wait for an ordinary call, that call starts before it.
 	const sequential = indexes.filter(isSequential);
 	const waitsForOthers = (index: number): boolean =>
 		reaches(index, explicit, (wait) => runs(wait) && !isSequential(wait));

@@ -1,9 +1,9 @@
-// Drives the code of a workflow within a run (keeps I1, I2, I3, I8). All commits are made by one loop, one at a time; what
-// happens outside it (a step ends, a time comes, an input is offered) only leaves word and wakes it.
+// Drives the code of a workflow within a run (keeps I1, I2, I3, I8). One loop makes all commits, one at a time. Events
+// outside it (a step ends, a time is reached, an input is offered) are only noted and wake it.
 //
-// In each round, the loop commits what has ended, gives the code what is on record, and starts what the code calls. A
-// call is on record before it is performed. If only waits are open, the run is left. The process that left it continues the
-// suspended code; another one runs the code again from its record.
+// In each round, the loop commits what has ended, gives the code what is recorded, and starts what the code calls. A
+// call is recorded before it is performed. If only waits are open, the run is left. The process that left it continues
+// the suspended code; another one runs the code again from its record.
 import type { HoldfastError } from "@holdfast/upp";
 import { CodeRound, commit, Parks, type Run, Stopped, Waits, waitStep } from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
@@ -295,7 +295,7 @@ export class Execution {
 		this.#steps.set(about.id, followed);
 	}
 
-	/** Starts further attempts of steps, on record. */
+	/** Records and starts further attempts of steps. */
 	async #tryAgain(due: readonly StepAttempt[]): Promise<void> {
 		await this.#commit(due.map(({ id, attempt }) => noteOf.started({ id, attempt })));
 		for (const { id, step, attempt } of due) this.#start(id, step, attempt);

@@ -3,7 +3,7 @@ import type { ToolCallOutcome } from "../facts/index.ts";
 import type { Reconciliation } from "../tools/index.ts";
 import type { ModelWork } from "./model-work.ts";
 
-/** What a step's function receives. */
+/** The argument of a step's function. */
 export interface StepContext {
 	/**
 	 * Identifies the step in its run. It is the same in every attempt and after a crash. Pass it to services that
@@ -60,7 +60,7 @@ export interface WaitCall {
 	readonly event: string | undefined;
 }
 
-/** A call of a tool: one of the workflow's own, a sub-agent, or a request to a person. */
+/** A call to a tool: one of the workflow's own, a sub-agent, or a request to a person. */
 export interface ToolCallOfFlow {
 	readonly kind: "tool";
 	readonly toolName: string;

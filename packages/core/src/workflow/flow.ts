@@ -41,7 +41,7 @@ interface Undo {
 }
 
 /**
- * The durable operations of a workflow. Each call is on record before it is performed, and its result before your code
+ * The durable operations of a workflow. Each call is recorded before it is performed, and its result before your code
  * receives it. After a crash, your code runs again and receives the recorded results in the recorded order.
  *
  * Between these calls, use only plain computation. Put requests, file access and timers into steps, and use `now`,
@@ -263,8 +263,8 @@ export class Flow {
 	}
 
 	/**
-	 * Records a line for people: it appears as an event with the topic `workflow-log`, in the inspector and in telemetry, once,
-	 * however often the code runs again. `data` must be JSON data.
+	 * Records a line for people. It appears once, however often the code runs again: as an event with the topic
+	 * `workflow-log`, in the inspector and in telemetry. `data` must be JSON data.
 	 *
 	 * Rejects with `invalid_argument` for an empty message, and `unserialisable_value`.
 	 */
@@ -346,8 +346,8 @@ export class Flow {
 	}
 
 	/**
-	 * Guards a change of the code: true in runs that reach this point for the first time with the change deployed, and
-	 * false in runs that passed it with the earlier code. Once no run of the earlier code is open, remove the guard.
+	 * Guards a change of the code. Returns true in runs that first reach this point with the change deployed, and false
+	 * in runs that passed it with the earlier code. Once no run of the earlier code is open, remove the guard.
 	 *
 	 * Rejects with `invalid_argument` for an invalid name.
 	 */

@@ -16,7 +16,7 @@ interface Retry {
 	readonly id: string;
 	/** Undefined until its step is known. */
 	step: StepCall | undefined;
-	/** Number of the next attempt; undefined until the failure is on record. */
+	/** Number of the next attempt; undefined until the failure is recorded. */
 	readonly attempt: number | undefined;
 	readonly until: number;
 }
@@ -71,7 +71,7 @@ export class OpenWaits {
 		return this.#forEvents > 0;
 	}
 
-	/** The next attempt of the step waits for its time, once that is on record. */
+	/** The next attempt of the step waits for its time, once the failure is recorded. */
 	awaitRetry(id: string, step: StepCall): void {
 		this.#retries.set(id, { id, step, attempt: undefined, until: 0 });
 	}

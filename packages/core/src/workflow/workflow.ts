@@ -11,7 +11,7 @@ import { noModel } from "./no-model.ts";
 import { type Check, workflowStrategy } from "./run-workflow.ts";
 import { WorkflowSession } from "./workflow-session.ts";
 
-/** Options of a workflow. Those that are not described here are those of an agent. */
+/** Options of a workflow. Options without a description here work as in an agent. */
 export interface WorkflowOptions<
 	Input extends OutputSchema = OutputSchema,
 	Output extends OutputSchema = OutputSchema,
@@ -32,7 +32,7 @@ export interface WorkflowOptions<
 	/** Names the workflow in the journal, in events and in errors. */
 	readonly name: string;
 	/**
-	 * Version of the code. If it differs from the one that an open run last worked with, the change is on record, and
+	 * Version of the code. If it differs from the one that an open run last worked with, the change is recorded, and
 	 * `onAgentChange` applies. Default: none.
 	 */
 	readonly version?: string | number;
@@ -150,7 +150,7 @@ export class Workflow<Input = unknown, Output = unknown> {
 }
 
 /**
- * Creates a workflow from an asynchronous function. Everything that must happen once is a call of `flow`; the rest is
+ * Creates a workflow from an asynchronous function. Everything that must happen once is a call to `flow`; the rest is
  * plain JavaScript: loops, `Promise.all`, `Promise.race`, `try` and `catch`.
  *
  * @throws HoldfastError `invalid_option` for a missing name or an unknown option; `invalid_argument` without a function;

@@ -3,7 +3,7 @@ import type { Entry } from "holdfast/host";
 import type { SessionCounts, UsageBucket } from "../wire/index.ts";
 import { type Grouped, groupEntries, noGroups } from "./groups.ts";
 
-/** The most minutes with activity kept per session; older ones are discarded. */
+/** Maximum number of minutes with activity kept per session; older ones are discarded. */
 const mostMinutes = 1_440;
 const minute = 60_000;
 
@@ -22,7 +22,7 @@ export interface Counted {
 	readonly minutes: ReadonlyMap<number, UsageBucket>;
 }
 
-/** The most names kept of each kind. */
+/** Maximum number of names kept of each kind. */
 const mostNames = 50;
 
 type Sums = { -readonly [Name in keyof SessionCounts]: number };

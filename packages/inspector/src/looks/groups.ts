@@ -34,7 +34,7 @@ export interface Grouped {
 
 export const noGroups: Grouped = { groups: new Map(), agent: "", calls: new Map() };
 
-/** The most groups kept per session; those with the oldest minutes are discarded. */
+/** Maximum number of groups kept per session; those with the oldest minutes are discarded. */
 const mostGroups = 3_000;
 const minute = 60_000;
 

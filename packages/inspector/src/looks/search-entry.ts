@@ -1,5 +1,5 @@
-// Finds words in what an entry says. Credentials are masked before the words are looked for, so that a search cannot guess
-// them.
+// Finds words in the content of an entry. Credentials are masked before the words are looked for, so that a search
+// cannot guess them.
 import { cutText } from "@holdfast/upp";
 import { type Entry, encodeFact, type FactKind } from "holdfast/host";
 

@@ -8,7 +8,7 @@ import type { Entry } from "holdfast/host";
 import type { InspectedSession, ShownStatus } from "../wire/index.ts";
 import { type Counted, countEntries, noCounts } from "./counts.ts";
 
-/** The most cached sessions. */
+/** Maximum number of cached sessions. */
 const most = 2_000;
 /** Characters of a title. */
 const longestTitle = 160;

@@ -3,7 +3,7 @@ import type { SessionLook, ShownEntry } from "../wire/index.ts";
 import { ask, inspectPath } from "./api.ts";
 import type { MessageSession } from "./session-store.ts";
 
-/** The most sub-agents that are searched for a call. */
+/** Maximum number of sub-agents that are searched for a call. */
 const mostChildren = 8;
 
 /** Returns the sub-agents that a tool of this name may have asked, the last one first. */

@@ -3,7 +3,7 @@
 import type { Fact } from "holdfast/host";
 import type { ShownEntry } from "../wire/index.ts";
 
-/** A call of a tool. */
+/** A tool call. */
 export interface Call {
 	readonly callId: string;
 	readonly name: string;

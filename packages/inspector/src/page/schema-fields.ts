@@ -27,7 +27,7 @@ function ownMember<Value>(members: Readonly<Record<string, Value>>, name: string
 	return Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
-/** Returns the fields of a schema, with the values that there are. Values without a schema get a field, too. */
+/** Returns the fields of a schema, with their current values. Values without a schema get a field, too. */
 export function fieldsOf(schema: unknown, value: unknown): readonly Field[] {
 	const { properties, required } = membersOf(schema);
 	const known = membersOf(properties);

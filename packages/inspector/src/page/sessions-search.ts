@@ -1,5 +1,5 @@
-// The search in what sessions say: the page asks for fifty sessions at a time, those that changed last first, and shows
-// how far it got.
+// Searches the content of sessions. The page requests fifty sessions at a time, the most recently changed first, and
+// shows the progress.
 import { effect, signal } from "@preact/signals";
 import type { FoundText, InspectedSession } from "../wire/index.ts";
 import { ask, isOver, keyNumber, pause, Refused } from "./api.ts";

@@ -6,7 +6,7 @@ import { comparator, type Known, needsCounts, passes, queryOf } from "./filters.
 import { filters } from "./list-filters.ts";
 import { foundTexts } from "./sessions-search.ts";
 
-/** The most listed sessions; beyond that, those with the first ids. */
+/** Maximum number of listed sessions; beyond that, those with the first ids. */
 export const mostListed = 10_000;
 
 /** All sessions by id. */

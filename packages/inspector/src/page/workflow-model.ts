@@ -28,7 +28,7 @@ export interface FlowCall {
 	readonly error?: { readonly code: string; readonly message: string };
 	/** An earlier attempt failed with this. */
 	readonly lastError?: { readonly code: string; readonly message: string };
-	/** The call of a tool, in the trace. */
+	/** The tool call in the trace. */
 	readonly callId?: string;
 }
 

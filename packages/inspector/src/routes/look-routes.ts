@@ -20,9 +20,9 @@ import { shownSession } from "./shown-session.ts";
 import { shownStep } from "./shown-step.ts";
 import { usageRoute } from "./usage-route.ts";
 
-/** The most sessions per page. */
+/** Maximum number of sessions per page. */
 const mostSessions = 200;
-/** The most entries per page, and the number of characters after which a page ends. */
+/** Maximum number of entries per page, and the number of characters after which a page ends. */
 const mostEntries = 1_000;
 const pageCharacters = 4_000_000;
 /** Maximum wait of a request for changes, in milliseconds. */

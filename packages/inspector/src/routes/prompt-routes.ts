@@ -16,7 +16,7 @@ import {
 	type RouteParts,
 } from "./route-parts.ts";
 
-/** The most versions shown per prompt; the latest ones. */
+/** Maximum number of versions shown per prompt; the latest ones. */
 const mostVersions = 100;
 const statuses = { PROMPT_NOT_FOUND: 404, PROMPT_INVALID: 400, AUDIT_WRITE_FAILED: 503 } as const;
 

@@ -142,7 +142,7 @@ export function numberOf(
 	throw invalid(name, `must be a whole number from ${least} to ${most}`);
 }
 
-/** The most sessions requested by id. */
+/** Maximum number of sessions requested by id. */
 export const mostIds = 50;
 
 /** Parses the ids of the query, without duplicates. @throws HoldfastError `invalid_input`. */

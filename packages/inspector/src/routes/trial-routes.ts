@@ -1,4 +1,4 @@
-// The routes of the playground: a request to a model, or a call of a tool, outside of any run. Nothing is recorded, and the
+// The routes of the playground: a request to a model, or a tool call, outside of any run. Nothing is recorded, and the
 // session does not change. Tools have their real effects, so the server's operator has to allow them.
 import type { Exchange, Route, SessionInspection } from "@holdfast/server";
 import { messageToJSON, UserMessage } from "@holdfast/upp";

@@ -4,7 +4,7 @@ import { addBucket, emptyBucket, emptyGroup, type Group, joinGroups, quantile } 
 import type { UsageBucket, UsageGroup, UsageLatency } from "../wire/index.ts";
 import { answerJson, inspectionOf, jsonAnswer, numberOf, type RouteParts, readEach } from "./route-parts.ts";
 
-/** The most sessions read; those changed last. */
+/** Maximum number of sessions read; those changed last. */
 const mostSessions = 1_000;
 const buckets = 60;
 const minute = 60_000;

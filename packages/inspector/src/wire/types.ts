@@ -227,14 +227,14 @@ export interface ShownStep {
 	};
 	/** Whether each part is what was sent, according to what was recorded then. */
 	readonly parts: Readonly<Record<"model" | "instructions" | "tools" | "messages", ShownPart>>;
-	/** The strategy added a message, which is not on record, or kept the tools from being used or seen. */
+	/** The strategy added a message, which is not recorded, or prevented the model from using or seeing the tools. */
 	readonly strategy?: { readonly prompt?: string; readonly tools?: "shown" | "withheld" };
 	/** The parts that `prepareStep` changed for this call. */
 	readonly prepared?: readonly string[];
 	readonly reply: ShownEntry;
 }
 
-/** Whether a part of a request is what was sent. `unknown`: nothing about it is on record. */
+/** Whether a part of a request is what was sent. `unknown`: nothing about it was recorded. */
 export type ShownPart = "same" | "differs" | "unknown";
 
 /** The answer of a model that was tried. */

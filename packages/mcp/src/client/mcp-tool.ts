@@ -1,5 +1,5 @@
-// A tool of a server as a tool of an agent. It keeps the definition with which it was created: the definition that a
-// model sees never changes during a run, and a call is refused if the server's definition has changed.
+// A tool of a server as a tool of an agent. It keeps its original definition: the definition that a model sees never
+// changes during a run. A call is refused if the server's definition has changed.
 import { HoldfastError, type JSONSchema, repairSchema } from "@holdfast/upp";
 import type { Tool } from "@modelcontextprotocol/client";
 import { type AnyTool, type RetryPolicy, type ToolContext, tool } from "holdfast";

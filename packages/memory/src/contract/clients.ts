@@ -114,7 +114,7 @@ export interface MemoryClientOptions {
 	readonly access?: readonly AccessRule[];
 	/** Records refused accesses. Default: none are recorded. */
 	readonly audit?: AccessAudit;
-	/** Searches by vectors in addition to words: each write then costs a call of the model. Default: words only. */
+	/** Searches by vectors in addition to words: each write then costs a call to the model. Default: words only. */
 	readonly embed?: Embed;
 	/** Encrypts values. Default: no encryption, which clients of persistent storages require you to confirm. */
 	readonly encryption?: Encryption;

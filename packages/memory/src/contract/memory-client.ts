@@ -1,6 +1,6 @@
 // Short-term memory: streams of entries, appended and read in order.
 
-/** The identity with which streams and collections are accessed; checked against the access rules, if there are any. */
+/** The caller's identity for access to streams and collections; checked against the access rules, if there are any. */
 export interface MemoryCaller {
 	/** Roles of the caller. Default: none. */
 	readonly roles?: readonly string[];

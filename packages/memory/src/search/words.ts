@@ -9,7 +9,7 @@ const word =
 const longestWord = 64;
 /** Indexed characters of the words of one value; words beyond are not found. */
 const longestText = 262_144;
-/** The most distinct words of a query that count. */
+/** Maximum number of distinct words of a query that count. */
 const mostWords = 128;
 
 /** Returns the words of a text in order. The cost is linear in the text's length, up to a limit. */

@@ -12,9 +12,9 @@ export interface ContentOptions {
 	readonly mask?: ((data: unknown) => unknown) | undefined;
 }
 
-/** The most levels of data included. */
+/** Maximum number of levels of data included. */
 const deepest = 20;
-/** The most members of an array or object included. */
+/** Maximum number of members of an array or object included. */
 const most = 1_000;
 
 export class Content {

@@ -12,7 +12,7 @@ interface LocalQueue {
 	fetch(): void;
 }
 
-/** The most jobs per fetch, so that a burst is spread over several processes. */
+/** Maximum number of jobs per fetch, so that a burst is spread over several processes. */
 const most = 8;
 
 /** The parts of a local queue that are used or replaced, with a check for each. */

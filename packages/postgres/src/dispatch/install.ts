@@ -14,7 +14,7 @@ export const task = "work_on_session";
 
 /** Attempts per job: it is retried until its session has no work left. */
 export const mostAttempts = 32_000;
-/** The most deadlines that get their job in one transaction. */
+/** Maximum number of deadlines that get their job in one transaction. */
 export const dueAtOnce = 500;
 /** Prefix of the name under which a worker fetches jobs, followed by the worker's number. */
 export const fetchedBy = "holdfast-";

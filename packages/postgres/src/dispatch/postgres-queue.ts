@@ -24,7 +24,7 @@ import { dueAtOnce, fetchedBy, installDispatch, jobSchemaOf, mostAttempts, task 
 import { PatientPool } from "./patient-pool.ts";
 import { firstTime } from "./turns.ts";
 
-/** The most connections of the runner: one listens, the others fetch and end jobs. */
+/** Maximum number of connections of the runner: one listens, the others fetch and end jobs. */
 const connections = 4;
 /** Milliseconds between a runner's own polls, once per job it may run concurrently. Notifications wake it earlier. */
 const pollMs = 60_000;
@@ -38,7 +38,7 @@ const looksToLineUp = 4;
 const looksToBeSure = 40;
 /** Milliseconds for which a deadline is checked again: a long transaction may commit it after its time. */
 const overlapMs = 5_000;
-/** The most concurrent jobs of one process; each taker has a separate limit. */
+/** Maximum number of concurrent jobs of one process; each taker has a separate limit. */
 const jobsAtOnce = 100;
 /** Initial and maximum delay in milliseconds before a refused session is handed out again. */
 const [firstRefusal, longestRefusal] = [50, 60_000];

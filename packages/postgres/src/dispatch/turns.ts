@@ -9,7 +9,7 @@
 
 /** Milliseconds since the epoch; a job's time from this value on is an actual time, not a turn. */
 export const firstTime: number = Date.UTC(2000, 0, 1);
-/** The most jobs that get their turn in one transaction. */
+/** Maximum number of jobs that get their turn in one transaction. */
 const atOnce = 500;
 
 /** SQL for the next turn of a tenant. */

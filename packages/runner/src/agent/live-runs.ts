@@ -75,7 +75,7 @@ export class LiveRuns {
 		};
 	}
 
-	/** Stores the options with which a session is created. */
+	/** Stores the options of a session that is created. */
 	created(sessionId: string, options: RunOptions): void {
 		this.#options.set(sessionId, options);
 	}

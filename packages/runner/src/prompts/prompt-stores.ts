@@ -68,7 +68,7 @@ export interface PromptStoreOptions {
 export interface DatabasePromptStoreOptions extends PromptStoreOptions {
 	/** The collection for templates. Default: `prompts`. */
 	readonly collection?: string;
-	/** Roles with which the store reads and writes, if the database has access rules. Default: none. */
+	/** Roles that the store uses to read and write, if the database has access rules. Default: none. */
 	readonly roles?: readonly string[];
 }
 

@@ -14,7 +14,7 @@ export interface Rendering {
 	readonly throwOnMissing: boolean | undefined;
 }
 
-/** The options with which a store renders. */
+/** The rendering options of a store. */
 export interface RenderOptions {
 	readonly redactor: Redactor;
 	readonly limits: Required<PromptLimits>;

@@ -177,7 +177,8 @@ function afterInput(
 }
 
 /**
- * Returns the step with which policy replaces another: of the same type, for the same tool. Undefined for anything else.
+ * Returns the step that policy puts in place of another: of the same type, for the same tool. Undefined for anything
+ * else.
  */
 function modifiedStep(subject: unknown, { type, toolId }: RunnerStep): RunnerStep | undefined {
 	const plain = JSON.parse(JSON.stringify(subject ?? null)) as Partial<RunnerStep> | null;

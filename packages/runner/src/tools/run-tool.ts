@@ -1,4 +1,4 @@
-// Runs one call of a tool to its end: checks the input, then makes attempts, each with a time limit, and waits in
+// Runs one tool call to its end: validates the input, then makes attempts, each with a time limit, and waits in
 // between.
 
 import type { DatabaseClient, MemoryClient } from "@holdfast/memory";

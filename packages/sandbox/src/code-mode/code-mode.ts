@@ -27,7 +27,7 @@ export interface CodeModeOptions extends ToolOptions {
 	readonly tools: readonly AnyTool[] | Readonly<Record<string, AnyTool>>;
 	/** The name of the tool. Default `run_code`. */
 	readonly name?: string;
-	/** The sandbox that runs the scripts; created by `createSandbox`. Default: one of its own, with default limits. */
+	/** The sandbox that runs the scripts; created by `createSandbox`. Default: a new one with default limits. */
 	readonly sandbox?: Sandbox;
 	/** How many tool calls one script may make. Default 1,000. */
 	readonly maxCalls?: number;
@@ -74,7 +74,7 @@ const parameters = {
 	additionalProperties: false,
 } satisfies JSONSchema;
 
-/** The argument with which the model keeps a script. */
+/** The argument that saves a script under a name. */
 const save = {
 	type: "string",
 	description:

@@ -23,7 +23,7 @@ export interface CallSettled {
 
 export type ScriptRecord = CallsRequested | CallSettled;
 
-/** The seed and the time with which a script started. They are recorded, so that each execution of it is the same. */
+/** The seed and the start time of a script. They are recorded, so that each execution of it is the same. */
 export interface ScriptStart {
 	readonly seed: number;
 	readonly now: number;

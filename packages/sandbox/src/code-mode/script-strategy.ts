@@ -1,5 +1,5 @@
 // The strategy of the agent that runs a script: the script itself decides which tools are called next (keeps I1, I2). It receives
-// each outcome once that is on record, and runs until it waits again. Its new calls start while others run.
+// each outcome once it is recorded, and runs until it waits again. Its new calls start while others run.
 import { HoldfastError, type ModelTool } from "@holdfast/upp";
 import type { ConcurrentAction, ConcurrentDecider } from "holdfast/execution";
 import { RunningScripts } from "./running-scripts.ts";

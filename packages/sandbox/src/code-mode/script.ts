@@ -1,5 +1,5 @@
 // A script that a model wrote, in execution. Its tool calls are collected, and it receives their outcomes one at a time, in the
-// order in which they are recorded. It therefore takes the same course each time it runs (keeps I6).
+// order in which they are recorded. It therefore follows the same path each time it runs (keeps I6).
 //
 // States: running → parked, when only outcomes can continue it → running …; ended, when it returned, threw or was stopped.
 import type { Execution } from "../execution.ts";

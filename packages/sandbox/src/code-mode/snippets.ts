@@ -1,7 +1,7 @@
 // Scripts that are kept under a name, and how a script calls them. The called ones become functions after the end of the
 // script's own code, so its lines keep their numbers, and a person who approves the call sees all that will run.
 
-/** Kept scripts by name. */
+/** Saved scripts by name. */
 export type Snippets = ReadonlyMap<string, string>;
 
 /** The line between a script and the snippets that it calls. */

@@ -1,7 +1,6 @@
 // Parses a `useChat` request. Only the last message counts: a user message, one that was edited or is to be answered
 // again, or an answer with results of tools and approvals. The server keeps the history and ignores the page's version:
-// otherwise a client could put words into the agent's mouth, and every message would send the history again (keeps I2,
-// I5).
+// otherwise a client could invent messages of the agent, and every request would send the history again (keeps I2, I5).
 
 import { HoldfastError } from "holdfast";
 import type { PendingSessionCall } from "holdfast/execute";

@@ -1,4 +1,4 @@
-// The schemas that the OpenAPI document refers to, and the helpers with which routes describe their responses.
+// The schemas that the OpenAPI document refers to, and the helpers that describe the responses of routes.
 import type { DescribedAnswer, Schema } from "../http/index.ts";
 
 /** Returns a reference to one of the schemas. */

@@ -70,7 +70,7 @@ export async function readToEnd(
 	clearTimeout(timer);
 }
 
-/** Returns the events for a follower, which leaves at their end, and records how far it has read until then. */
+/** Returns the events for a follower and tracks how far it has read. The follower leaves when the events end. */
 export function followedBy(
 	{ over, leave }: Follower,
 	events: AsyncGenerator<readonly LoggedEvent[], void, void>,

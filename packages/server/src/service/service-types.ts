@@ -124,8 +124,8 @@ export interface SessionServiceOptions extends ClientFieldOptions {
 	 */
 	readonly sessionsOf?: "user" | "tenant";
 	/**
-	 * Converts an error of a run for clients, by its code: for errors with which your own policy, tools or hooks end
-	 * runs. Messages of providers and other sources are never shown unless this returns them. Default: the server's own
+	 * Converts an error of a run for clients, by its code: for errors of your own policy, tools or hooks that end runs.
+	 * Messages of providers and other sources are never shown unless this returns them. Default: the server's own
 	 * texts.
 	 */
 	readonly shownError?: (error: { readonly code: string; readonly message: string }) => string | undefined;

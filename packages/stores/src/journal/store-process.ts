@@ -3,7 +3,7 @@
 import type { SessionStore } from "holdfast/host";
 import { makeWatchers, type Watchers } from "holdfast/host";
 
-/** The most keys remembered for listing, and the most fences; the oldest are discarded. */
+/** Maximum number of keys remembered for listing, and of fences; the oldest are discarded. */
 const mostRemembered = 100_000;
 
 /** A lease that is notified of its loss. */

@@ -6,7 +6,7 @@ import { isDecided } from "./given-answers.ts";
 import type { GivenInput, Users } from "./users.ts";
 import type { World } from "./world.ts";
 
-/** The most milliseconds that a worker waits for an earlier input accepted by another. */
+/** Maximum number of milliseconds that a worker waits for an earlier input accepted by another. */
 const yieldsFor = 2_000;
 
 /** Checks that the journal contains every accepted input once, in its place, and no others. */

@@ -22,7 +22,7 @@ export interface DyingWorker {
 }
 
 /**
- * A store in memory for several workers, of which one dies at an append that you choose. Test with it that the others
+ * An in-memory store for several workers. One of them dies at an append that you choose. Test with it that the others
  * continue its work.
  *
  * @example

@@ -9,7 +9,7 @@ import type { ProjectProblem } from "./problems.ts";
 import type { Source } from "./read-source.ts";
 
 /**
- * Returns the packages of a project, sorted by name. Of two with the same name, the one in `agents/packed` takes
+ * Returns the packages of a project, sorted by name. If two have the same name, the one in `agents/packed` takes
  * precedence.
  */
 export async function findPackages(directory: string): Promise<{

@@ -41,7 +41,7 @@ export interface StateScope {
 	};
 }
 
-/** The function with which a thread runs code. */
+/** The function that runs code for a thread. */
 export type RunCode = ThreadState["runCode"];
 
 /** Creates the object. */

@@ -60,7 +60,7 @@ interface Made extends Pick<LLMInstance, "generate" | "stream"> {
 const madeOf = new WeakMap<LLMInstance, Made>();
 
 /**
- * Returns the options with which `llm()` created an instance; undefined for other instances, and for those whose
+ * Returns the options that `llm()` received for an instance; undefined for other instances, and for those whose
  * `generate` or `stream` was replaced.
  */
 export function llmOptionsOf(instance: LLMInstance): LLMOptions | undefined {

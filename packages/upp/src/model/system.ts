@@ -24,8 +24,8 @@ const mostCached = 2;
 const partNames: ReadonlySet<string> = new Set(["text", "providerOptions", "cache"]);
 
 /**
- * Returns a copy of a system prompt, in which neighbouring parts without settings are joined. Parts of which none has
- * settings become a text.
+ * Returns a copy of a system prompt, in which neighbouring parts without settings are joined. If no part has settings,
+ * the result is a text.
  * @throws HoldfastTypeError `invalid_option` naming the fault. `what` names the prompt in the message.
  */
 export function readSystem(given: unknown, what: string): System {
