@@ -38,7 +38,7 @@ function leave(terminal: { readonly output?: Writable }): undefined {
 	cancel("Nothing was created.", terminal);
 }
 
-/** Returns why a folder cannot be used, as far as it is known now; writing checks again. */
+/** Returns why a folder cannot be used. This is an early check; writing checks again. */
 function problemOf(folder: string): string | undefined {
 	if (!existsSync(folder)) return undefined;
 	try {

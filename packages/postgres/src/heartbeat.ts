@@ -86,8 +86,8 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
 				resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
 			});
 		} catch {
-			// The options cannot be passed to a thread, for example because of a password function: the main thread beats
-			// instead.
+			// The options cannot be passed to a thread, for example because of a password function: the main thread
+			// sends the heartbeats instead.
 			return undefined;
 		}
 	}

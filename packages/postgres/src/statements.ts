@@ -105,7 +105,10 @@ function indexed(text: string): string {
 	return text.startsWith("$") ? `left(${text}::text, ${indexedLength})` : `left(${text}, ${indexedLength})`;
 }
 
-/** Returns an upper bound of all texts with a prefix, as far as the index stores them; undefined if there is none. */
+/**
+ * Returns an upper bound of all texts with a prefix, cut to the length that the index stores; undefined if there is
+ * none.
+ */
 export function endOfPrefix(prefix: string): string | undefined {
 	const points = Array.from(prefix).slice(0, indexedLength);
 	while (points.at(-1) === "\u{10ffff}") points.pop();

@@ -126,7 +126,7 @@ for (const [kind, characters] of [
 ] as const)
 	for (const each of characters) kinds[each.charCodeAt(0)] = kind;
 
-/** Whether the bare value at a position looks like a chosen secret rather than a word, as far as it is examined. */
+/** Whether the bare value at a position looks like a chosen secret rather than a word, judging by the examined part. */
 function looksChosen(text: string, start: number): boolean {
 	const limit = Math.min(text.length, start + longestWord);
 	let isSigned = false;

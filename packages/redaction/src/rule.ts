@@ -1,7 +1,7 @@
 // The result of a rule at a position in a text.
 import type { MaskType } from "./mask.ts";
 
-/** Start and end of a match. The text after its end is masked too, as far as `rest` extends. */
+/** Start and end of a match. The text after its end is masked too, up to the end of `rest`. */
 export interface Hit {
 	readonly start: number;
 	readonly end: number;

@@ -9,7 +9,7 @@ export interface SecretForm {
 }
 
 /**
- * Ways to write one character. Those that start with `%` or `\` are in lower case, because case does not matter there.
+ * Ways to write one character. Ways that start with `%` or `\` are in lower case, because case does not matter there.
  */
 type Unit = readonly string[];
 

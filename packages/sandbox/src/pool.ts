@@ -1,6 +1,6 @@
 // The threads of a sandbox. A thread has at most one run. A thread is starting, idle, computing, or parked while its run
 // waits for the host; parked threads do not count against `workers`, so that runs that wait for people do not prevent
-// others from computing. A thread that does not stop when asked is ended and replaced.
+// others from computing. A thread that does not stop on request is terminated and replaced.
 
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { attempt, type MaybePromise } from "@holdfast/upp";
@@ -11,7 +11,7 @@ import { workerProgram } from "./worker-program.ts";
 
 /** Milliseconds that a guest has to stop. */
 const stopWithinMs = 25;
-/** Milliseconds after the limit of computing time until a thread that did not stop is ended. */
+/** Milliseconds after the limit of computing time until a thread that did not stop is terminated. */
 const capGraceMs = 250;
 
 interface Thread {

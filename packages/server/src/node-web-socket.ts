@@ -94,7 +94,7 @@ function requestOf(incoming: IncomingMessage): Request {
 
 async function refuseUpgrade(socket: Duplex, response: Response): Promise<void> {
 	const body = Buffer.from(await response.arrayBuffer());
-	// A response without a stream is no answer to a WebSocket request.
+	// A response without a stream cannot answer a WebSocket request.
 	const status = response.ok ? 426 : response.status;
 	const lines = [`HTTP/1.1 ${status} Refused`, "connection: close", `content-length: ${body.length}`];
 	for (const [name, value] of response.headers)

@@ -208,7 +208,10 @@ export class EditorSession {
 		for (const update of updates) await this.#tell(update);
 	}
 
-	/** Waits until the editor's stream has taken it, so that a slow editor slows the reading and fills no memory. */
+	/**
+	 * Waits until the editor's stream has accepted it, so that a slow editor slows down the reading instead of filling
+	 * the memory.
+	 */
 	async #tell(update: SessionUpdate): Promise<void> {
 		if (this.#leaving.signal.aborted) return;
 		await this.#client.notify("session/update", { sessionId: this.#key, update });

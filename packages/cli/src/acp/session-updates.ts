@@ -33,7 +33,7 @@ const kinds: Readonly<Record<string, ToolKind>> = {
 export class SessionUpdates {
 	/** Absolute path of the folder that the assistant's tools work in; undefined for a user's agent. */
 	readonly #dir: string | undefined;
-	/** Ids of calls that the editor knows. */
+	/** Ids of calls that were announced to the editor. */
 	readonly #known = new Set<string>();
 	/** Whether the current answer was streamed. */
 	#isStreamed = false;
@@ -118,7 +118,7 @@ export class SessionUpdates {
 		}
 	}
 
-	/** Returns the announcement of a call, unless the editor knows the call. */
+	/** Returns the announcement of a call, unless it was already announced. */
 	*announce({ toolCallId, toolName, arguments: input }: ToolCall): Generator<SessionUpdate> {
 		if (this.#known.has(toolCallId)) return;
 		this.#known.add(toolCallId);

@@ -109,7 +109,7 @@ export class BlockStream {
 		return { code, language, before: lines.length > LONGEST_BEFORE ? "" : lines };
 	}
 
-	/** A block that was ended by an empty line keeps that line. */
+	/** A block that ends with an empty line keeps that line. */
 	#cut(blocks: Block[], end = ""): void {
 		if (this.#lines.length > 0) blocks.push(this.#lines.join("\n") + end);
 		this.#lines = [];

@@ -180,7 +180,7 @@ export class Conversation {
 		this.#open = open;
 		this.#setup = setup;
 		this.#session = open.agent.session(setup.key);
-		// A fork keeps the rules, and the changes that can be taken back.
+		// A fork keeps the rules, and the changes that can be undone.
 		if (to === "another conversation") this.#asking = this.#makeAsking();
 		await this.#begin(to);
 	}

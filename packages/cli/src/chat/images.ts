@@ -32,7 +32,7 @@ export function imageType(bytes: Uint8Array): string | undefined {
 
 /**
  * Reads an image that the user named, in the folder or by its absolute path.
- * @throws ToolRefusal if it is missing, too large, or no image.
+ * @throws ToolRefusal if it is missing, too large, or not an image.
  */
 export async function readImage(path: string, dir: string): Promise<ImageBlock> {
 	const whole = resolve(dir, path.replace(/^~(?=\/)/, homedir()));
@@ -57,7 +57,7 @@ export async function readImage(path: string, dir: string): Promise<ImageBlock> 
 	}
 }
 
-/** Whether a model takes images, as far as that is known. */
+/** Whether a model accepts images, if that is known. */
 export function takesImages(model: unknown): boolean {
 	const { capabilities, provider, modelId, options } = (model ?? {}) as {
 		readonly capabilities?: { readonly imageInput?: boolean };
@@ -91,7 +91,7 @@ export function pastedText(text: string, dir: string): string {
 	}
 }
 
-/** Undefined for a text that is no single path. */
+/** Undefined for a text that is not a single path. */
 function droppedPath(text: string): string | undefined {
 	if (text === "" || text.length > 4_000 || /[\n\r]/.test(text)) return undefined;
 	if (text.startsWith("file://"))

@@ -14,7 +14,7 @@ export function menuLines(
 ): readonly string[] {
 	const line = (text: string): string => paint("quiet", `  ${fitted(text, columns - 3)}`);
 	if (all === undefined) return [line("…")];
-	// A word without a match needs no line: most words after @ and # are no paths and sessions.
+	// A word without a match needs no line: most words after @ and # are not paths or sessions.
 	if (fitting.length === 0)
 		return trigger.kind === "history" ? [line("No earlier message contains this.")] : [];
 	const from = Math.max(0, Math.min(selected - Math.floor(rows / 2), fitting.length - rows));

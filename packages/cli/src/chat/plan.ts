@@ -10,7 +10,7 @@ const marks: Readonly<Record<PlanStep["status"], string>> = { pending: "☐", in
 /** Maximum number of steps shown. */
 const MOST_STEPS = 50;
 
-/** Reads the plan from the input of a call; undefined if the call is none of `update_plan`. */
+/** Reads the plan from the input of a call; undefined if it is not a call to `update_plan`. */
 export function planOf(toolName: string, input: unknown): readonly PlanStep[] | undefined {
 	const { steps } = (input ?? {}) as { readonly steps?: unknown };
 	if (toolName !== "update_plan" || !Array.isArray(steps)) return undefined;

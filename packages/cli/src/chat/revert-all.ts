@@ -1,7 +1,7 @@
 /** Takes the approved changes of a turn back. */
 import { type PlannedChange, revertChange, ToolRefusal } from "../tools/index.ts";
 
-/** Takes changes back in the given order; returns the files restored, and those left alone. */
+/** Reverts changes in the given order; returns the files restored, and those left alone. */
 export async function revertAll(
 	dir: string,
 	changes: readonly PlannedChange[],

@@ -170,7 +170,7 @@ export class RunView {
 	}
 
 	#show(blocks: readonly Block[]): void {
-		// An answer stands apart from the calls and notes before it.
+		// An empty line separates an answer from the calls and notes before it.
 		if (blocks.length > 0 && this.#transcript.last === "other")
 			this.#transcript.add({ kind: "answer", text: "\n" });
 		for (const block of blocks)

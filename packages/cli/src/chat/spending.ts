@@ -60,7 +60,7 @@ export class Spending {
 	}
 }
 
-/** Returns the usage of a session so far, as far as its journal still contains it. */
+/** Returns the usage of a session so far, from the entries that its journal still contains. */
 export async function spendingOf(host: Host, key: string): Promise<Spending> {
 	const spending = new Spending();
 	const { seq: last = 0 } = (await host.journal.head(key)) ?? {};

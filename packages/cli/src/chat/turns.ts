@@ -14,7 +14,7 @@ export interface Turn {
 /** Entries read at once. */
 const PAGE = 500;
 
-/** Returns the turns of a session, as far as its journal still contains them. */
+/** Returns the turns of a session that its journal still contains. */
 export async function turnsOf({ journal }: Pick<Host, "journal">, key: string): Promise<readonly Turn[]> {
 	const turns: { number: number; before: number; text: string }[] = [];
 	for (let after = 0; ; ) {

@@ -21,8 +21,8 @@ const packageName = "@holdfast/mcp";
 const fileName = "mcp.json";
 
 /**
- * Connects the servers of a project; returns undefined if it names none. `${NAME}` in the file stands for an environment
- * value.
+ * Connects the servers of a project; returns undefined if it names none. `${NAME}` in the file is replaced by an
+ * environment value.
  * @throws UsageError if the file is invalid, a value is missing or the package is not installed.
  */
 export async function connectServers(

@@ -12,7 +12,7 @@ import { formatCount } from "../terminal/index.ts";
 interface Section {
 	readonly name: string;
 	tokens: number;
-	/** Those that the last call read from the provider's prompt cache. */
+	/** Tokens that the last call read from the provider's prompt cache. */
 	cached: number;
 }
 

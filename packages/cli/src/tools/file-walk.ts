@@ -187,7 +187,7 @@ async function rulesAbove(realRoot: string): Promise<IgnoreFiles> {
 		const read = await ignoreFileOf("", file);
 		const way = relative(folder, realRoot).split(sep).join("/");
 		const toRoot = way === "" ? "" : `${way}/`;
-		// A user who works in an ignored folder means its files.
+		// If the user works in an ignored folder, its files are not ignored.
 		if (toRoot !== "" && read.rules.test(toRoot).ignored) return [];
 		found.push({ ...read, toRoot });
 	}

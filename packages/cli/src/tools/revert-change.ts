@@ -1,4 +1,4 @@
-/** Takes an approved change of a file back, as long as the file is still as the change left it. */
+/** Reverts an approved change of a file, if the file has not changed since. */
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { ToolRefusal } from "./assistant-tool.ts";

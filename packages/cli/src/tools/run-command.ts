@@ -1,7 +1,7 @@
 /**
- * Runs a shell command in a folder, in a process group of its own. However it ends, its group ends: when the command
- * exits, takes too long or is cancelled, and when this process exits, even if it is killed. Only the beginning and the end
- * of long output are kept, so memory stays bounded.
+ * Runs a shell command in a folder, in a process group of its own. However it ends, its group is terminated: when the
+ * command exits, takes too long or is cancelled, and when this process exits, even if it is killed. Only the beginning
+ * and the end of long output are kept, so memory stays bounded.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
@@ -14,7 +14,7 @@ const LONGEST_TAIL = 24_000;
 /** Milliseconds between two reports of new output, and of characters in each. */
 const LIVE_MS = 100;
 const LONGEST_LIVE = 1_000;
-/** Milliseconds between the request to end and the end by force. */
+/** Milliseconds between the request to terminate and the kill. */
 const GRACE_MS = 2_000;
 /** Milliseconds to wait for output after the command has exited: its own background processes may keep it open. */
 const LAST_OUTPUT_MS = 300;
@@ -25,7 +25,7 @@ type Child = ChildProcess & { readonly stdout: Readable; readonly stderr: Readab
 export interface CommandResult {
 	/** Standard output and standard error, in the order in which they arrived, without control codes. */
 	readonly output: string;
-	/** Undefined if it was ended by a signal, or could not be started. */
+	/** Undefined if a signal terminated it, or it could not be started. */
 	readonly exitCode: number | undefined;
 	readonly ended: "exited" | "cancelled" | "timed out" | "not started";
 	/** Milliseconds. */
@@ -36,7 +36,7 @@ export interface CommandResult {
 export interface CommandOptions {
 	/** Absolute path of the folder to run in. */
 	readonly dir: string;
-	/** Milliseconds after which it is ended. */
+	/** Milliseconds after which it is terminated. */
 	readonly timeoutMs: number;
 	/** Aborted to end it. */
 	readonly signal: AbortSignal | undefined;

@@ -68,7 +68,7 @@ export function createShell(
 	};
 }
 
-/** Shows output. That there was too much of it is not a failure of the command. */
+/** Shows output. Too much of it does not count as a failure of the command. */
 function show(context: AssistantToolContext | undefined, text: string): void {
 	try {
 		void Promise.resolve(context?.emit?.(text)).catch(() => {});

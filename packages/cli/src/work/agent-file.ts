@@ -14,7 +14,7 @@ export interface LoadedAgent {
 }
 
 /**
- * Imports a module (TypeScript too, as far as Node supports it) and creates its agent. An agent without a host gets the
+ * Imports a module (also TypeScript that Node can strip) and creates its agent. An agent without a host gets the
  * one from `openHost`, which is called only after all other checks, and is closed if the agent cannot be created.
  * @throws UsageError if the file does not exist, cannot be imported, or exports no agent.
  */

@@ -1,5 +1,7 @@
-/** How sessions are called on the command line: by their key, and those of a server as `TENANT/ID`, of one of its users as
- * `TENANT%40USER/ID`. */
+/**
+ * The names of sessions on the command line: their key; for sessions of a server, `TENANT/ID`, or `TENANT%40USER/ID`
+ * for those of a user.
+ */
 
 import type { Host } from "holdfast";
 import { UsageError } from "./usage-error.ts";

@@ -76,7 +76,7 @@ export interface Settings {
 	readonly timers: Timers;
 }
 
-/** What `typeof` says of an option's value; `true` leaves the check to the code that reads it. */
+/** The expected `typeof` of an option's value; `true` leaves the check to the code that reads it. */
 export type Kind = true | "string" | "boolean" | "object" | "function";
 
 const known: Readonly<Record<keyof ClientOptions, Kind>> = {

@@ -12,7 +12,7 @@ export interface PinnedSkill {
 	readonly runId: string;
 	/** The call that loaded it. */
 	readonly toolCallId: string;
-	/** What the model received. */
+	/** The text that the model received. */
 	readonly shown: string;
 	/** The SHA-256 of each further file, by path. */
 	readonly files: Readonly<Record<string, string>>;
@@ -69,7 +69,7 @@ export async function readPinned(pin: PinnedSkill, skill: Skill, path: string): 
 	return text;
 }
 
-/** Copies what a session has loaded to its fork, as far as the fork's history contains it. */
+/** Copies the loaded skills of a session to its fork, if the fork's history contains them. */
 export async function copyPins(
 	from: SessionValues,
 	to: SessionValues,

@@ -24,7 +24,9 @@ export interface SkillsOptions extends LoadSkillsOptions {
 	 * Default `never`.
 	 */
 	readonly reload?: "never" | "each-run";
-	/** Tools that the model may always call, regardless of `allowed-tools` says. Default: `read_result` and `search_tools`. */
+	/**
+	 * Tools that the model may always call, regardless of `allowed-tools`. Default: `read_result` and `search_tools`.
+	 */
 	readonly alwaysAllowed?: readonly string[];
 }
 

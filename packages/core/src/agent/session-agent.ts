@@ -39,7 +39,7 @@ import { withSections } from "./system-option.ts";
 
 /**
  * Without a limit, a run that kills its process each time would take down every worker in turn, and the sessions of
- * others with them. Five crashes are more than bad luck, and few enough to stop soon.
+ * others with them. Five crashes rule out coincidence, and are few enough to stop soon.
  */
 const defaultRestarts = 5;
 
@@ -65,7 +65,7 @@ export interface SessionAgentParts {
 	readonly agentFor?: AgentFor | undefined;
 	readonly keys: SessionKeys;
 	readonly home?: SessionHome | undefined;
-	/** The data of the parent's store, for the sessions of a sub-agent without a home. */
+	/** The data of the parent's store, for the sessions of a sub-agent without its own store. */
 	readonly data?: SessionData | undefined;
 }
 
@@ -160,7 +160,7 @@ export function sessionAgentOf(parts: SessionAgentParts): SessionAgent {
 	const values = policyValues(() => placed().values, keys);
 	const files = policyFiles(() => placed().files, keys);
 	let begun: { readonly set: Promise<PluginSet>; readonly ready: Promise<void> } | undefined;
-	// Starts when the agent is first used: an agent that only lends its options to others sets nothing up.
+	// Starts when the agent is first used: an agent whose options are only reused by others sets nothing up.
 	const setUp = (): NonNullable<typeof begun> => {
 		if (begun !== undefined) return begun;
 		// A call started during setup belongs to the setup. The agent waits for it, so it must not wait for the agent.

@@ -1,5 +1,5 @@
-// The requester of a run, as identified by the program that knows its users, such as a server. It is recorded with the
-// run: every worker of the run knows it, even after a restart.
+// The requester of a run, as identified by the program that authenticates users, such as a server. It is recorded with
+// the run, so every worker of the run has it, even after a restart.
 import { HoldfastError } from "@holdfast/upp";
 
 /** The requester of a run. */

@@ -1,5 +1,5 @@
-// The tool calls of code that carries out a run itself: one round at a time, to which calls are added while others are
-// open (keeps I3, I8). The round runs alongside other work of the code; only the code determines when the run ends.
+// The tool calls of code that drives a run itself. There is one round at a time, and calls are added to it while others
+// are open (keeps I3, I8). The round runs alongside other work of the code; only the code determines when the run ends.
 import { type ToolCall, UPPError } from "@holdfast/upp";
 import { type Fact, type PendingWait, type ToolsRequested, waitOf } from "../facts/index.ts";
 import { settledFact, subagentCancelled } from "./call-facts.ts";

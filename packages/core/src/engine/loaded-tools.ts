@@ -9,7 +9,7 @@ import type { Run } from "./run.ts";
 
 /** The tools of an agent, by whether they are always sent. */
 export interface SortedTools {
-	/** Those that are always sent. */
+	/** The tools that are always sent. */
 	readonly toolList: readonly EngineTool[];
 	/** The others, by the name of the tool that loads them. Absent if there are none. */
 	readonly loadable?: ReadonlyMap<string, readonly EngineTool[]>;

@@ -1,5 +1,5 @@
-// Runs user functions that a run waits for. While one is running, it is known to belong to the run, so it gets an error
-// if it waits for the run in turn (keeps I8).
+// Runs user functions that a run waits for. While one is running, it is registered as part of the run. If it then waits
+// for the run itself, it gets an error (keeps I8).
 import { withinCall } from "./call-scope.ts";
 import type { Run } from "./run.ts";
 

@@ -374,7 +374,10 @@ function invalidBufferLimit(): HoldfastError {
 	return new HoldfastError("invalid_option", "The option `bufferLimit` must be a whole number above 0.");
 }
 
-/** All tools are stored with the session, and bound by name. Those of `createSubAgentTool` are the agent's own, too. */
+/**
+ * All tools are stored with the session, and bound by name. Tools of `createSubAgentTool` are also tools of the agent
+ * itself.
+ */
 function sessionsOf({ tools }: AgentContext, options: PromptOptions): ExecuteSessionsOptions {
 	const { host = memoryHost(), model, temperature, maxTokens, bufferLimit: _, ...rest } = options;
 	if (typeof host?.journal !== "object") throw noHost();

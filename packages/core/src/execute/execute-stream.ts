@@ -22,7 +22,7 @@ export interface ExecuteResult<Output = unknown> {
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
 	/** Calls of background tasks that wait when the result is returned. The session does not wait for them. */
 	readonly backgroundToolCalls?: readonly PendingSessionCall[];
-	/** US dollars of this execution's answers, as far as prices are known. */
+	/** US dollars of this execution's answers with a known price. */
 	readonly cost: number;
 	readonly error?: { readonly code: string; readonly message: string };
 	/** The structured answer, for a session with the option `output`, as JSON; present if the execution completed. */

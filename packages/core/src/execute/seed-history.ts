@@ -75,7 +75,7 @@ function historyMessage(given: unknown, index: number): Message[] {
 					return [];
 				}
 				if (part?.type === "text") return [{ type: "text", text: String(part.text) }];
-				// Only the provider knows a named tool that it ran itself.
+				// A named tool that the provider ran itself exists only at the provider.
 				if (
 					part?.type === "providerToolCall" ||
 					part?.type === "providerToolResult" ||

@@ -1,4 +1,4 @@
-// Claims as records. Each is valid for a limited time and, on a host that knows its workers, at most until its worker
+// Claims as records. Each is valid for a limited time and, on a host that tracks its workers, at most until its worker
 // dies. A claim that has ended is replaced by one with another id, so that its previous owner can be fenced (keeps I4).
 import type { MaybePromise } from "../host/index.ts";
 

@@ -31,7 +31,7 @@ export interface NotificationRecord {
 		readonly leaseId: string;
 		/** Milliseconds since the epoch, by the host's clock. */
 		readonly leaseUntilMs: number;
-		/** The claiming worker, on a host that knows its workers: the claim ends early if that worker dies. */
+		/** The claiming worker, on a host that tracks its workers: the claim ends early if that worker dies. */
 		readonly workerId?: string;
 	};
 }

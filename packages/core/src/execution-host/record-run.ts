@@ -42,7 +42,7 @@ export class RunRecorder implements Ledger {
 	/** The model's last message. */
 	#said: string;
 	#leaseId: string | undefined;
-	/** Version of the last checkpoint that this process knows; undefined before the first. */
+	/** Version of the last checkpoint that this process has seen; undefined before the first. */
 	#version: number | undefined;
 	#last: Promise<unknown> = Promise.resolve();
 	#stopRenewing: (() => void) | undefined;

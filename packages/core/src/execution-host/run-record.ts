@@ -20,7 +20,7 @@ export interface RunLease {
 	readonly leaseId: string;
 	/** In milliseconds since the epoch, by the host's clock. */
 	readonly leaseUntilMs: number;
-	/** The claiming worker, on a host that knows its workers: the claim ends early if that worker dies. */
+	/** The claiming worker, on a host that tracks its workers: the claim ends early if that worker dies. */
 	readonly workerId?: string;
 }
 

@@ -6,11 +6,11 @@ import type { CacheBreak } from "./sent-prefix.ts";
 /** The input tokens of model calls, by how the provider's prompt cache served them. */
 export interface CachedInput {
 	readonly inputTokens: number;
-	/** Those read from the cache. */
+	/** Tokens read from the cache. */
 	readonly cachedTokens: number;
-	/** Those read in full. Includes those written to the cache. */
+	/** Tokens read in full, including those written to the cache. */
 	readonly uncachedTokens: number;
-	/** Those written to the cache. */
+	/** Tokens written to the cache. */
 	readonly writtenTokens: number;
 }
 

@@ -53,10 +53,10 @@ export const factFormats: Readonly<Record<FactKind, FactFormat>> = {
 	"tool.settled": format({ values: ["result", "details", "metadata"] }),
 	decision: format({ values: ["answer"] }),
 	note: format({ values: ["value"] }),
-	// Version 1 had no `wait`: a release that knows only version 1 would wait indefinitely. Version 2 had no
-	// `wait.model`: a release that knows only version 2 would show the wait to the strategy. Version 3 had no `children`
-	// and no `input` of calls: a release that knows only version 3 would not continue the sub-agents, and would run an
-	// input other than the approved one.
+	// Version 1 had no `wait`: a release that supports only version 1 would wait indefinitely. Version 2 had no
+	// `wait.model`: a release that supports only version 2 would show the wait to the strategy. Version 3 had no
+	// `children` and no `input` of calls: a release that supports only version 3 would not continue the sub-agents, and
+	// would run an input other than the approved one.
 	waiting: format({ upcasters: [(body) => body, (body) => body, (body) => body] }),
 	"tools.pending": format({}),
 	"wait.ended": format({}),

@@ -1,4 +1,4 @@
-// Makes waiting generators endable: a generator can only be ended at a `yield`, so one that waits indefinitely is ended
+// Ends generators that are waiting. A generator can only be ended at a `yield`, so one that waits indefinitely is ended
 // through a signal.
 
 /** Returns an iterator over a generator's values. Ending it also ends a generator that is waiting. */

@@ -42,8 +42,8 @@ export interface ChangeLog {
 	position(): MaybePromise<number>;
 	/**
 	 * Returns changes in the order of their positions. Only an empty result means that no further changes exist.
-	 * Rejects with `changes_expired` if the store no longer knows the deletions after that position: in that case,
-	 * start from 0.
+	 * Rejects with `changes_expired` if the store no longer has a record of the deletions after that position: in that
+	 * case, start from 0.
 	 */
 	read(options?: ReadChangesOptions): MaybePromise<readonly Change[]>;
 	/** Calls `changed` soon after a commit to any session, in any process. Returns a function that stops it. */

@@ -154,7 +154,7 @@ export class DueWork {
 		if (again) throw new Error("it could not be done now");
 	}
 
-	/** Starts due work as far as capacity allows. */
+	/** Starts as much due work as capacity allows. */
 	async begin(): Promise<void> {
 		this.#isNew = false;
 		try {

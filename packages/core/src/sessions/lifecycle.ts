@@ -37,7 +37,7 @@ const drainNames = optionNames<DrainOptions>({ drainMs: true });
 /** Options for closing an owner. */
 export interface DrainOptions {
 	/**
-	 * Milliseconds that runs in progress have to finish. Those that do not finish are suspended, and continue in another
+	 * Milliseconds that runs in progress have to finish. Runs that do not finish are suspended, and continue in another
 	 * process. A higher value lets more of them finish and delays the end. Default 0.
 	 */
 	readonly drainMs?: number;

@@ -241,8 +241,9 @@ async function endChildren({ table, lease }: SessionActor): Promise<void> {
 }
 
 /**
- * Ends the active run at once; without one, ends a waiting run in turn. Does nothing if the session is idle or another
- * worker drives the run. A waiting run whose end cannot be recorded continues to wait; `stop` rejects in that case.
+ * Ends the active run at once. Without one, ends a waiting run after earlier requests. Does nothing if the session is
+ * idle or another worker drives the run. A waiting run whose end cannot be recorded continues to wait; `stop` rejects
+ * in that case.
  */
 export function interrupt(queue: SessionQueue, runId?: string): void {
 	const { made } = queue;

@@ -135,7 +135,7 @@ async function* childrenOf(
 	}
 }
 
-/** Returns the runs of a session, as far as it can be read. */
+/** Returns the runs of a session that can be read. */
 async function startedIn(journal: Journal, storeKey: string): Promise<readonly string[]> {
 	const runs: string[] = [];
 	await readable(async () => {
@@ -145,7 +145,7 @@ async function startedIn(journal: Journal, storeKey: string): Promise<readonly s
 	return runs;
 }
 
-/** Returns "unreadable" for a damaged session, so that it is ended and removed like any other. */
+/** Returns "unreadable" for a damaged session, so that its runs are ended and it is removed like any other. */
 async function readable<T>(read: () => MaybePromise<T>): Promise<T | "unreadable"> {
 	try {
 		return await read();

@@ -136,7 +136,9 @@ export class SessionQueue {
 		return actor !== undefined && actor.turn === undefined && isAwaitedBy(actor.processKey);
 	}
 
-	/** Calls user functions that a request waits for. If they wait for the session's run in turn, that is detected. */
+	/**
+	 * Calls user functions that a request waits for. If they themselves wait for the session's run, this is detected.
+	 */
 	waitsFor<T>(processKey: string, what: () => Promise<T>): Promise<T> {
 		return withinCall(this, () => waitFor(processKey, what, () => awaitsItself(this.key)));
 	}

@@ -68,7 +68,7 @@ export interface ScheduledRun {
 
 /** Runs scheduled by a host. */
 export interface ScheduledRuns {
-	/** Returns the due runs. Those with `collect` are not resumed: only their remaining data is deleted. */
+	/** Returns the due runs. Runs with `collect` are not resumed: only their remaining data is deleted. */
 	due(): Promise<readonly ScheduledRun[]>;
 	/** Returns null if another process has the run or it has ended. */
 	resume(runId: string): Promise<AgentRun | null>;

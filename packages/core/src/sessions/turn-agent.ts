@@ -144,7 +144,7 @@ export interface SessionAgent {
 	readonly home?: SessionHome | undefined;
 	/**
 	 * Returns the agent for sessions in the store of a parent, with the data of its policy in that store. Absent if it
-	 * stores no such data, or has a home.
+	 * stores no such data, or has its own store.
 	 */
 	readonly inStore?: (data: SessionData) => SessionAgent;
 	/** The agent in one table of sessions; absent if it is the same in all. */

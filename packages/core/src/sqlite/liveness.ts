@@ -118,7 +118,7 @@ function isPidTaken(pid: number): boolean {
 	}
 }
 
-/** Whether a process is certainly dead, as far as `own` can determine; false for one on another machine. */
+/** Whether `own` can determine that a process is dead; false for one on another machine. */
 export function isProcessGone(other: Identity, own: Identity): boolean {
 	return !isWorkerAlive({ ...other, heartbeat: 0, beat_at: 0 }, own, 0, 0);
 }

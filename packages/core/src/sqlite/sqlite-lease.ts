@@ -123,7 +123,7 @@ export class SqliteLease implements Lease {
 	check(): void {
 		const now = performance.now();
 		if (now - this.seenAt < certainFor || this.store.closed) return;
-		// Others had committed nothing a moment ago, and this process knows its own commits.
+		// Others had committed nothing a moment ago, and this process tracks its own commits.
 		if (this.store.feed.wasQuiet(this.seenAt, now - certainFor)) return;
 		try {
 			this.look();

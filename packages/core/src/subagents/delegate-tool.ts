@@ -120,7 +120,7 @@ export function delegateTool(
 	async function launch(given: Arguments, parentKey: string, context: ToolContext): Promise<unknown> {
 		const taskId = taskIdOf(context.idempotencyKey);
 		const storeKey = taskKey(parentKey, name, taskId);
-		// The scheduler of a different store cannot call a process that knows the parent.
+		// The scheduler of a different store cannot call a process that can reach the parent.
 		const isScheduled = parent.background === "durable" && child().journal === parent.journal;
 		const doneBy = isScheduled ? (parent.records?.children.doneBy ?? "starter") : "starter";
 		await accept(taskOf(storeKey, "background-subagent", given, context), parentKey, context, doneBy);

@@ -106,8 +106,8 @@ export interface DeclaredTool<Params, Name extends string = string, Result = unk
 
 /**
  * Declares a tool. The type of its arguments comes from a Standard Schema, from the parameter of `run`, or from a type
- * argument: `tool<{ city: string }>({...})`. Without a type argument, events know the tool by its name, with its input
- * and its result.
+ * argument: `tool<{ city: string }>({...})`. Without a type argument, events identify the tool by its name, with its
+ * input and its result.
  *
  * The function is `run(params, context)`. The AI SDK's `inputSchema` with `execute(input, options)`, and `execute(id,
  * params, context)` without `inputSchema`, are accepted, too. Without a function the tool is remote: a run waits for its

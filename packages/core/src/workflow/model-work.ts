@@ -13,7 +13,7 @@ export type ModelWork = (prompt: string, context: ToolContext) => Promise<unknow
 /** The work of open model calls, by the id of their tool call. */
 export type ModelWorks = Map<string, ModelWork>;
 
-/** What the context of a tool call offers to the tools of the engine. */
+/** The members of a tool call's context that only tools of the engine use. */
 interface OwnContext extends ToolContext {
 	spend(spent: Spent): void;
 	ownModelCall(

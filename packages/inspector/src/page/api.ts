@@ -19,7 +19,7 @@ function isAway(): void {
 
 const waits = new Set<() => void>();
 
-/** Ends all pauses: what waits to try again tries at once. */
+/** Ends all pauses: waiting retries run at once. */
 export function retryNow(): void {
 	for (const end of waits) end();
 }

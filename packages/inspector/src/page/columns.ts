@@ -1,5 +1,5 @@
-// The columns of the table of sessions: those that the user chose in this browser, as far as they contain anything and the page
-// is wide enough.
+// The columns of the table of sessions: those that the user chose in this browser, without empty ones and those that do
+// not fit the page.
 import { computed, signal } from "@preact/signals";
 import type { Column } from "./filters.ts";
 import { choices } from "./sessions-store.ts";
@@ -11,7 +11,7 @@ export interface TableColumn {
 	readonly width: number;
 	/** Sorted from the largest first. */
 	readonly isNumeric?: true;
-	/** Of columns that do not fit, those with the lowest rank are left out first. */
+	/** If columns do not fit, those with the lowest rank are left out first. */
 	readonly rank: number;
 }
 
@@ -89,7 +89,7 @@ export const columnsNow = computed<readonly TableColumn[]>(() => {
 	return fitting;
 });
 
-/** The columns as a grid: the title takes what the others leave. */
+/** The columns as a grid: the title takes the remaining width. */
 export const columnTracks = computed(() =>
 	[
 		"1.1rem",

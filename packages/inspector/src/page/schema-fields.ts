@@ -1,5 +1,5 @@
-// A JSON Schema of an object as the fields of a form, and what was typed into them as a value. What has no simple field, such
-// as a list or an object, is typed as JSON.
+// A JSON Schema of an object as the fields of a form, and what was typed into them as a value. Values without a simple
+// field, such as lists and objects, are entered as JSON.
 
 /** A field. */
 export interface Field {
@@ -22,7 +22,7 @@ function membersOf(value: unknown): Members {
 	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : {};
 }
 
-/** Names come from outside: one may be that of a member which all objects have. */
+/** Names come from outside: one may equal the name of a member that all objects have. */
 function ownMember<Value>(members: Readonly<Record<string, Value>>, name: string): Value | undefined {
 	return Object.hasOwn(members, name) ? members[name] : undefined;
 }

@@ -9,7 +9,7 @@ export const selection = signal<ReadonlySet<string>>(new Set());
 /** The session that was selected last: with Shift, a range starts there. */
 let anchor: string | undefined;
 
-/** Selects a session, or no longer; with `range`, also those between it and the one before, in the order of `ids`. */
+/** Selects or deselects a session; with `range`, also those between it and the one before, in the order of `ids`. */
 export function select(id: string, isSelected: boolean, range?: readonly string[]): void {
 	const next = new Set(selection.value);
 	const ids = range === undefined || anchor === undefined ? [id] : between(range, anchor, id);

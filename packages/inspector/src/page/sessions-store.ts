@@ -34,11 +34,11 @@ const found = computed(() => {
 
 const nothingKnown: ReadonlyMap<string, Known> = new Map();
 const nothingFound: ReadonlyMap<string, unknown> = new Map();
-/** Counts how often the lines were let take their places. */
+/** Counts how often the lines were arranged again. */
 const settled = signal(0);
 let placed: { readonly query: string; readonly ids: readonly string[] } = { query: "", ids: [] };
 
-/** The lines of the list, and how many sessions wait for a place. */
+/** The lines of the list, and the number of sessions that are not shown yet. */
 export const listed = computed<{ readonly lines: readonly InspectedSession[]; readonly fresh: number }>(
 	() => {
 		const query = `${settled.value} ${queryOf(filters.value)}`;

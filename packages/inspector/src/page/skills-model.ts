@@ -9,7 +9,7 @@ export interface LoadedSkill {
 	readonly hash: string;
 	readonly seq: number;
 	readonly at: number;
-	/** It was another text when the session loaded it before. */
+	/** Its text has changed since the session last loaded it. */
 	readonly hasChanged: boolean;
 	readonly files: readonly string[];
 	/** The files that the model has read. */

@@ -1,5 +1,5 @@
-// Runs something at most once at a time and not too often, however often it is asked for. The last request is never lost:
-// what was asked for while it ran or rested is run afterwards.
+// Runs a function one call at a time and at limited intervals, however often it is requested. The last request is never
+// lost: a request during a run or a pause is run afterwards.
 //
 // idle: the next request runs at once. running, resting: the next request is kept. stopped: requests are ignored.
 

@@ -8,7 +8,7 @@ export interface FlowCall {
 	readonly runId: string;
 	readonly id: string;
 	readonly name: string;
-	/** Which of the calls of that name in its branch, from 1. */
+	/** Its number among the calls of that name in its branch, from 1. */
 	readonly occurrence: number;
 	/** Names of the concurrent branches that it was made in, the outermost first. */
 	readonly branches: readonly string[];

@@ -1,5 +1,5 @@
-// Searches what sessions say. Each request reads a bounded part of the journals that it names, and returns how far it got
-// (keeps I7). It needs no index, so it works in every store, and nothing is written for it.
+// Searches the content of sessions. Each request reads a bounded part of the journals that it names, and returns how
+// far it got (keeps I7). It needs no index, so it works in every store, and nothing is written for it.
 import type { Route } from "@holdfast/server";
 import { isHoldfastError } from "holdfast";
 import { searchEntry, wordsOf } from "../looks/index.ts";

@@ -136,7 +136,7 @@ export interface UsageBucket extends Omit<SessionCounts, "runs" | "steps" | "run
 	readonly slowestMs: number;
 }
 
-/** The activity of one agent, model or tool in a time. */
+/** The activity of one agent, model or tool in a period. */
 export interface UsageGroup {
 	readonly kind: "agent" | "model" | "tool";
 	/** Empty for an agent without a name. */

@@ -90,7 +90,7 @@ function text(value: string): ContentBlock {
 	return { type: "text", text: value };
 }
 
-// An invalid picture would fail every request that shows it to a model, for the rest of the session.
+// An invalid image would fail every request that shows it to a model, for the rest of the session.
 function image(data: string, mimeType: string): ContentBlock {
 	if (!/^image\/[\w.+-]+$/.test(mimeType) || !/^[A-Za-z0-9+/]+={0,2}$/.test(data) || data.length % 4 !== 0)
 		return text(`[a picture that cannot be read, ${bytes(data)} bytes]`);

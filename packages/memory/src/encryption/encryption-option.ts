@@ -1,4 +1,4 @@
-// The encryption setting of a client. Persistent clients encrypt unless told otherwise.
+// The encryption setting of a client. Persistent clients encrypt by default.
 import { HoldfastError } from "@holdfast/upp";
 import type { PersistentOptions } from "../contract/index.ts";
 import { KeyRing } from "./key-ring.ts";

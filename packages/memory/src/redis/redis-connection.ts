@@ -115,7 +115,7 @@ const passing = /(?:^|: -)(?:LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN|READON
 
 const isReplica = /\bREADONLY\b/;
 
-/** All other error replies from Redis are final; errors that are no replies are connection errors. */
+/** All other error replies from Redis are final; errors that are not replies are connection errors. */
 function errorOf(place: string, cause: unknown): HoldfastError {
 	if (cause instanceof HoldfastError) return cause;
 	const message = messageOf(cause);

@@ -80,7 +80,7 @@ export interface Storage {
 	remove(space: string, expired?: Expired): Promise<number>;
 	/** Replaces the body and vector of a record if it still exists, and removes its words. */
 	rewrite(record: StoredRecord): Promise<void>;
-	/** Makes deleted data unreadable, as far as the storage can. */
+	/** Makes deleted data unreadable, if the storage supports it. */
 	compact(): Promise<void>;
 	/**
 	 * Returns the records that contain a word, best first, newest first among equals. Absent if the storage cannot

@@ -7,7 +7,7 @@ import { faultsOfProtection } from "./read-protection.ts";
 /** Settings of a runtime as a whole. */
 export type Flags = Required<RuntimeFlags>;
 
-/** What `typeof` says of the parts that nothing else checks. */
+/** The expected `typeof` of the parts that nothing else checks. */
 const kinds = {
 	memoryClient: "object",
 	databaseClient: "object",

@@ -96,7 +96,7 @@ export class Session implements RunnerSession {
 		this.#run?.interrupt();
 	}
 
-	/** Gives a tool that was asked to stop a moment to do so. */
+	/** Gives a tool a moment to stop after a stop request. */
 	#grace(open: OpenRun): Promise<unknown> {
 		const { ports, config } = this.#parts.agent;
 		return new Promise((resolve) => {

@@ -1,6 +1,6 @@
-// A process, the members of its group, and processes that it started outside the group, as far as the system's process
-// table shows them. A process that left the group is tracked once it was seen below its parent; one that left and lost
-// its parent before that cannot be found.
+// A process, the members of its group, and those processes outside the group that it started and that the system's
+// process table shows. A process that left the group is tracked once it was seen below its parent; one that left and
+// lost its parent before that cannot be found.
 import { readdirSync, readFileSync } from "node:fs";
 
 interface Row {

@@ -79,7 +79,7 @@ function settings({ baseUrl, fetch }: AdapterOptions): { baseURL?: string; fetch
 	};
 }
 
-// Each import is inside a `try`, which tells bundlers that the package may be missing.
+// Each import is inside a `try`, so that bundlers accept a missing package.
 async function loadOpenAI(): Promise<typeof import("@ai-sdk/openai")> {
 	try {
 		return await import("@ai-sdk/openai");

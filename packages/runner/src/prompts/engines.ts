@@ -21,7 +21,7 @@ export function loadEngine(name: PromptEngine): Promise<TemplateEngine> {
 	return engines[name]();
 }
 
-// Each import of a library is inside a `try`, which tells bundlers that the package may be missing.
+// Each import of a library is inside a `try`, so that bundlers accept a missing package.
 async function loadLiquid(): Promise<TemplateEngine> {
 	const { liquidEngine } = await import("./liquid.ts");
 	try {

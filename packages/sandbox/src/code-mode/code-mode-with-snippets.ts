@@ -1,4 +1,4 @@
-// `codeModeWithSnippets()`: code mode as a plugin, whose scripts can be kept under a name as files of the session.
+// `codeModeWithSnippets()`: code mode as a plugin, whose scripts can be saved under a name as files of the session.
 import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import type { SessionFiles } from "holdfast/host";
 import { definePlugin, type Plugin, type PluginHost } from "holdfast/plugins";
@@ -27,7 +27,7 @@ const names = optionNames<CodeModeWithSnippetsOptions>({
 });
 
 /**
- * Code mode whose scripts can be kept and reused. The model passes `save: "total"` with a script to keep it if it
+ * Code mode whose scripts can be saved and reused. The model passes `save: "total"` with a script to keep it if it
  * succeeds, and calls it in later scripts as `await snippets.total(input)`. `snippets.list()` returns the names.
  *
  * A snippet is a file of the session: it survives restarts, is copied to forks, and is deleted with the session. In a call,

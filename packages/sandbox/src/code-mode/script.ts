@@ -73,7 +73,7 @@ export class Script {
 				if (divergence !== undefined) return divergence;
 			} else this.#deliver(record);
 		}
-		// The sandbox hands over one outcome after the other, and runs the script in between.
+		// The sandbox passes the outcomes one by one, and runs the script in between.
 		await this.#settled();
 		if (this.#result === undefined)
 			return { kind: "calls", calls: this.#open(this.#next + most - this.#requested.size) };

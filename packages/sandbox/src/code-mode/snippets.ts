@@ -1,5 +1,5 @@
-// Scripts that are kept under a name, and how a script calls them. The called ones become functions after the end of the
-// script's own code, so its lines keep their numbers, and a person who approves the call sees all that will run.
+// Scripts that are saved under a name, and how a script calls them. The called ones become functions after the end of
+// the script's own code, so its lines keep their numbers, and a person who approves the call sees all that will run.
 
 /** Saved scripts by name. */
 export type Snippets = ReadonlyMap<string, string>;
@@ -36,8 +36,8 @@ export function calledSnippets(code: string, kept: Snippets): Snippets | { reado
 }
 
 /**
- * Returns a script that contains the snippets it calls. `names` are those of all kept ones. If it is to be kept, it can read
- * `input`, which is undefined in its first execution.
+ * Returns a script that contains the snippets it calls. `names` are those of all kept ones. If it is to be saved, it
+ * can read `input`, which is undefined in its first execution.
  */
 export function withSnippets(
 	code: string,

@@ -108,7 +108,7 @@ export const resumeChat: Route = {
 		const sessionId = sessionIdOfPath(exchange.parameter("id"));
 		const from = exchange.lastEventId();
 		const info = await exchange.service.get(exchange.caller, sessionId);
-		// A page asks before it knows whether there is anything to resume.
+		// A page asks without knowing whether there is anything to resume.
 		const isWanted = from !== undefined || exchange.query("again") === "1";
 		if (info?.lastRun === undefined || !(isWanted || isOpen(info)))
 			return new Response(null, { status: 204 });

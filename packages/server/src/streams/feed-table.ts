@@ -14,7 +14,7 @@ export class FeedTable {
 	readonly #options: FeedTableOptions;
 	/** The feed that the next watcher joins, by session. */
 	readonly #feeds = new Map<string, Feed>();
-	/** Those feeds, and feeds of deleted sessions until they end. */
+	/** All open feeds, including those of deleted sessions until they end. */
 	readonly #open = new Set<Feed>();
 	readonly #pace = steadyPace();
 	#isHurried = false;

@@ -199,7 +199,7 @@ class Watcher implements Source, FeedWatcher {
 		}
 	}
 
-	/** Whether a feed belongs to the watched session, as far as both incarnations are known. */
+	/** Whether a feed belongs to the watched session, if both incarnations are known. */
 	#isOf({ incarnation }: Feed): boolean {
 		return incarnation === undefined || this.#incarnation === undefined || incarnation === this.#incarnation;
 	}

@@ -57,7 +57,7 @@ export function unreported(world: World, users: Users): string | undefined {
 	return undefined;
 }
 
-/** A task that a session started: its end, the word for it, and the reminders of it. */
+/** A task that a session started: its end, the name of its outcome, and its reminders. */
 interface LaunchedTask {
 	readonly key: string;
 	readonly taskId: string;

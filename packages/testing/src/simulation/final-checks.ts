@@ -37,8 +37,8 @@ export async function checkOutcome(world: World, users: Users): Promise<void> {
 }
 
 /**
- * Whether the store refused the run that was to accept an input: the user was told, or never asked before the process
- * died.
+ * Whether the store refused the run that was to accept an input: the user received the refusal, or the request was
+ * never made before the process died.
  */
 function wasRefused({ ledger }: World, { runs }: Users, input: GivenInput): boolean {
 	const watched = runs.find(({ run }) => run === input.run);

@@ -95,7 +95,7 @@ export class WatchedRun {
 	readonly process: Process;
 	/** Its outcome, as its own process reported it. */
 	outcome: string | undefined;
-	/** Whether only the store's refusal ended it, and the user was told. */
+	/** Whether only the store's refusal ended it, and the user received that refusal. */
 	wasRefused = false;
 	readonly #schedule: Schedule;
 	readonly #ledger: Ledger;

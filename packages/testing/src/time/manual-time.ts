@@ -11,7 +11,7 @@ export interface ManualTime {
 }
 
 /**
- * Creates a clock that stands still until `pass` is called, so that a test never waits in real time.
+ * Creates a clock that advances only when `pass` is called, so that a test never waits in real time.
  * @example
  * import { manualTime } from "@holdfast/testing";
  *

@@ -199,7 +199,7 @@ class Feed {
 	}
 }
 
-/** One watcher's seat at a feed, taken as soon as the watcher has caught up with the feed. */
+/** One watcher's subscription to a feed, which starts as soon as the watcher has caught up with the feed. */
 class Seat {
 	readonly #feed: Feed;
 	#last: string | undefined;
@@ -214,7 +214,7 @@ class Seat {
 		this.take(last);
 	}
 
-	/** Takes the seat if the watcher has everything up to this event, and the feed has delivered nothing later. */
+	/** Subscribes if the watcher has everything up to this event, and the feed has delivered nothing later. */
 	take(last: string | undefined): boolean {
 		this.#last = last;
 		if (this.#feed.isOver || isAfter(placeAfter(this.#feed.last), placeAfter(last))) return false;

@@ -1,4 +1,5 @@
-// Converts a request to the AI SDK's call options: parameters that the SDK knows, and provider options for the others.
+// Converts a request to the AI SDK's call options: parameters that the SDK supports, and provider options for the
+// others.
 
 import { hasCachedPart, type LLMRequest } from "../model/index.ts";
 import { wellFormed } from "../text/index.ts";
@@ -36,7 +37,10 @@ const names: Readonly<Record<string, keyof CallOptions>> = {
 	includeRawChunks: "includeRawChunks",
 };
 
-/** Returns the call options for a request. Parameters the SDK does not know go to the provider under its name. */
+/**
+ * Returns the call options for a request. Parameters that the SDK does not support are passed to the provider under its
+ * name.
+ */
 export function toCallOptions(request: LLMRequest, model: LanguageModel, signal: AbortSignal): CallOptions {
 	const dialect = dialectOf(model);
 	const options: CallOptions = {

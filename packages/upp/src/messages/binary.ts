@@ -48,7 +48,7 @@ export function binaryOf(kind: unknown, bytes: Uint8Array): Binary | undefined {
 	try {
 		return new (make as Constructor)(buffer);
 	} catch {
-		return undefined; // a length that is no multiple of an item's
+		return undefined; // the length is not a multiple of the item size
 	}
 }
 

@@ -25,7 +25,7 @@ export interface ModelTool {
 	strict?: boolean;
 	/** Examples of arguments, for providers that show them to the model. */
 	inputExamples?: readonly { readonly input: Record<string, unknown> }[];
-	/** Set for a tool that its provider defines, such as a web search; only models of that provider know it. */
+	/** Set for a tool that its provider defines, such as a web search; only models of that provider support it. */
 	provider?: ProviderTool;
 }
 
@@ -66,7 +66,7 @@ export interface ToolCall {
 	 * it: an error or a denial refuses.
 	 */
 	approvalId?: string;
-	/** With `approvalId`: the name of the provider that asked. Only it knows the question. */
+	/** With `approvalId`: the name of the provider that asked. Only that provider can use the answer. */
 	approvalProvider?: string;
 	/** Data that the provider needs back with this call, such as thought signatures. */
 	metadata?: ProviderMetadata;

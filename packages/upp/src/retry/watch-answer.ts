@@ -29,7 +29,7 @@ export interface AnswerToWatch {
 
 /**
  * Returns what `ask` returns, unless the answer is silent for too long or too large: then it rejects at once, and the
- * answer's signal fires. Pieces that are reported as heard end a silence.
+ * answer's signal fires. Reported pieces end a silence.
  * @throws UPPError `TIMEOUT` or `INVALID_RESPONSE`
  */
 export function watchAnswer<Answer>(

@@ -20,8 +20,8 @@ import {
  * with the first again. Each model uses up its own retries before the fallback; watchers see the change of model as a
  * retry. Cancelling a call ends it without a fallback.
  *
- * If a provider asked for approval of a tool that it runs, only models of that provider are asked next: no other one
- * knows the question.
+ * If a provider asked for approval of a tool that it runs, only models of that provider are asked next. Other providers
+ * never received the question.
  *
  * Its capabilities are those that all models share. Its id is their ids joined by "|". The cost of a call depends on
  * which model answered, so no single model's price is applied.
@@ -67,7 +67,10 @@ function attempts([first, ...rest]: readonly BoundLLMModel[]): Attempts {
 	};
 }
 
-/** Returns the provider that asked before it runs a tool, if the request contains the answer: no other one knows the question. */
+/**
+ * Returns the provider that asked before it runs a tool, if the request contains the answer. Only that provider can use
+ * it.
+ */
 function awaitingProvider({ messages }: LLMRequest): string | undefined {
 	let at = messages.length - 1;
 	while (messages[at]?.type === "tool_result") at--;

@@ -14,7 +14,7 @@ const toolOptionNames = optionNames<PluginToolOptions>({ in: true });
 export interface Registry {
 	readonly hooks: HookTable;
 	readonly tools: AnyTool[];
-	/** Those of `tools` that are offered in calls too. */
+	/** The members of `tools` that are offered in calls too. */
 	readonly callTools: AnyTool[];
 	readonly instructions: (string | InstructionsFunction)[];
 	readonly onlookers: Listener<NonNullable<Plugin["events"]>["on"]>[];

@@ -19,7 +19,7 @@ export type TurnFrame = PluginTurn;
 export interface PluginSet {
 	/** In the order of registration. */
 	readonly tools: readonly AnyTool[];
-	/** Those of `tools` that are offered in calls too. */
+	/** The members of `tools` that are offered in calls too. */
 	readonly callTools: readonly AnyTool[];
 	/** Sections to add to the agent's instructions, in the order of registration. */
 	readonly instructions: readonly (string | InstructionsFunction)[];
