@@ -1,6 +1,6 @@
-// Entry point `holdfast/host`: the parts of a host, for authors and inspectors of hosts: its ports, their in-memory
-// implementations, how facts are stored and folded into the state of a session, and the errors and rules that all
-// journals share.
+// Entry point `holdfast/host`: the parts of a host, for code that implements or inspects one. It contains the ports and
+// their in-memory implementations, the storage of facts and their fold into a session's state, and the errors and rules
+// that all journals share.
 export { agentOfCheckpoint } from "./checkpoint/checkpoint-store.ts";
 export { type CachedCall, type CachedInput, type CacheReport, cacheReportOf } from "./facts/cache-report.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./facts/codec.ts";

@@ -37,9 +37,8 @@ export interface PostgresHostOptions {
 	 */
 	readonly connectionString?: string;
 	/**
-	 * A shared pool of `pg`. It is not closed with the host. Code that holds one of its connections while it waits for a
-	 * run may prevent that run from getting one: calls that wait for a connection for `patienceMs` reject with
-	 * `pool_exhausted`.
+	 * A shared pool of `pg`. It is not closed with the host. If your code holds one of its connections while it waits
+	 * for a run, that run may get none. Calls that wait for a connection for `patienceMs` reject with `pool_exhausted`.
 	 */
 	readonly pool?: PostgresPool;
 	/** The schema of the tables: lower case letters, digits and `_`. Created if it is missing. Default `holdfast`. */
@@ -206,8 +205,8 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 
 /**
  * Special settings of the queue's connections. A crashing server may lose its last commits: a job that reappears is
- * handed out once more. The table is empty at one time and full at another, so the planner's statistics are never right:
- * jobs are fetched by index, and the apparent cost must not trigger compiling the statement each time.
+ * handed out once more. The size of the table varies widely, so the planner's statistics are never right. Jobs are
+ * fetched by index, and the apparent cost must not trigger compiling the statement each time.
  */
 const ofQueue = {
 	options: ["synchronous_commit", "enable_seqscan", "enable_bitmapscan", "jit"]

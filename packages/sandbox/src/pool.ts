@@ -1,5 +1,5 @@
-// The threads of a sandbox. A thread has at most one run. A thread is starting, idle, computing, or parked while its run
-// waits for the host; parked threads do not count against `workers`, so that runs that wait for people do not prevent
+// The threads of a sandbox. A thread has at most one run. A thread is starting, idle, computing, or parked while its
+// run waits for the host. Parked threads do not count against `workers`, so runs that wait for people do not prevent
 // others from computing. A thread that does not stop on request is terminated and replaced.
 
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";

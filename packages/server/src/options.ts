@@ -34,10 +34,10 @@ export interface HandlerOptions {
 	readonly apiKeys?: Readonly<Record<string, string>>;
 	/**
 	 * The number of failed authentication attempts from one address (for IPv6, one /64 network) per window. Beyond it,
-	 * the address gets 429 until the window ends, and its requests are not examined, except with credentials that it has
-	 * used successfully, because many clients may share an address. A request without a key is not an attempt. A lower
-	 * value stops guessing earlier, but also locks out new users of a shared address sooner. Counted in this process.
-	 * `"unlimited"` leaves the limit to a proxy in front of the server. Default 100 in 60,000 ms.
+	 * the address gets 429 until the window ends, and its requests are not examined. Credentials that it has used
+	 * successfully are still accepted, because many clients may share an address. A request without a key is not an
+	 * attempt. A lower value stops guessing earlier, but also locks out new users of a shared address sooner. Counted
+	 * in this process. `"unlimited"` leaves the limit to a proxy in front of the server. Default 100 in 60,000 ms.
 	 */
 	readonly failedAttempts?: FailedAttempts | "unlimited";
 	/**

@@ -53,8 +53,8 @@ export interface RemoteAgentOptions extends FollowTaskOptions {
 	readonly fetch?: typeof globalThis.fetch;
 	/**
 	 * Where to store ids of tasks in progress, such as `records` of the agent's host: a retry after a crash then
-	 * continues with the task of the previous attempt, even if the remote agent lists no tasks and recognises no repeated
-	 * message. Default: nowhere, and the remote agent is asked.
+	 * continues the task of the previous attempt. This works even if the remote agent neither lists tasks nor
+	 * recognises repeated messages. Default: nowhere, and the remote agent is asked.
 	 */
 	readonly records?: RecordSpace;
 	/** Whether each call requires approval. Default false. */

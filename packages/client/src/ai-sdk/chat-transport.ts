@@ -1,6 +1,5 @@
-// The transport of `useChat` to a Holdfast server. In addition to the AI SDK's own transport, it resumes a dropped
-// connection where it broke, a message that is sent again is accepted once, and `stop()` stops the run and not only the
-// connection.
+// The transport of `useChat` to a Holdfast server. Unlike the AI SDK's own transport, it resumes a dropped connection
+// where it broke. A message that is sent again is accepted once, and `stop()` stops the run, not only the connection.
 import {
 	type Call,
 	type ClientOptions,

@@ -15,8 +15,8 @@ const complete: ReadonlySet<string | undefined> = new Set([
 
 /**
  * Returns whether an answer of the agent has all the approvals that its last step requires. Pass it to `useChat` as
- * `sendAutomaticallyWhen`: unlike the AI SDK's `lastAssistantMessageIsCompleteWithApprovalResponses`, it also sends
- * approvals of an earlier message, which the user may give after sending another one.
+ * `sendAutomaticallyWhen`. Unlike the AI SDK's `lastAssistantMessageIsCompleteWithApprovalResponses`, it also sends
+ * approvals of an earlier message. The user may give those after sending another message.
  *
  * @example
  * const parts = [{ type: "tool-erase", state: "approval-responded" }];

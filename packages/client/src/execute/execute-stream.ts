@@ -1,6 +1,6 @@
 // The two ends of an execution: the loop over its events, and its result. Events are read when either asks, so a slow
-// loop slows down the connection. If `result()` asks and the loop does not, the loop's events are kept up to a limit; the
-// loop reads those beyond it from the server again, so that neither waits for the other (keeps I7, I8).
+// loop slows down the connection. If `result()` asks and the loop does not, the loop's events are kept up to a limit.
+// The loop reads later events from the server again, so neither waits for the other (keeps I7, I8).
 
 import { ClientError } from "../errors/index.ts";
 import type { ReceivedEvent } from "../transport/index.ts";

@@ -21,8 +21,9 @@ export function isAllowed(
 }
 
 /**
- * Whether the only text among the arguments, at any depth, is what a pattern permits: the pattern itself or, for
- * `git diff:*` and `git diff *`, what begins with its words. A text that continues with another shell command is not.
+ * Whether a pattern permits the only text among the arguments, at any depth. It permits the pattern itself and, for
+ * `git diff:*` and `git diff *`, any text that begins with those words. A text that continues with another shell
+ * command is not.
  */
 function isArgument(pattern: string, input: unknown): boolean {
 	if (pattern === "*") return true;

@@ -12,8 +12,9 @@ import { skillNotFound } from "./skill-error.ts";
 /** Options of `skills`. */
 export interface SkillsOptions extends LoadSkillsOptions {
 	/**
-	 * `enforce`: once a run has loaded a skill with `allowed-tools`, until its end the model may call only tools that one
-	 * of its loaded skills allows, and the tools of skills. `ignore`: the field has no effect. Default `enforce`.
+	 * `enforce`: once a run has loaded a skill with `allowed-tools`, the model may call only the tools of skills, and
+	 * tools that one of the loaded skills allows. This applies until the end of the run. `ignore`: the field has no
+	 * effect. Default `enforce`.
 	 */
 	readonly allowedTools?: "enforce" | "ignore";
 	/** Your tools by the names that skills use for them, such as `{ Bash: "run_command" }`. Default: the same names. */

@@ -160,8 +160,8 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	 */
 	readonly unread?: Unread;
 	/**
-	 * How runs of sessions wait if the model's provider asks to slow down or is unreachable, and the model's own retries
-	 * are used up: a run then waits without occupying a process and retries by itself. `never`: it fails with the
+	 * How runs of sessions wait if the model's provider asks to slow down or is unreachable, and the model's own
+	 * retries are used up. A waiting run occupies no process and retries by itself. `never`: it fails with the
 	 * provider's error. Default: on a durable host up to a day, with delays from 30 seconds to ten minutes or as the
 	 * provider asks; in memory `never`. Calls without a session always fail.
 	 */

@@ -1,5 +1,5 @@
 // Makes runs yield to the event loop regularly (keeps I8). If a model and its tools answer immediately, a run never
-// leaves the microtask queue: no timer fires, no abort arrives and no request is read for as long as it works. Yielding
+// leaves the microtask queue: while it works, no timer fires, no abort arrives and no request is read. Yielding
 // runs continue one after the other, each until it waits again. If they advanced in lockstep, promise by promise, their
 // intermediate objects would all be alive at once and most of the time would go into garbage collection. All runs that
 // share a clock share one object, because what counts is how long the process has worked without a break.

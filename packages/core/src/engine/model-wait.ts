@@ -94,7 +94,7 @@ function nextTry(
 }
 
 /**
- * Returns the error that makes a call wait for a provider that it called itself: its run waits with it, and calls its
+ * Returns the error that makes a call wait for a provider that it called itself. Its run waits too, and calls the
  * function again when the provider may be called again. `before` is the call's last wait. Returns undefined if the run
  * does not wait for this error.
  */

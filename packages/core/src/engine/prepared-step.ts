@@ -1,5 +1,5 @@
-// What an agent changes for a single model call. It is asked before each call, also for the same step after a crash or a
-// failed call; the answer records what was used, so nothing that follows the answer asks again (keeps I2).
+// What an agent changes for a single model call. It is asked before each call, including repeated calls of a step after
+// a crash or a failure. The answer records what was used, so later code does not ask again (keeps I2).
 import type { Message, System, TokenUsage } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { PreparedStep } from "../facts/index.ts";

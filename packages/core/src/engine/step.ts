@@ -128,8 +128,8 @@ function warnOfSteps({ agent, runId, sessionKey }: Run): void {
 }
 
 /**
- * Whether a run may end in the same append as its answer: no hook or interceptor is called about either, and nothing may
- * pause the run between them.
+ * Whether a run may end in the same append as its answer. No hook or interceptor may be called for either of them, and
+ * nothing may pause the run in between.
  */
 export function mayEndAtOnce(run: Run): boolean {
 	const { hooks, output } = run.agent;

@@ -1,5 +1,5 @@
-// Explains why a commit was refused. If facts cannot be serialised, the code that supplied their content is at fault and
-// the run fails; any other refusal is the store's, and leaves the run to be resumed.
+// Explains why a commit was refused. If facts cannot be serialised, the code that supplied their content is at fault
+// and the run fails. After any other refusal by the store, the run stays open to be resumed.
 import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 import { encodeFact } from "../facts/index.ts";
 import type { Append } from "../host/index.ts";

@@ -1,6 +1,6 @@
 // Replaces or removes a message of the history, alone or with everything after it: the only change to earlier messages
-// (part of evolve, keeps I2). A call and its result stay together because providers refuse a history that has only one of
-// them: if an edit removes one, the other is removed too.
+// (part of evolve, keeps I2). If an edit removes a call or its result, the other is removed too, because providers
+// refuse a history that has only one of them.
 import { AssistantMessage, type Message, ToolResultMessage } from "@holdfast/upp";
 import { AgentState, type List } from "../state/index.ts";
 import { changedFrom } from "./sent-prefix.ts";

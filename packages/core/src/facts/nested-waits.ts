@@ -62,8 +62,8 @@ export function waitOf({
 }
 
 /**
- * Whether a run with this wait continues by itself, so that its execution is in progress: it waits for a time, its model
- * or a sub-agent, and not for an outside answer.
+ * Whether a run with this wait continues by itself, so that its execution counts as in progress. It does if it waits
+ * for a time, its model or a sub-agent, and not for an outside answer.
  */
 export function continuesByItself(calls: readonly unknown[], wait: PendingWait | undefined): boolean {
 	return calls.length === 0 && (wait === undefined || wait.until !== undefined);

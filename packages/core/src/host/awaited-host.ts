@@ -1,4 +1,4 @@
-// A host that becomes available later, because an agent's plugins may choose where sessions are stored, or the code that
+// A host that becomes available later: an agent's plugins may choose where sessions are stored, or the code that
 // creates its journal is still loading. Every call waits for it, and calls reach it in order.
 import { type Host, journalHost } from "./host-port.ts";
 import type { Journal, MaybePromise } from "./journal.ts";

@@ -27,8 +27,8 @@ const mayWait: ReadonlySet<Fact["kind"]> = new Set<Fact["kind"]>([
 ]);
 
 /**
- * Returns the stages of an entry for a run of a session. If its `admit` is asked about inputs and it does not declare its
- * effect on waiting ones, each input is refused: content that `admit` would mask must not be stored unmasked in an inbox.
+ * Returns the stages of an entry for a run of a session. If its `admit` is asked about inputs but its effect on waiting
+ * ones is not declared, each input is refused. Content that `admit` would mask must not be stored unmasked in an inbox.
  */
 export function withWaitingAdmitted(entry: MiddlewareEntry, stages: Stages): Stages {
 	const { admit, admits } = stages;

@@ -148,14 +148,14 @@ export interface Interceptor {
 	/** Returns the stages for one run, with their own state; undefined for none. Must not throw. */
 	begin(run: PolicyRun): Stages | undefined;
 	/**
-	 * Called before storing an input that waits for a run to accept it, with the fact that it will become: a queued or
-	 * steered message, an edit of the history, work for a sub-agent, a notice, or an answer to a call while another
-	 * worker has the run (a `decision` or `tool.settled`). The return value is stored, and passed to `admit` when a run
-	 * commits it; undefined stores the fact unchanged. It may replace the same parts as `admit`, and must return
-	 * synchronously. An error refuses the input. `"as-is"` declares that `admit` changes no input. In sessions, an
-	 * `admit` that is asked about inputs needs one of the two: without it each input is refused with `policy_invalid`,
-	 * because a waiting input would be stored unmasked. The same applies to an answer that would have to wait, if `admit`
-	 * is asked about decisions or results.
+	 * Called before storing an input that waits for a run to accept it, with the fact that the input will become. Such
+	 * an input is a queued or steered message, an edit of the history, work for a sub-agent, or a notice. It can also
+	 * be an answer to a call while another worker has the run (a `decision` or `tool.settled`). The return value is
+	 * stored, and passed to `admit` when a run commits it; undefined stores the fact unchanged. It may replace the same
+	 * parts as `admit`, and must return synchronously. An error refuses the input. `"as-is"` declares that `admit`
+	 * changes no input. In sessions, an `admit` that is asked about inputs needs one of the two. Otherwise each input
+	 * is refused with `policy_invalid`, because a waiting input would be stored unmasked. The same applies to an answer
+	 * that would have to wait, if `admit` is asked about decisions or results.
 	 */
 	// biome-ignore lint/suspicious/noConfusingVoidType: `undefined` alone would refuse functions without a `return`.
 	admitWaiting?: "as-is" | ((fact: Fact) => Fact | void);

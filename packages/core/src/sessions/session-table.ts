@@ -121,8 +121,8 @@ export class SessionTable implements QueueTable {
 	}
 
 	/**
-	 * Called before a request goes to an idle session. If many begin at once, the request waits for those before it, and
-	 * creates no objects until then: otherwise all their intermediate objects would be alive at once, and most of the
+	 * Called before a request goes to an idle session. If many begin at once, the request waits for those before it and
+	 * creates no objects until then. Otherwise, all their intermediate objects would be alive at once, and most of the
 	 * time would go into garbage collection.
 	 */
 	moment({ isIdle }: SessionQueue): Promise<void> | undefined {

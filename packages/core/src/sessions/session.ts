@@ -120,8 +120,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/**
 	 * Sends a message to the active run. It enters the conversation at the next boundary, and if the turn would end
 	 * there, it takes another step instead. Resolves on acceptance with that run. It works like `send` if no run is
-	 * active, and also if you give a `caller` and the run is for another one, because the run's tools act for its own
-	 * requester.
+	 * active. It also does if you pass a `caller` and the run is for another one, because the run's tools act for its
+	 * own requester.
 	 *
 	 * Rejects like `send()`.
 	 */

@@ -30,9 +30,9 @@ export async function* storeKeysWith(
 }
 
 /**
- * Yields the sessions without an owner that have work: those that the store reports, those that this process could not
- * release because the store failed, and those whose turns it accepted after a run that was left open and has since ended.
- * As long as this process lives, others consider it the owner of the last kind.
+ * Yields the sessions without an owner that have work: those that the store reports, and those that this process could
+ * not release because the store failed. Also yields sessions whose turns this process accepted after a run that was
+ * left open and has since ended. As long as this process lives, others consider it the owner of the last kind.
  */
 async function* orphanedKeys(journal: Journal, prefix = ""): AsyncGenerator<string, void, void> {
 	const { unreleased: kept, left } = localStore(journal);

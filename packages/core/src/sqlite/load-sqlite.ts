@@ -1,5 +1,5 @@
-// The only module that loads node:sqlite. It does so when a database is opened, so that importing costs nothing, and
-// suppresses Node's warning that it is experimental, about which users of a journal can do nothing.
+// The only module that loads node:sqlite. It does so when a database is opened, so that importing costs nothing. It
+// suppresses Node's warning that the module is experimental, because users of a journal cannot act on it.
 import type * as Sqlite from "node:sqlite";
 
 /** Whether this runtime has node:sqlite: Node from 22.5 on. */

@@ -1,6 +1,6 @@
-// This worker's row. It is written with the first lease the worker takes, the first input it waits for or the first
-// record it writes, which may be a claim. Later ones refresh its heartbeat, as does the heartbeat's thread once leases
-// are held for a while. Leaving removes the row.
+// This worker's row. It is written with the worker's first lease, the first input it waits for, or its first record,
+// which may be a claim. Later ones refresh its heartbeat, as does the heartbeat's thread once leases are held for a
+// while. Leaving removes the row.
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 import {
 	type Identity,

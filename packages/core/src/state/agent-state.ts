@@ -93,9 +93,9 @@ export class AgentState {
 	}
 
 	/**
-	 * Appends one message. The message is sealed: it remains the same object but can no longer change; the arrays it was
-	 * built from are copied, and its bytes and times are returned as copies. A compatible message from another package,
-	 * or one that was frozen before, is appended as a sealed copy.
+	 * Appends one message. The message is sealed: it remains the same object but can no longer change. The arrays it
+	 * was built from are copied, and its bytes and times are returned as copies. A compatible message from another
+	 * package, or one that was frozen before, is appended as a sealed copy.
 	 * @throws HoldfastError `invalid_message` for any other value.
 	 */
 	withMessage(message: Message): AgentState {

@@ -253,8 +253,8 @@ function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, 
 	const isMine = taken?.runId === task.runId;
 	if (reason === "suspend" || reason === "lease-lost") {
 		taken?.suspend();
-		// The owner of the parent's run resumes the work. But a process that had not read of the work may have ended that
-		// run, and then no other search finds work that starts to wait at that moment.
+		// The owner of the parent's run resumes the work. However, a process that did not see the work may have ended
+		// that run. In that case, no other search finds work that starts to wait at that moment.
 		if (task.origin !== undefined) endLater(table, task, () => isParentOver(table, task));
 	} else if (reason !== "kill" && isMine) taken.interrupt();
 	else endTask(table, task, taken);

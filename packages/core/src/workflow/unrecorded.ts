@@ -1,8 +1,8 @@
 // Reports, in development, what the code of a workflow uses outside of steps although it is not recorded: the clock, random
 // numbers, timers and requests. Nothing is replaced until `warnOfUnrecorded` is called, so it costs nothing in production.
 //
-// The replacements call the originals. They look for the workflow in an AsyncLocalStorage, which contains one only in the
-// code itself: other code of the process, the functions of steps, and other workflows are unaffected.
+// The replacements call the originals. They look for the workflow in an AsyncLocalStorage, which is set only within the
+// workflow's code. Other code of the process, the functions of steps, and other workflows are unaffected.
 import { HoldfastError } from "@holdfast/upp";
 import type { Warn } from "../host/index.ts";
 

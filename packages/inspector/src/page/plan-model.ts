@@ -1,5 +1,5 @@
-// The plans and the audit trail of a session, built from its entries, and the checks that use no other source: that the
-// journal is complete, that every call was recorded before it ran, and that policy left a record of every intervention.
+// The plans and the audit trail of a session, built from its entries. The checks use no other source: the journal must
+// be complete, every call recorded before it ran, and every intervention of policy recorded.
 import type { ShownEntry } from "../wire/index.ts";
 import { summary } from "./format.ts";
 

@@ -1,6 +1,6 @@
-// Repairs unexpected output of servers. The official client refuses a whole list because of one of its tools, and a whole
-// result because of one of its blocks, so messages are repaired before the client reads them. A transport is modified in
-// place, because the client checks its class.
+// Repairs unexpected output of servers. The official client refuses a whole list because of one invalid tool, and a
+// whole result because of one invalid block. Messages are therefore repaired before the client reads them. A transport
+// is modified in place, because the client checks its class.
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { repairCallResult } from "./repair-result.ts";
 import { type LeftOut, repairTools } from "./repair-tool.ts";

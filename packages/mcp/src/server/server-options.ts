@@ -35,9 +35,9 @@ export interface McpServerOptions {
 	/** Milliseconds between two polls of a task, as a hint to clients. Default 1,000. */
 	readonly pollEveryMs?: number;
 	/**
-	 * Milliseconds within which a disconnected client may return for a call with an idempotency key before the run is
-	 * stopped: over HTTP, a client that cancels looks like one whose connection broke. Without a key, the run is stopped
-	 * at once. Default 30,000.
+	 * Milliseconds within which a disconnected client may return for a call with an idempotency key. After that, the
+	 * run is stopped: over HTTP, a client that cancels looks like one whose connection broke. Without a key, the run is
+	 * stopped at once. Default 30,000.
 	 */
 	readonly resendMs?: number;
 	/** Receives errors that belong to no call. Must not throw. Default: none. */

@@ -13,7 +13,7 @@ export interface Migration {
 /** All steps, in order; the first has number 1. */
 export const migrations: readonly Migration[] = [
 	{ sql: (schema) => tables(schema) + journalRoutines(schema) + hostRoutines(schema), needs: 1 },
-	// Up to version 17, a plan that has to scan a table without an index, although such scans are off, has such a high
-	// cost that the database JIT-compiles it on every execution.
+	// Up to version 17, a plan that must scan a table without an index, although such scans are off, has a very high
+	// cost. The database therefore JIT-compiles it on every execution.
 	{ sql: (schema) => `ALTER FUNCTION ${schema}.apply_v1 SET jit = off;`, needs: 1 },
 ];

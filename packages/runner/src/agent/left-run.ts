@@ -1,5 +1,5 @@
-// An interrupted run, left here or in another process, as its journal and its recorded events describe it: everything
-// that is needed to continue it as if it had not been interrupted.
+// A run that was interrupted here or in another process, as its journal and its recorded events describe it. It
+// contains everything that is needed to continue the run as if it had not been interrupted.
 import { inMemoryClient, type MemoryClient } from "@holdfast/memory";
 import type { Entry } from "holdfast/host";
 import type { CallAnswer, EventStore, StoredEvent } from "../contract/index.ts";

@@ -268,8 +268,9 @@ export interface SessionService {
 		options?: ServedFollowOptions,
 	): AsyncIterable<readonly LoggedEvent[]>;
 	/**
-	 * False if resources opened by a request are usable only during that request, as in Workers: each request then
-	 * follows by itself, and neither runs nor streams are counted. Default: all watchers of a session share one reader.
+	 * False if resources opened by a request are usable only during that request, as in Workers. Each request then
+	 * follows the session separately, and neither runs nor streams are counted. Default: all watchers of a session
+	 * share one reader.
 	 */
 	readonly sharesFollowing?: boolean;
 	/** Ends the run that is in flight or waits. Rejects with `session_not_found`. */

@@ -1,6 +1,6 @@
 // A lock on a file between processes. It is a hard link to a file that names its owner, so it exists completely or not at
-// all. A dead owner's lock is broken by the process that holds a second lock, on breaking exactly that one: a lock taken
-// since is never broken by mistake, and a dead breaker is itself broken in the same way.
+// all. To break a dead owner's lock, a process takes a second lock on breaking exactly that one. A lock taken since is
+// therefore never broken by mistake, and the lock of a dead breaker is broken in the same way.
 import { randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";

@@ -46,15 +46,16 @@ export interface SimulationResult {
 const mostRounds = 60;
 
 /**
- * Runs the engine and its sessions through one schedule: two or three workers over one store, users that send, steer,
- * interrupt, suspend, stop, fork, fold, kill and delete, answer or approve calls, schedule notifications, models and
- * tools that fail, providers that are overloaded, a sub-agent that works while its parent waits or in the background, and
- * a scheduler that delays, reorders, crashes, stops and restarts. Everything follows from the seed, without real time.
+ * Runs the engine and its sessions through one schedule, with two or three workers over one store. Users send, steer,
+ * interrupt, suspend, stop, fork, fold, kill and delete; they answer or approve calls, and schedule notifications.
+ * Models and tools fail, and providers are overloaded. A sub-agent works while its parent waits or in the background.
+ * The scheduler delays, reorders, crashes, stops and restarts. Everything follows from the seed, without real time.
  *
- * Checked during and after: no committed fact is lost or duplicated, there is one writer at a time, each effect has one
- * recorded key, accepted inputs are processed once and in order, accepted answers are recorded, every run ends, every
- * call has exactly one result, watchers receive exactly the committed events, a deletion leaves nothing, each background
- * task ends and is reported once, each notification is delivered once and acknowledged.
+ * The following is checked during and after the schedule. No committed fact is lost or duplicated, there is one writer
+ * at a time, and each effect has one recorded key. Accepted inputs are processed once and in order, and accepted
+ * answers are recorded. Every run ends, and every call has exactly one result. Watchers receive exactly the committed
+ * events, and a deletion leaves nothing behind. Each background task ends and is reported once. Each notification is
+ * delivered once and acknowledged.
  *
  * @example
  * ```ts

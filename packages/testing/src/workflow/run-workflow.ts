@@ -1,5 +1,5 @@
-// Runs a workflow to its end in a test: in memory, with a clock that skips waits, with answers and events that the test
-// gives, and with a worker that dies where the test wants it.
+// Runs a workflow to its end in a test, in memory and with a clock that skips waits. The test supplies answers and
+// events, and can choose where a worker dies.
 import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { PendingToolCall } from "holdfast";
 import type { ErrorData } from "holdfast/host";

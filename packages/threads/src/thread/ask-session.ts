@@ -23,7 +23,7 @@ export async function askSession<Answer>(
 }
 
 /**
- * Ends the execution of a thread in any process, and those of the sub-agents that it waits for: an execution that no
+ * Ends the execution of a thread in any process, and those of the sub-agents that it waits for. An execution that no
  * process has resumed since a restart cannot end them itself. Returns false if none was in progress.
  * @throws HoldfastError `thread_not_found`.
  */

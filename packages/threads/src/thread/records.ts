@@ -88,8 +88,8 @@ export class ThreadRecords {
 
 	/**
 	 * Creates a thread. Returns false if one with that id exists.
-	 * @throws HoldfastError `thread_not_found`, `thread_terminated` if its parent is deleted or terminated: from then on
-	 * a parent gets no children, because its children have already been listed for deletion.
+	 * @throws HoldfastError `thread_not_found`, `thread_terminated` if its parent is deleted or terminated: such a
+	 * parent can have no new children, because its children have already been listed for deletion.
 	 */
 	async create(record: ThreadRecord): Promise<boolean> {
 		const { id, parent } = record;

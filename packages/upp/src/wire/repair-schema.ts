@@ -1,6 +1,6 @@
 // Converts schemas from people and programs to JSON Schema 2020-12: constructs of older drafts and careless generators
-// are converted if their meaning is certain, and dropped if they have none. A valid schema is returned as the same
-// object.
+// are converted if their meaning is certain, and dropped if they have no meaning. A valid schema is returned as the
+// same object.
 
 import type { JSONSchema } from "../messages/index.ts";
 
