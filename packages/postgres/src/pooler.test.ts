@@ -59,7 +59,7 @@ async function world(): Promise<JournalWorld & { host(): PostgresHost }> {
 	};
 }
 
-const title = /watcher hears|hears of it|chunks, and one|begin with|twenty|page by page|dedupe key are one/;
+const title = /is notified|notified of chunks|two concurrent appends|twenty|page by page|dedupe key count/;
 for (const { name, run } of journalContract({
 	name: "postgres behind a pooler",
 	make: world,

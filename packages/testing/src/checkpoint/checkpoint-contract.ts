@@ -96,7 +96,7 @@ export const oddIds: readonly string[] = [
 
 const cases: readonly WrittenCase[] = [
 	{
-		title: "a session that was never saved is null, and deleting it harms nothing",
+		title: "a session that was never saved loads null, and deleting it has no effect",
 		async run(store) {
 			same(await store.load("unknown"), null, "load");
 			await store.delete("unknown");
@@ -104,7 +104,7 @@ const cases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "the state saved last is loaded, by every store over the same place",
+		title: "every store over the same location loads the last saved state",
 		async run(store, world) {
 			await store.save("s", stateOf(1));
 			await store.save("s", stateOf(2));
@@ -116,7 +116,7 @@ const cases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a state is loaded as it was saved: texts, numbers, bytes, odd keys",
+		title: "a state is loaded as it was saved: texts, numbers, bytes, unusual keys",
 		async run(store) {
 			const state = AgentState.initial()
 				.withMessages([
@@ -137,7 +137,7 @@ const cases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a state that is changed after it was given or loaded changes nothing that is kept",
+		title: "changes to a state after it was saved or loaded do not affect the stored state",
 		async run(store) {
 			const json = stateOf(1);
 			const saved = store.save("s", json);
@@ -149,14 +149,14 @@ const cases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "saves that nobody waited for end up with the last one",
+		title: "after saves that were not awaited, the last one is stored",
 		async run(store) {
 			await Promise.all([1, 2, 3, 4, 5].map((step) => store.save("s", stateOf(step, 2_000 * (6 - step)))));
 			same(((await store.load("s")) as AgentStateJSON).step, 5, "step");
 		},
 	},
 	{
-		title: "deleting removes one session only, and it can be saved again",
+		title: "deleting removes only one session, which can be saved again",
 		async run(store) {
 			for (const id of ["a", "ab", "a.b"]) await store.save(id, stateOf(1));
 			await store.delete("a");
@@ -168,7 +168,7 @@ const cases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "ids of any kind are kept apart and listed as they are, or refused",
+		title: "ids of any kind stay different and are listed unchanged, or are refused",
 		async run(store) {
 			const kept: string[] = [];
 			for (const [step, id] of oddIds.entries()) {
@@ -187,7 +187,7 @@ const cases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "saving, loading and deleting at once never gives half a state",
+		title: "concurrent saving, loading and deleting never yields a partial state",
 		async run(store, world) {
 			const stores = [store, await world.store()];
 			const work: Promise<unknown>[] = [];

@@ -4,7 +4,7 @@ import { checkpoint, claim, expectSame, readAll, run, type WrittenCase } from ".
 
 export const runCases: readonly WrittenCase[] = [
 	{
-		title: "a run is created once, whatever is asked later under its id or dedupe key",
+		title: "a run is created once: later requests with its id or dedupe key change nothing",
 		async run({ store: { runs } }, other) {
 			const first = await runs.create(run("a", { dedupeKey: "d", parentRunId: "p", ownerNamespace: "n" }));
 			expectSame(first.rootRunId, "p", "root of a run whose parent is not recorded");
@@ -20,7 +20,7 @@ export const runCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "of runs created at once under one dedupe key one is kept",
+		title: "of runs created concurrently with one dedupe key, one is kept",
 		async run({ store: { runs } }, other) {
 			const made = await Promise.all(
 				Array.from({ length: 10 }, (_, index) =>
@@ -33,7 +33,7 @@ export const runCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "the runs a run has started are listed in the order they were created",
+		title: "the child runs of a run are listed in the order of creation",
 		async run({ store: { runs } }, other) {
 			await runs.create(run("parent"));
 			for (const runId of ["z", "a", "m"]) await runs.create(run(runId, { parentRunId: "parent" }));
@@ -49,7 +49,7 @@ export const runCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a claim keeps others away until it expires, and each new one counts as an attempt",
+		title: "a claim excludes others until it expires, and each new claim counts as an attempt",
 		async run(host, other, world) {
 			const { runs } = host.store;
 			await runs.create(run("a"));
@@ -73,7 +73,7 @@ export const runCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a claim goes by the time and the attempt it names",
+		title: "a claim uses the given time and attempt",
 		async run({ store: { runs } }) {
 			await runs.create(run("a"));
 			const at = (nowMs: number, leaseId: string, attempt: number) =>
@@ -85,7 +85,7 @@ export const runCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "of claims made at once one succeeds",
+		title: "of concurrent claims, one succeeds",
 		async run(host, other) {
 			await host.store.runs.create(run("a"));
 			const claims = await Promise.all(
@@ -95,7 +95,7 @@ export const runCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a lease that was given up need not be waited for, and still counts",
+		title: "a released lease can be claimed at once, and still counts as an attempt",
 		async run(host) {
 			const { runs } = host.store;
 			await runs.create(run("a"));
@@ -108,7 +108,7 @@ export const runCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a run that has ended stays as it is [SES-113]",
+		title: "an ended run never changes [SES-113]",
 		async run(host, other) {
 			const { runs } = host.store;
 			const record = await runs.create(run("a"));
@@ -122,7 +122,7 @@ export const runCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "checkpoints follow one upon the other, and a stale version is refused",
+		title: "checkpoints are appended in sequence, and a stale version is refused",
 		async run({ store: { checkpoints, runs } }, other) {
 			await runs.create(run("a"));
 			expectSame(await checkpoints.latest("a"), null, "latest of none");

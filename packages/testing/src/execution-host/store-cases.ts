@@ -26,7 +26,7 @@ export const storeCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a notification is claimed by one, and by the next when it was released",
+		title: "a notification is claimed by one worker, and by another after its release",
 		async run({ store: { notifications } }, other) {
 			await notifications.enqueue(notification("a"));
 			const claims = await Promise.all(
@@ -51,8 +51,7 @@ export const storeCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title:
-			"a claim of a notification ends in time where notifications are acknowledged, and none comes after that",
+		title: "if notifications are acknowledged, a claim expires, and an acknowledged one cannot be claimed",
 		async run({ store: { notifications } }, other, world) {
 			// A host with permanent claims has nothing to acknowledge.
 			const acknowledge = notifications.acknowledge?.bind(notifications);
@@ -77,7 +76,7 @@ export const storeCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "notifications made for a session are deleted with it, and others are not",
+		title: "notifications for a session are deleted with it, and others are not",
 		async run({ store }, other) {
 			const { notifications, runs } = other.store;
 			if (notifications.deleteByIncarnation === undefined) return;
@@ -106,7 +105,7 @@ export const storeCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a transaction sees its own writes, and what it throws leaves everything as before [SES-093]",
+		title: "a transaction sees its own writes, and if it throws, nothing changes [SES-093]",
 		async run({ store }, other) {
 			const record = await store.runs.create(run("a", { dedupeKey: "d" }));
 			await store.checkpoints.append(checkpoint("a", 1), { expectedVersion: 0 });
@@ -162,7 +161,7 @@ export const storeCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a transaction commits all it wrote, and concurrent ones do not overwrite each other",
+		title: "a transaction commits all its writes, and concurrent ones do not overwrite each other",
 		async run({ store }, other) {
 			const count = async (host: typeof other): Promise<void> => {
 				await host.store.transaction(async ({ sessions, events }) => {

@@ -21,7 +21,7 @@ function lastOf(changes: readonly Change[]): string {
 
 export const changesCases: readonly PortCase[] = [
 	{
-		title: "every session that was committed to since a position comes, with positions that grow",
+		title: "every session that changed since a position is returned, with increasing positions",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			same([await one.changes.position(), await one.changes.read()], [0, []], "of a new store");
@@ -51,7 +51,7 @@ export const changesCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "an input, a fork and a fold are changes, and so is a deletion, to those who had begun",
+		title: "inputs, forks and folds are changes, and so are deletions for readers that had started",
 		async run(world) {
 			const { journal, changes } = await world.host();
 			const lease = await begin(journal, "s");
@@ -88,7 +88,7 @@ export const changesCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "no position is used again, also when what changed last is deleted",
+		title: "no position is reused, even if the last changed session is deleted",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			await one.journal.submit("first", input("i"));
@@ -105,7 +105,7 @@ export const changesCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "pages join without a gap, also where much happens between them",
+		title: "pages follow each other without a gap, even if much changes between them",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			for (let at = 0; at < 20; at++) await append(await begin(one.journal, `s${at}`), "run-1", note(at));
@@ -123,7 +123,7 @@ export const changesCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "watchAll gives what was, what comes from any worker, and ends with its signal",
+		title: "watchAll yields past changes and later ones of any worker, and ends with its signal",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			await append(await begin(one.journal, "before"), "run-1", ended);

@@ -39,7 +39,7 @@ const text = (given: string): Uint8Array[] => [new TextEncoder().encode(given)];
 
 export const filesCases: readonly PortCase[] = [
 	{
-		title: "a file is read as it was written, in any range, by anyone",
+		title: "any worker reads a file as it was written, in any range",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			const files = two.files.of("s", "o");
@@ -99,8 +99,7 @@ export const filesCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title:
-			"readers see the old file until the new one is whole, and who reads the old one reads it to its end",
+		title: "readers see the old file until the new one is complete, and a reader of the old one can finish",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			const [files, seen] = [one.files.of("s", "o"), two.files.of("s", "o")];
@@ -126,7 +125,7 @@ export const filesCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "a source that fails leaves the file as it was, and a new name without one",
+		title: "if a source fails, an existing file is unchanged, and a new one is not created",
 		async run(world) {
 			const { files, journal } = await world.host();
 			const own = files.of("s", "o");
@@ -150,7 +149,7 @@ export const filesCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "of those that write one file at once, one's is there, whole",
+		title: "of concurrent writes of one file, one is stored completely",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			const write = async (host: typeof one, letter: string, count: number): Promise<void> => {
@@ -167,7 +166,7 @@ export const filesCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "files go with their session, and what was begun in it is not written into another",
+		title: "files are deleted with their session, and a write in progress never reaches another session",
 		async run(world) {
 			const { files, journal } = await world.host();
 			const own = files.of("s", "o");
@@ -188,7 +187,7 @@ export const filesCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "a file that passes a limit is refused, and nothing of it is kept",
+		title: "a file that exceeds a limit is refused, and none of it is kept",
 		needsLimits: true,
 		async run(world) {
 			const { files } = await world.host();

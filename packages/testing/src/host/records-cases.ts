@@ -4,7 +4,7 @@ import type { PortCase } from "./port-case.ts";
 
 export const recordsCases: readonly PortCase[] = [
 	{
-		title: "a record is written where it is as expected, and its revision is never used again",
+		title: "a record is written if its revision is the expected one, and revisions are never reused",
 		async run(world) {
 			const [one, two] = [(await world.host()).records, (await world.host()).records];
 			const address = { shelf: "s", name: "n" };
@@ -26,7 +26,7 @@ export const recordsCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "all writes of a commit are made, or none",
+		title: "a commit makes all of its writes or none",
 		async run(world) {
 			const [one, two] = [(await world.host()).records, (await world.host()).records];
 			const at = (name: string): { shelf: string; name: string } => ({ shelf: "s", name });
@@ -48,7 +48,7 @@ export const recordsCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "of many that expect the same, one commits",
+		title: "of many commits that expect the same revision, one succeeds",
 		async run(world) {
 			const spaces = [(await world.host()).records, (await world.host()).records];
 			const address = { shelf: "s", name: "n" };

@@ -18,8 +18,7 @@ const names = (timers: readonly { readonly name: string }[]): string => timers.m
 
 export const timersCases: readonly PortCase[] = [
 	{
-		title:
-			"a timer is claimed when it is due, those that are due first before the others, with what it was set with",
+		title: "due timers are claimed with their data, in the order in which they are due",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			same(await two.timers.nextDue(), undefined, "the next of none");
@@ -39,8 +38,7 @@ export const timersCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title:
-			"a claimed timer is nobody else's for a while, due again when it was not settled, and gone when it was",
+		title: "a claimed timer is reserved for a while, due again if it is not settled, and removed once it is",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			await one.timers.set({ key: "s", name: "t", wakeAt: 1_000 });
@@ -57,7 +55,7 @@ export const timersCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "setting a timer again replaces it and voids its claim; cancelling takes it away",
+		title: "setting a timer again replaces it and voids its claim; cancelling removes it",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			await one.timers.set({ key: "s", name: "t", wakeAt: 1_000, body: "old" });
@@ -77,7 +75,7 @@ export const timersCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "of many that claim at once each timer is one's, and together they have them all",
+		title: "of many concurrent claims, each timer is claimed once, and all are claimed",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			for (let at = 0; at < 50; at++) await one.timers.set({ key: `s${at % 7}`, name: `t${at}`, wakeAt: at });
@@ -89,7 +87,7 @@ export const timersCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "who asks for timers of a namespace gets those, and the others are left as they are",
+		title: "a claim of one namespace's timers does not affect other timers",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			const places = ["plain", storeKeyOf("a", "s"), storeKeyOf("ab", "s"), storeKeyOf("a", "t"), "ns"];
@@ -109,7 +107,7 @@ export const timersCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "timers go with their session, and a session made anew has none",
+		title: "timers are deleted with their session, and a recreated session has none",
 		async run(world) {
 			const { journal, timers } = await world.host();
 			await timers.set({ key: "s", name: "t", wakeAt: 1_000 });
@@ -123,7 +121,7 @@ export const timersCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "who sleeps until the next timer hears of an earlier one, whoever sets it",
+		title: "a watcher of the next timer is notified of an earlier one, set by any worker",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			await one.timers.set({ key: "s", name: "late", wakeAt: 9_000 });

@@ -4,7 +4,7 @@ import type { PortCase } from "./port-case.ts";
 
 export const valuesCases: readonly PortCase[] = [
 	{
-		title: "a value is kept under its session, owner and name, and each get gives a copy",
+		title: "a value is stored under its session, owner and name, and each get returns a copy",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			const given = { list: [1, "two", null], bytes: new Uint8Array([1, 2]) };
@@ -23,7 +23,7 @@ export const valuesCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "values are listed by name, replaced and deleted, whatever their names are",
+		title: "values are listed by name, replaced and deleted, for any names",
 		async run(world) {
 			const [one, two] = [await world.host(), await world.host()];
 			const names = ["b", "a", "", "\u0000", "\\", '"', "é", "__proto__"];
@@ -42,7 +42,7 @@ export const valuesCases: readonly PortCase[] = [
 		},
 	},
 	{
-		title: "where they go with their session they are gone when it is deleted, and one made anew has none",
+		title: "if values belong to their session, they are deleted with it, and a recreated session has none",
 		async run(world) {
 			const { journal, values } = await world.host();
 			if (values.goWithSession !== true) return;
@@ -60,7 +60,7 @@ export const valuesCases: readonly PortCase[] = [
 	},
 	{
 		title:
-			"where they come with an append they are there with its entries, and once; a refused one leaves nothing",
+			"if values come with an append, they are stored once with its entries; a refused append stores none",
 		async run(world) {
 			const { journal, values } = await world.host();
 			if (values.comeWithAppend !== true) return;

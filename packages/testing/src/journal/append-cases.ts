@@ -70,7 +70,7 @@ export const appendCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "appends that are under way together are committed in the order they were made",
+		title: "concurrent appends are committed in the order of the calls",
 		async run(world) {
 			const journal = await world.worker();
 			const lease = await take(journal, "s");
@@ -108,7 +108,7 @@ export const appendCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a head has the state of a session",
+		title: "a head contains the state of a session",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			same(await one.head("s"), undefined, "head of an unknown session");
@@ -128,7 +128,7 @@ export const appendCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "keys that differ in anything stay different, however odd or long",
+		title: "different keys stay different, even unusual or long ones",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			for (const key of oddKeys) {
@@ -151,7 +151,7 @@ export const appendCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "of the sessions of a prefix those are listed that changed since a time",
+		title: "a list can be limited to the sessions of a prefix that changed since a time",
 		async run(world) {
 			const one = await world.worker();
 			const keys = ["a", "b1", "b2", "b3", "b4", "b\u{10ffff}", "c"];
@@ -173,7 +173,7 @@ export const appendCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "sessions are listed page by page, all, open or orphaned",
+		title: "sessions are listed page by page: all, open or orphaned",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			for (const key of ["a", "b", "c", "d", "e"]) {
@@ -194,7 +194,7 @@ export const appendCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "sessions whose keys begin alike are listed without the others",
+		title: "a list by prefix contains only the sessions with that prefix",
 		async run(world) {
 			const journal = await world.worker();
 			for (const key of ["a", "b", "b\u0000", "b\u0000x", "b\u0000y", "b\u0001", "ba", "c"])
@@ -213,7 +213,7 @@ export const appendCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a watcher hears of entries and inputs by any worker, until it leaves",
+		title: "a watcher is notified of entries and inputs by any worker, until it unsubscribes",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const heard: string[] = [];

@@ -17,7 +17,7 @@ const everything = { after: { seq: 0, sub: 0 }, through: 1_000, limit: 1_000 };
 
 export const chunkCases: readonly WrittenCase[] = [
 	{
-		title: "chunks come after the entry before them, and are read in order from any position",
+		title: "chunks follow the entry before them, and are read in order from any position",
 		needs: "chunks",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -46,7 +46,7 @@ export const chunkCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "others hear of chunks, and one that was fenced adds none",
+		title: "other workers are notified of chunks, and a fenced worker adds none",
 		needs: "chunks",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -64,7 +64,7 @@ export const chunkCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "chunks go with the entries that are folded",
+		title: "chunks are deleted with the entries that are folded",
 		needs: "chunks",
 		async run(world) {
 			const one = await world.worker();
@@ -77,7 +77,7 @@ export const chunkCases: readonly WrittenCase[] = [
 	},
 	{
 		title:
-			"a page holds entries, the chunks up to the last of them and their session, as all of these are read by themselves",
+			"a page contains entries, the chunks up to the last of them and their session, as separate reads return them",
 		needs: "chunks",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -110,7 +110,7 @@ export const chunkCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "commits that a watcher is given are what is read, and all that its worker made",
+		title: "the commits that a watcher receives equal those that are read, and include all of its worker",
 		needs: "chunks",
 		async run(world) {
 			const one = await world.worker();

@@ -44,7 +44,7 @@ const later = [
 
 export const foldCases: readonly WrittenCase[] = [
 	{
-		title: "settled entries are folded into one at the last one's place, and those after it stay as they are",
+		title: "settled entries are folded into one at the position of the last, and later entries do not change",
 		needs: "fold",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -69,7 +69,7 @@ export const foldCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a reader whose position is among folded entries learns that they are gone",
+		title: "a reader whose position is among folded entries gets events_expired",
 		needs: "fold",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -83,7 +83,7 @@ export const foldCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "nothing is folded while a run is open, nor where none ended",
+		title: "folding is refused while a run is open, and at an entry that ends no run",
 		needs: "fold",
 		async run(world) {
 			const journal = await world.worker();
@@ -103,7 +103,7 @@ export const foldCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "folding is fenced: a lease that was taken over cannot, and one that folds takes the session",
+		title: "folding is fenced: a lost lease cannot fold, and a lease that folds takes the session",
 		needs: "fold",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -119,7 +119,7 @@ export const foldCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "what was folded is folded again with what came after it, and runs keep their names",
+		title: "folded entries are folded again together with later ones, and runs keep their names",
 		needs: "fold",
 		async run(world) {
 			const journal = await world.worker();
@@ -135,7 +135,7 @@ export const foldCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a session that was folded is deleted whole",
+		title: "a folded session is deleted completely",
 		needs: "fold",
 		async run(world) {
 			const journal = await world.worker();

@@ -25,7 +25,7 @@ async function twoRuns(journal: Journal): Promise<void> {
 
 export const forkCases: readonly WrittenCase[] = [
 	{
-		title: "a fork has the entries up to its place, with their runs and times, and no inputs",
+		title: "a fork has the entries up to its fork point, with their runs and times, and no inputs",
 		async run(world) {
 			const journal = await world.worker();
 			await twoRuns(journal);
@@ -50,7 +50,7 @@ export const forkCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a session and its fork continue by themselves, and each outlives the other",
+		title: "a session and its fork are independent, and each survives the deletion of the other",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			await twoRuns(one);
@@ -70,7 +70,7 @@ export const forkCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a fork is refused where a run is open, where there is no entry, and under a key that is taken",
+		title: "a fork is refused if a run is open, if the entry does not exist, and if the key is taken",
 		async run(world) {
 			const journal = await world.worker();
 			await twoRuns(journal);
@@ -89,7 +89,7 @@ export const forkCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "of forks to one key at once, one is made",
+		title: "of concurrent forks to one key, one succeeds",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			await twoRuns(one);
@@ -105,7 +105,7 @@ export const forkCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a watcher hears of a fork",
+		title: "a watcher is notified of a fork",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			await twoRuns(one);

@@ -16,7 +16,7 @@ import {
 
 export const inboxCases: readonly WrittenCase[] = [
 	{
-		title: "inputs by anyone wait in one order, with all that was given",
+		title: "inputs by all workers wait in one order, with all their data",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const lease = await begin(one, "s");
@@ -53,7 +53,7 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "anyone may look into an inbox, and the holder of the session does not notice",
+		title: "any worker can read an inbox without affecting the session's holder",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			same(await two.inbox("s"), [], "of a session that is not there");
@@ -74,7 +74,7 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a session begins with its first input, and an input is there for whoever takes it",
+		title: "the first input creates a session, and any worker that acquires it gets the input",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const early = await take(two, "s");
@@ -90,7 +90,7 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "an input that a run asks for is accepted while that is open, and else leaves nothing",
+		title: "an input requested by a run is accepted while that run is open, and otherwise leaves nothing",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const asking = (id: string, runId: string): Input => input(id, { askedBy: { key: "s", runId } });
@@ -111,7 +111,7 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "an input for one session is not accepted by another that has its key since",
+		title: "an input for one session is not accepted by a later session with the same key",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			await begin(one, "s");
@@ -135,7 +135,7 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "two inputs with one dedupe key are one, also when the first was taken in",
+		title: "two inputs with the same dedupe key count as one, even if the first was already accepted",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const lease = await take(one, "s");
@@ -157,8 +157,7 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title:
-			"an append that begins with an input of its own has its dedupe key once, as what was submitted has",
+		title: "an append that accepts an input directly registers its dedupe key once, like a submitted input",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const lease = await take(one, "s");
@@ -190,8 +189,7 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title:
-			"of two that begin with one input at once one does, and of one that begins and one that submits it too",
+		title: "of two concurrent appends, or an append and a submission, of one input, one succeeds",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			for (let round = 0; round < 20; round++) {
@@ -209,7 +207,7 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "draining and the facts are one: both are committed or neither",
+		title: "draining is atomic with the facts: both are committed or neither",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const lease = await begin(one, "s");
@@ -234,8 +232,7 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title:
-			"what follows an append that lost its lease is lost with it, also when both are under way together",
+		title: "appends after one that lost its lease are lost too, even if both are in flight together",
 		async run(world) {
 			const lease = await begin(await world.worker(), "s");
 			const both = [["gone"], []].map(async (drain) =>
@@ -247,7 +244,7 @@ export const inboxCases: readonly WrittenCase[] = [
 	},
 	{
 		title:
-			"an input that went with its session is not taken in, though the lease is older than the session was",
+			"an input that was deleted with its session is not accepted, even by a lease older than the session",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const lease = await take(two, "s");
@@ -311,8 +308,7 @@ export const inboxCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title:
-			"a session is orphaned once nobody alive waits for a message in it, or when one waits for a run that is over",
+		title: "a session is orphaned if a message of a dead worker waits in it, or one for an ended run",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			await one.submit("s", input("a", { workerId: one.workerId }));

@@ -11,7 +11,7 @@ async function incarnationOf(journal: Journal, key: string): Promise<string> {
 
 export const incarnationCases: readonly WrittenCase[] = [
 	{
-		title: "a session keeps its incarnation whatever is committed to it, and every worker reads the same",
+		title: "commits do not change a session's incarnation, and every worker reads the same one",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			await one.submit("s", input("i"));
@@ -30,7 +30,7 @@ export const incarnationCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "no two sessions have one incarnation: not those of other keys, not a fork, not one made again",
+		title: "no two sessions share an incarnation: not with other keys, not a fork, not a recreated one",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const seen: string[] = [];

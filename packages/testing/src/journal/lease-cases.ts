@@ -17,7 +17,7 @@ import {
 
 export const leaseCases: readonly WrittenCase[] = [
 	{
-		title: "an open run's lease is refused to others while its holder lives, and they learn who that is",
+		title: "the lease of an open run is refused while its holder lives, and the refusal names the holder",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			await begin(one, "s");
@@ -27,7 +27,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "an idle session goes to whoever takes it, and the earlier lease is fenced",
+		title: "any worker can acquire an idle session, and the earlier lease is fenced",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const first = await begin(one, "s");
@@ -45,7 +45,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a lease is refused at its first append when the session continued since it was asked for",
+		title: "a lease is refused at its first append if the session has changed since the lease was requested",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const first = await begin(one, "s");
@@ -65,7 +65,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "of twenty that ask for a session at once, exactly one gets to append",
+		title: "if twenty workers request a session at once, exactly one can append",
 		async run(world) {
 			const workers = await Promise.all(Array.from({ length: 4 }, () => world.worker()));
 			const outcomes = await Promise.all(
@@ -123,7 +123,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "seizing takes a session from a living holder, who hears of it",
+		title: "seizing takes a session from a living holder, which is notified",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const lease = await begin(one, "s");
@@ -141,7 +141,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a loss is noticed also when nobody listened while it happened",
+		title: "a loss is detected even if it happened without a listener",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			let heard = false;
@@ -157,7 +157,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "seizing is refused when the run it saw ended meanwhile",
+		title: "seizing is refused if the expected run has ended in the meantime",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const lease = await begin(one, "s");
@@ -168,7 +168,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a released session goes to anyone, with its open run",
+		title: "any worker can acquire a released session with its open run",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const lease = await begin(one, "s");
@@ -182,7 +182,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "deleting fences the holder, and a session made again starts above all earlier epochs",
+		title: "deleting fences the holder, and a recreated session starts above all earlier epochs",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const lease = await begin(one, "s");
@@ -208,7 +208,7 @@ export const leaseCases: readonly WrittenCase[] = [
 	},
 	{
 		title:
-			"a lease older than a session that was begun and deleted since begins above its epochs, or is lost",
+			"a lease older than a session that was created and deleted since starts above its epochs, or is lost",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const early = await take(one, "s");
@@ -223,7 +223,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a deletion of what was seen removes nothing once something was committed",
+		title: "a conditional deletion removes nothing if the session has changed",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const seenBy = async (): Promise<SessionHead> => (await two.head("s")) as SessionHead;
@@ -248,7 +248,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "each death of a worker has a mark of its own, where deaths are reported",
+		title: "each death of a worker has its own mark, if the journal reports deaths",
 		needs: "kill",
 		async run(world) {
 			const [one, two, three] = [await world.worker(), await world.worker(), await world.worker()];
@@ -264,7 +264,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a dead worker's run is taken over in under two seconds, with all it committed",
+		title: "a dead worker's run is taken over within two seconds, with all its commits",
 		needs: "kill",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -284,7 +284,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a run that is parked is open and not orphaned, until it is resumed",
+		title: "a parked run is open and not orphaned until it is resumed",
 		needs: "kill",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -306,8 +306,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title:
-			"runs that wait for somebody outside are open and nobody's to take over, and are found by their deadlines",
+		title: "runs that wait for an outside answer are open but not orphaned, and are found by their deadlines",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
 			const waits = (...deadlines: (number | undefined)[]): Fact => ({
@@ -349,7 +348,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a worker that was stopped and wakes after a takeover commits nothing, and hears of it",
+		title: "a stopped worker that wakes after a takeover commits nothing, and is notified",
 		needs: "stop",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];
@@ -365,7 +364,7 @@ export const leaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a worker that was stopped and wakes before anybody took over continues",
+		title: "a stopped worker that wakes before a takeover continues",
 		needs: "stop",
 		async run(world) {
 			const [one, two] = [await world.worker(), await world.worker()];

@@ -6,7 +6,7 @@ import type { WrittenCase } from "./written-case.ts";
 export const accessCases: readonly WrittenCase[] = [
 	{
 		title:
-			"without a role that its rule grants, nothing is read, written or found, and that is audited [RUN-133]",
+			"without a role that the rule grants, reads, writes and searches are refused and audited [RUN-133]",
 		async run(open) {
 			const records: AccessRecord[] = [];
 			const { memory, database } = await open({
@@ -61,7 +61,7 @@ export const accessCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "where the audit fails, access is denied all the same [RUN-133]",
+		title: "access is denied even if the audit fails [RUN-133]",
 		async run(open) {
 			const { memory } = await open({
 				access: [{ stream: "s", read: ["r"] }],

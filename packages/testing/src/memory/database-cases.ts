@@ -33,7 +33,7 @@ const people: readonly {
 export const databaseCases: readonly WrittenCase[] = [
 	{
 		title:
-			"a value is read as it was written, as a copy; a rewrite replaces it; a missing key gives null [RUN-097]",
+			"a value is read as it was written, as a copy; a rewrite replaces it; a missing key returns null [RUN-097]",
 		async run(open) {
 			const { database } = await open();
 			const other = (await open()).database;
@@ -57,7 +57,7 @@ export const databaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "queries match fields by equality and comparison, sorted and in part [RUN-098]",
+		title: "queries match fields by equality and comparison, with a sort order and a range [RUN-098]",
 		async run(open) {
 			const { database } = await open();
 			for (const each of people) await database.write("people", each.name, each);
@@ -102,7 +102,7 @@ export const databaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a collection of more values than are read at a time is queried whole [RUN-098]",
+		title: "a collection with more values than one read returns is queried completely [RUN-098]",
 		async run(open) {
 			const { database } = await open();
 			const all = Array.from({ length: 1_001 }, (_, at) => at);
@@ -116,7 +116,7 @@ export const databaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "what is no plain data is refused, and the value before stays [RUN-099]",
+		title: "a value that is not plain data is refused, and the previous value stays [RUN-099]",
 		async run(open) {
 			const { database, memory } = await open();
 			const circle: Record<string, unknown> = {};
@@ -138,7 +138,7 @@ export const databaseCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "collections, keys and fields of hostile names neither collide nor change a statement [RUN-100]",
+		title: "collections, keys and fields with hostile names neither collide nor change a statement [RUN-100]",
 		async run(open) {
 			const { database } = await open();
 			const numbered = hostileNames.map((name, at) => ({ name, at }));

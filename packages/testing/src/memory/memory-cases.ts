@@ -5,7 +5,7 @@ import { hostileNames, type WrittenCase } from "./written-case.ts";
 export const memoryCases: readonly WrittenCase[] = [
 	{
 		title:
-			"entries are read in order, from either end, in part, as copies; an unknown stream is empty [RUN-093]",
+			"entries are read in order, from either end, in ranges, as copies; an unknown stream is empty [RUN-093]",
 		async run(open) {
 			const { memory } = await open();
 			same(await memory.read("nothing"), [], "an unknown stream");
@@ -31,7 +31,7 @@ export const memoryCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "appends made at once through two clients are all kept, once each [RUN-093]",
+		title: "concurrent appends of two clients are all stored, once each [RUN-093]",
 		async run(open) {
 			const clients = [await open(), await open()];
 			const all = Array.from({ length: 200 }, (_, at) => at);
@@ -47,7 +47,7 @@ export const memoryCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a second append of an id to the same stream is left out",
+		title: "a second append with the same id to a stream is ignored",
 		async run(open) {
 			const { memory } = await open();
 			await Promise.all([1, 2, 3].map(() => memory.append("s", "one", { id: "1" })));
@@ -144,7 +144,7 @@ export const memoryCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "streams and ids of hostile names are kept apart [RUN-100]",
+		title: "streams and ids with hostile names stay separate [RUN-100]",
 		async run(open) {
 			const { memory } = await open();
 			for (const name of hostileNames) {
@@ -163,7 +163,7 @@ export const memoryCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "what was closed opens again, with what was in it",
+		title: "a closed client opens again with its data",
 		async run(open) {
 			const clients = await open();
 			await clients.start();

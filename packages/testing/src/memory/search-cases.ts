@@ -43,7 +43,7 @@ async function embed(texts: readonly string[]): Promise<number[][]> {
 
 export const searchCases: readonly WrittenCase[] = [
 	{
-		title: "entries are found by their words, the best first, ties newest first, at most topK [RUN-094]",
+		title: "entries are found by their words: best first, newest first among equals, at most topK [RUN-094]",
 		async run(open) {
 			const { memory } = await open();
 			const texts = [
@@ -89,7 +89,7 @@ export const searchCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "values are found by their words as they are now, with collection and key [RUN-094]",
+		title: "values are found by their current words, with collection and key [RUN-094]",
 		async run(open) {
 			const { database, memory } = await open();
 			await memory.append("s", "blue entry");
@@ -127,7 +127,8 @@ export const searchCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "hostile queries are words like any other, and a long one costs no more than its length [RUN-094]",
+		title:
+			"hostile queries are treated as ordinary words, and the cost of a query is linear in its length [RUN-094]",
 		async run(open) {
 			const { memory, database } = await open();
 			await memory.append("s", "blue sky");
@@ -149,7 +150,7 @@ export const searchCases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "with an embedding model, what means the same is found beside what has the words [RUN-094]",
+		title: "with an embedding model, texts are found by meaning in addition to words [RUN-094]",
 		async run(open) {
 			const { memory, database } = await open({ embed });
 			for (const text of ["hot soup", "winter coat", "tax form", "a summer tax"])

@@ -99,7 +99,7 @@ const jsonState: unknown = {
 
 const cases: readonly WrittenCase[] = [
 	{
-		title: "an unknown key loads null; a commit that expects nothing creates it [SES-076]",
+		title: "an unknown key loads null; a commit without an expected version creates it [SES-076]",
 		async run(store, other) {
 			same(await store.load("k"), null, "an unknown key");
 			const created = await commit(store, "k", { n: 1 }, null);
@@ -111,7 +111,7 @@ const cases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "a stale version, or none for a key that exists, is a conflict and changes nothing [SES-077]",
+		title: "a stale version, or null for an existing key, is a conflict and changes nothing [SES-077]",
 		async run(store, other) {
 			const first = await commit(store, "k", 1, null);
 			const second = await commit(store, "k", 2, first);
@@ -126,7 +126,7 @@ const cases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "of twenty commits at once that expect the same version one succeeds [SES-078]",
+		title: "of twenty concurrent commits that expect the same version, one succeeds [SES-078]",
 		async run(store, other) {
 			let version: string | null = null;
 			for (const round of [1, 2, 3]) {
@@ -150,7 +150,8 @@ const cases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "what is deleted is gone, its versions never come back, and a missing key is fine [SES-079]",
+		title:
+			"a deleted state is removed, its versions are never reused, and deleting a missing key succeeds [SES-079]",
 		async run(store, other) {
 			const seen = new Set<string>();
 			let version = await commit(store, "k", 0, null);
@@ -171,7 +172,7 @@ const cases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "JSON comes back as it was, and nothing done to it outside changes what is stored [SES-081]",
+		title: "JSON is returned unchanged, and changes by the caller do not affect the stored state [SES-081]",
 		async run(store) {
 			for (const state of [jsonState, null, "", 0, false, [], {}]) {
 				await commit(store, "k", state, (await store.load("k"))?.version ?? null);
@@ -193,11 +194,11 @@ const cases: readonly WrittenCase[] = [
 		},
 	},
 	{
-		title: "keys that differ in anything stay different, however odd [SES-085]",
+		title: "different keys stay different, even unusual ones [SES-085]",
 		run: (store, other) => keepsApart(store, other, oddKeys),
 	},
 	{
-		title: "keys of 10,000 characters that differ in the last stay different [SES-086]",
+		title: "keys of 10,000 characters that differ only in the last one stay different [SES-086]",
 		run: (store, other) => keepsApart(store, other, longKeys),
 	},
 ];
