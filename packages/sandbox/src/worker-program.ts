@@ -29,7 +29,7 @@ export function workerProgram(given: string | URL | undefined): string | URL {
 	throw new HoldfastError(
 		"sandbox_worker_missing",
 		"The program of the sandbox's threads was not found, as happens in a bundle that is deployed without node_modules. " +
-			"Build the entry @holdfast/sandbox/worker into a file of its own, copy quickjs-wasi/quickjs.wasm next to it, and " +
+			"Build the entry @holdfast/sandbox/worker into a separate file, copy quickjs-wasi/quickjs.wasm next to it, and " +
 			'call createSandbox({ worker: new URL("./that-file.js", import.meta.url) }), or deploy @holdfast/sandbox in node_modules.',
 		{ retryable: false },
 	);

@@ -54,7 +54,7 @@ export function answersOf({ parts }: Message, pending: NonNullable<RunView["pend
 	return parts.map(({ content }) => {
 		if (content?.$case !== "data" || !isObject(content.value))
 			throw new RequestMalformedError(
-				`A part that is not an object of data answers no call. ${howToAnswer(pending)}`,
+				`Only a data part that contains an object can answer a call. ${howToAnswer(pending)}`,
 			);
 		const answer = content.value;
 		const call = answer.toolCallId === undefined ? only : pending.find(({ id }) => id === answer.toolCallId);

@@ -52,7 +52,7 @@ test("a model that takes no images gets none, and the user is told", async () =>
 	expect(takesImages({ capabilities: { imageInput: true } })).toBe(true);
 	const { images, problems } = await withFiles("See @a.png", folder(), "images only", "no images");
 	expect(images).toEqual([]);
-	expect(problems).toEqual(['"a.png" was not sent: the model takes no images.']);
+	expect(problems).toEqual(['"a.png" was not sent: the model does not accept images.']);
 });
 
 test("the path of an image that is dropped on the terminal becomes its mention", async () => {

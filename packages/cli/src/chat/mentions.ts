@@ -52,7 +52,10 @@ export async function withFiles(
 		try {
 			if (isImagePath(path)) {
 				if (model === "no images")
-					throw new ToolRefusal("tool_input_invalid", `"${path}" was not sent: the model takes no images.`);
+					throw new ToolRefusal(
+						"tool_input_invalid",
+						`"${path}" was not sent: the model does not accept images.`,
+					);
 				images.push({ path, image: await readImage(path, dir) });
 				continue;
 			}

@@ -18,7 +18,7 @@ export function createReadFile(root: string, textFiles: TextFiles): AssistantToo
 		name: "read_file",
 		description:
 			`Read a text file with line numbers: ${DEFAULT_LINES} lines from "from" on, or the range "from" to "to" ` +
-			`(at most ${grouped(MAXIMUM_LINES)} lines a call). The first line of the answer says how to read on.`,
+			`(at most ${grouped(MAXIMUM_LINES)} lines a call). The first line of the answer explains how to continue.`,
 		parameters: {
 			type: "object",
 			properties: {

@@ -64,7 +64,8 @@ test("a tool that depends on a missing tool is rejected, with the names that the
 	expect(() => new Agent({ model, tools: [read, write] })).toThrow(
 		expect.objectContaining({
 			code: "invalid_tool",
-			message: 'The tool "write" depends on "raed", which is no tool of the agent. Its tools: read, write.',
+			message:
+				'The tool "write" depends on "raed", which is not a tool of the agent. Its tools: read, write.',
 		}),
 	);
 	const helper = new Agent({ name: "my-helper", description: "Helps.", model });

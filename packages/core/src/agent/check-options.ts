@@ -187,7 +187,7 @@ function checkMiddleware(given: unknown): void {
 		if (typeof one.name === "string" || middlewareFunctions.some((name) => one[name] !== undefined)) continue;
 		throw new HoldfastTypeError(
 			"invalid_option",
-			`The option \`${place}\` has no name and none of ${middlewareFunctions.join(", ")}: it is no middleware.`,
+			`The option \`${place}\` has no name and none of ${middlewareFunctions.join(", ")}: it is not a middleware.`,
 		);
 	}
 }
@@ -261,7 +261,7 @@ export function checkDependencies(
 		if (missing === undefined) continue;
 		throw new HoldfastTypeError(
 			"invalid_tool",
-			`The tool "${name}" depends on "${missing}", which is no tool of the agent. Its tools: ${[...tools.keys()].join(", ")}.`,
+			`The tool "${name}" depends on "${missing}", which is not a tool of the agent. Its tools: ${[...tools.keys()].join(", ")}.`,
 			{ data: { name, missing } },
 		);
 	}

@@ -87,7 +87,7 @@ export function createLlm(
 
 /** Reads the messages of a history that has the format of model functions. */
 function readHistory(history: readonly ModelMessage[]): readonly Message[] {
-	if (!Array.isArray(history)) throw invalid("It is no list of messages.");
+	if (!Array.isArray(history)) throw invalid("It is not a list of messages.");
 	const messages: Message[] = [];
 	let said: ModelMessage[] = [];
 	const takeSaid = (): void => {

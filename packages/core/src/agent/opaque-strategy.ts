@@ -151,6 +151,6 @@ function checked(strategy: ExecutionStrategy, result: GenerateResult | undefined
 function recordsNothing(strategy: string): HoldfastError {
 	return new HoldfastError(
 		"conflicting_options",
-		`An interceptor has \`admit\`, and the strategy "${strategy}" with its own \`execute\` records nothing that it could admit. Make the strategy with strategy({name, decide}), or leave the interceptor out.`,
+		`An interceptor has \`admit\`, but the strategy "${strategy}" has its own \`execute\` and records no facts to admit. Create the strategy with strategy({name, decide}), or remove the interceptor.`,
 	);
 }

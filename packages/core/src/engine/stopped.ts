@@ -49,7 +49,7 @@ export class Waits extends Error {
 	/** Facts to commit before the run is left. */
 	readonly facts: readonly Fact[];
 	constructor(facts: readonly Fact[]) {
-		super("waits for somebody outside");
+		super("waits for an outside answer");
 		this.facts = facts;
 	}
 }

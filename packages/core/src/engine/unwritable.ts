@@ -11,7 +11,7 @@ import { CommitFailed } from "./stopped.ts";
  */
 export function refusedCommit({ facts, chunks = [] }: Append, refusal: unknown): never {
 	for (const fact of facts) check(fact.kind, () => encodeFact(fact));
-	for (const { event } of chunks) check("what the model said", () => JSON.stringify(event));
+	for (const { event } of chunks) check("the model's answer", () => JSON.stringify(event));
 	if (isTooLarge(refusal)) throw refusal;
 	throw new CommitFailed(refusal);
 }

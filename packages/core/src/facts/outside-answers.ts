@@ -111,7 +111,7 @@ export function answerFacts(
 	now: number,
 ): readonly Fact[] {
 	const run = state.run as RunState;
-	if (answers.length === 0) throw new HoldfastError("invalid_input", "There is no answer in the list.");
+	if (answers.length === 0) throw new HoldfastError("invalid_input", "The list of answers is empty.");
 	const seen = new Set<string>();
 	const facts: Fact[] = [];
 	for (const answer of answers) {
@@ -216,7 +216,7 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 		}
 		throw new HoldfastError(
 			"unknown_tool_call_id",
-			...refusal(toolCallId, "the run does not wait for a call of that id"),
+			...refusal(toolCallId, "the run does not wait for a call with that id"),
 		);
 	}
 	if (pending.deadline !== undefined && pending.deadline <= now) throw expired(toolCallId);

@@ -192,7 +192,7 @@ function faultOfDecision(
 	const now = (answer ?? {}) as { callId?: unknown; approved?: unknown };
 	return now.callId === callId && now.approved === approved
 		? undefined
-		: "it changed what was approved, which must stay";
+		: "it changed an approved value, which must stay unchanged";
 }
 
 /** The parts of a note that the fold reads must remain readable. */

@@ -131,7 +131,7 @@ export function runParked(
 	}[reason];
 	return new HoldfastError(
 		"run_parked",
-		`Run ${runId} of session "${key}" is parked: ${why} What was said to the session waits. ` +
+		`Run ${runId} of session "${key}" is parked: ${why} Inputs to the session wait. ` +
 			"Fix the cause, then call session.release() to continue it, or session.kill() to end it.",
 		{ data: { key, runId, reason, crashes } },
 	);

@@ -212,7 +212,7 @@ async function deliveriesOf(
 	for (const given of answers) {
 		const { runId, ...rest } = given;
 		const work = works.get(given.toolCallId);
-		if (work === undefined) throw refusedOf(given, "the run does not wait for a call of that id");
+		if (work === undefined) throw refusedOf(given, "the run does not wait for a call with that id");
 		if (runId !== undefined && runId !== work.runId)
 			throw refusedOf(given, "it is meant for a different run than the one that waits");
 		answered.add(work);

@@ -37,7 +37,7 @@ describe("the verdict on a request", () => {
 	test("names the parts that differ, and what is not on record", () => {
 		const { text } = verdictOf({ request, reply, parts: { ...same, tools: "differs" } });
 		expect(text).toContain("other tools than shown");
-		expect(text).toContain("Parameters are not on record");
+		expect(text).toContain("Parameters are not recorded");
 		expect(verdictOf({ request, reply, parts: same, prepared: ["params"] }).text).toContain(
 			"`prepareStep` changed params",
 		);

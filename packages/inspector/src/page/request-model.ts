@@ -22,7 +22,7 @@ export function verdictOf({ parts, strategy, prepared = [], request }: ShownStep
 	const more = [
 		...(strategy?.prompt === undefined
 			? []
-			: ["The strategy added a message at the end, which is not on record."]),
+			: ["The strategy added a message at the end, which is not recorded."]),
 		...(strategy?.tools === undefined
 			? []
 			: [
@@ -34,7 +34,7 @@ export function verdictOf({ parts, strategy, prepared = [], request }: ShownStep
 			? [`\`prepareStep\` changed ${prepared.join(", ")} for this call.`]
 			: request.params === undefined
 				? []
-				: ["Parameters are not on record; the current ones are shown."]),
+				: ["Parameters are not recorded; the current ones are shown."]),
 	].join(" ");
 	if (differs !== "")
 		return {
@@ -44,7 +44,7 @@ export function verdictOf({ parts, strategy, prepared = [], request }: ShownStep
 	if (unknown !== "")
 		return {
 			state: "unknown",
-			text: `Rebuilt. Not verified, because nothing is on record: ${unknown}. ${more}`,
+			text: `Rebuilt. Not verified, because nothing was recorded: ${unknown}. ${more}`,
 		};
 	return {
 		state: strategy?.prompt === undefined ? "verified" : "differs",

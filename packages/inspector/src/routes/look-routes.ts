@@ -174,7 +174,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		summary: "The request behind the answer of this seq, rebuilt from the journal, and the recorded reply.",
 		parameters: [query("child", "The sub-agent's session, by its name.", "string")],
 		answers: jsonAnswer(
-			"`{ request, parts, reply, strategy?, prepared? }`; `parts` says of each part of the request whether it is what was sent.",
+			"`{ request, parts, reply, strategy?, prepared? }`; `parts` states for each part of the request whether it is what was sent.",
 		),
 		errors: ["inspector_closed", "session_not_found", "invalid_input"],
 		async handle(exchange) {

@@ -39,7 +39,7 @@ export function trialRoutes(parts: RouteParts): readonly Route[] {
 			properties: {
 				seq: { type: "integer", minimum: 1, description: "The seq of an answer. Default: the end." },
 				input: { type: "string", description: "A further message of the user, at the end." },
-				model: { type: "string", description: "One of the models that the server knows by name." },
+				model: { type: "string", description: "The name of one of the server's models." },
 				systemPrompt: { type: "string" },
 				temperature: { type: "number" },
 				maxTokens: { type: "integer" },

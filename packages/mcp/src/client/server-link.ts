@@ -126,7 +126,7 @@ export class ServerLink {
 		if (!(transport instanceof StreamableHTTPClientTransport)) {
 			throw new HoldfastError(
 				"mcp_no_authorization",
-				`The MCP server "${this.name}" does not wait for authorisation. Connect to it first; it needs \`url\` and \`auth\`.`,
+				`The MCP server "${this.name}" is not waiting for authorisation. Connect to it first; it needs \`url\` and \`auth\`.`,
 				{ data: { server: this.name } },
 			);
 		}

@@ -45,7 +45,7 @@ export class Access {
 		}
 		throw new HoldfastError(
 			"ACCESS_DENIED",
-			`No role of the caller is allowed to ${action} the ${place.kind} ${JSON.stringify(place.name)}. Nothing was changed; give \`roles\` that its access rule names.`,
+			`No role of the caller is allowed to ${action} the ${place.kind} ${JSON.stringify(place.name)}. Nothing was changed. Pass \`roles\` that its access rule names.`,
 			{ cause, data: { action, [place.kind]: place.name } },
 		);
 	}

@@ -104,7 +104,7 @@ function hostOf(url: string): string {
 	try {
 		return new URL(url).host;
 	} catch {
-		return "an address that is no URL";
+		return "an address that is not a URL";
 	}
 }
 

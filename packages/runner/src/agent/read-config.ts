@@ -48,7 +48,7 @@ export function checkConfig(config: AgentConfig): void {
 		if (fault !== undefined) problems.push([name, `it must be ${fault}`]);
 	}
 	if (!isLimit(config.maxPlanRepairs === 0 ? 1 : config.maxPlanRepairs))
-		problems.push(["maxPlanRepairs", "it is no whole number from 0"]);
+		problems.push(["maxPlanRepairs", "it is not a whole number of at least 0"]);
 	const retryFault = faultOfDelays(config.retry);
 	if (retryFault !== undefined) problems.push(["retry", `it has ${retryFault}`]);
 	problems.push(...faultsOfProtection(config));

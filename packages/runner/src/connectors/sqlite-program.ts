@@ -30,7 +30,7 @@ export function sqliteProgram(given: string | URL | undefined): string {
 	throw new HoldfastError(
 		"SQL_PROGRAM_MISSING",
 		"The program that queries a SQLite file was not found, as happens in a bundle that is deployed without node_modules. " +
-			"Build the entry @holdfast/runner/sqlite-process into a file of its own and call " +
+			"Build the entry @holdfast/runner/sqlite-process into a separate file and call " +
 			'sqliteDriver({ path, program: new URL("./that-file.js", import.meta.url) }), or deploy @holdfast/runner in node_modules.',
 		{ retryable: false },
 	);

@@ -126,7 +126,7 @@ function whyNot(save: unknown, code: string, kept: Snippets, limits: Limits): st
 
 function unknown(name: string, kept: Snippets): string {
 	const names = kept.size === 0 ? "There are none yet." : `The snippets are: ${[...kept.keys()].join(", ")}.`;
-	return `There is no snippet "${name}". ${names} Keep a script by passing \`save\` with it.`;
+	return `There is no snippet "${name}". ${names} To save a script, pass \`save\` with it.`;
 }
 
 async function read(files: SessionFiles): Promise<Snippets> {

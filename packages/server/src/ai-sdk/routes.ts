@@ -245,7 +245,10 @@ async function answerCalls(
 	if (info === undefined) throw new HoldfastError("session_not_found", "Session not found");
 	const answers = awaitedAnswers(given, callsOf(info));
 	if (answers.length === 0)
-		throw new HoldfastError("no_pending_tool_calls", "The last message answers no call. Send a message.");
+		throw new HoldfastError(
+			"no_pending_tool_calls",
+			"The last message does not answer a call. Send a message.",
+		);
 	let submitted: Submitted;
 	try {
 		submitted = await submitToKnown(exchange, sessionId, { input: answers, ...chosen }, key);

@@ -27,9 +27,9 @@ export function checkStreamEvent(given: unknown, provider: string): StreamEvent 
 	try {
 		if (isStreamEvent(given as Partial<StreamEvent> | null | undefined)) return given as StreamEvent;
 	} catch (cause) {
-		throw invalidResponse(provider, "what it streams cannot be read", cause);
+		throw invalidResponse(provider, "its stream contains an event that cannot be read", cause);
 	}
-	throw invalidResponse(provider, "what it streams is not a stream event");
+	throw invalidResponse(provider, "its stream contains a value that is not a stream event");
 }
 
 function isStreamEvent(event: Partial<StreamEvent> | null | undefined): boolean {

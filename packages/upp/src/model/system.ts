@@ -59,7 +59,7 @@ function readPart(given: unknown, what: string): SystemPart {
 	if (unknown !== undefined)
 		throw invalid(what, `has a member "${unknown}"; its members are text, providerOptions, cache`);
 	if (typeof text !== "string") throw invalid(what, "must have a string as `text`");
-	if (cache !== undefined && cache !== true) throw invalid(what, "must have `cache: true`, or none");
+	if (cache !== undefined && cache !== true) throw invalid(what, "must have `cache: true`, or no `cache`");
 	if (cache === true && text.trim() === "") throw invalid(what, "has `cache` and no text");
 	if (providerOptions !== undefined && !isOptions(providerOptions))
 		throw invalid(what, "must have `providerOptions` by the name of a provider, such as {anthropic: {…}}");
