@@ -124,7 +124,7 @@ const crash = picture(
 			[180, 60],
 			[180, 78],
 		]),
-		box(16, 80, 328, 44, ["the tool runs", "✕  kill -9, no result on record"], "warn"),
+		box(16, 80, 328, 44, ["the tool runs", "✕  kill -9, no result recorded"], "warn"),
 		arrow(
 			[
 				[180, 124],
@@ -141,7 +141,7 @@ const crash = picture(
 		crashRow(274, ["idempotent", "runs again, same key", "the receiver recognises the key"]),
 		crashRow(334, ["manual-recovery", "is not run again", "reconcile() asks, else “unknown” to the model"]),
 		text(180, 408, "A call without “tool started” never began: it starts.", "small dim", "middle"),
-		text(180, 424, "A call with a result on record is never repeated.", "small dim", "middle"),
+		text(180, 424, "A call with a recorded result is never repeated.", "small dim", "middle"),
 	],
 );
 

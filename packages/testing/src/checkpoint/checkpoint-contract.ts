@@ -112,7 +112,7 @@ const cases: readonly WrittenCase[] = [
 			const other = await world.store();
 			same(await other.load("s"), stateOf(2), "load by another store");
 			await other.save("s", stateOf(3));
-			same(await store.load("s"), stateOf(3), "load of what another store saved");
+			same(await store.load("s"), stateOf(3), "load of a state that another store saved");
 		},
 	},
 	{

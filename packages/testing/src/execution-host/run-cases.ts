@@ -16,7 +16,7 @@ export const runCases: readonly WrittenCase[] = [
 			expectSame(await runs.get("b"), null, "run of the second");
 			expectSame(await runs.getByDedupeKey("d"), first, "by dedupe key");
 			expectSame(await runs.getByDedupeKey("e"), null, "by unknown key");
-			expectSame(await other.store.runs.get("a"), first, "the run as it is");
+			expectSame(await other.store.runs.get("a"), first, "the run, unchanged");
 		},
 	},
 	{
@@ -118,7 +118,7 @@ export const runCases: readonly WrittenCase[] = [
 			const late = await other.store.runs.update({ ...record, status: "completed", output: "late" });
 			expectSame(late, ended, "late completion");
 			expectSame(await claim(other, "late"), { ok: false, reason: "not-claimable" }, "claim of an ended run");
-			expectSame(await other.store.runs.get("a"), ended, "the run as it is");
+			expectSame(await other.store.runs.get("a"), ended, "the run, unchanged");
 		},
 	},
 	{

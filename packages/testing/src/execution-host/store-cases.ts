@@ -69,10 +69,10 @@ export const storeCases: readonly WrittenCase[] = [
 			expectSame(await acknowledge("key a", { leaseId: "second" }), true, "acknowledgement");
 			await world.advance(100_000);
 			const late = await other.store.notifications.claimByIdempotencyKey("key a");
-			expectSame([late.ok, late.record?.status], [false, "acked"], "claim of what was acknowledged");
+			expectSame([late.ok, late.record?.status], [false, "acked"], "claim of an acknowledged notification");
 			await notifications.releaseByIdempotencyKey("key a");
 			const released = await notifications.getByIdempotencyKey("key a");
-			expectSame(released?.status, "acked", "release of what was acknowledged");
+			expectSame(released?.status, "acked", "release of an acknowledged notification");
 		},
 	},
 	{
@@ -156,7 +156,7 @@ export const storeCases: readonly WrittenCase[] = [
 				() => undefined,
 				(thrown: unknown) => (thrown as Error).message,
 			);
-			expectSame(error, "enough", "what the transaction rejects with");
+			expectSame(error, "enough", "the error of the transaction");
 			expectSame(await look(), before, "the store afterwards");
 		},
 	},

@@ -138,7 +138,7 @@ export const changesCases: readonly PortCase[] = [
 			await append(await begin(one.journal, "own"), "run-1", started);
 			await eventually("what this host commits came", () => heard.includes("own appended"));
 			await append(await begin(two.journal, "other"), "run-1", started);
-			await eventually("what another commits came", () => heard.includes("other appended"));
+			await eventually("changes committed by another worker", () => heard.includes("other appended"));
 			stop.abort();
 			await watching;
 			const late = new AbortController();

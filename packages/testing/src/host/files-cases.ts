@@ -115,8 +115,8 @@ export const filesCases: readonly PortCase[] = [
 					yield* text("the end");
 				})(),
 			);
-			same(between, [2 * pieceSize, 2 * pieceSize], "what is there while it is written");
-			same((await seen.stat("f"))?.size, 3 * pieceSize + 7, "what is there then");
+			same(between, [2 * pieceSize, 2 * pieceSize], "size while it is being written");
+			same((await seen.stat("f"))?.size, 3 * pieceSize + 7, "size afterwards");
 			same(
 				await checkBytes({ [Symbol.asyncIterator]: () => reading }, first.length),
 				2 * pieceSize - first.length,

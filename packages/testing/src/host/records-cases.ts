@@ -8,7 +8,7 @@ export const recordsCases: readonly PortCase[] = [
 		async run(world) {
 			const [one, two] = [(await world.host()).records, (await world.host()).records];
 			const address = { shelf: "s", name: "n" };
-			same(await one.get(address), { revision: 0, value: undefined }, "one that is not there");
+			same(await one.get(address), { revision: 0, value: undefined }, "a value that does not exist");
 			const revisions: number[] = [];
 			for (const value of ["first", "second", undefined, "third"]) {
 				const { revision } = await two.get(address);
@@ -33,7 +33,7 @@ export const recordsCases: readonly PortCase[] = [
 			await one.commit([], [{ ...at("a"), value: 1 }]);
 			const stale = [{ ...at("a"), revision: 0 }];
 			same(await two.commit(stale, [{ ...at("b"), value: 2 }]), false, "a commit that expected otherwise");
-			same((await one.get(at("b"))).value, undefined, "what it would have written");
+			same((await one.get(at("b"))).value, undefined, "the write of the refused commit");
 			const { revision } = await two.get(at("a"));
 			const writes = [
 				{ ...at("a"), value: undefined },

@@ -61,7 +61,7 @@ export const timersCases: readonly PortCase[] = [
 			await one.timers.set({ key: "s", name: "t", wakeAt: 1_000, body: "old" });
 			const [first] = await claimed(one.timers, 1_000);
 			await two.timers.set({ key: "s", name: "t", wakeAt: 5_000, body: "new" });
-			same(await one.timers.settle(first as ClaimedTimer), false, "settling what was set again");
+			same(await one.timers.settle(first as ClaimedTimer), false, "settling a timer that was set again");
 			same(await one.timers.list("s"), [{ key: "s", name: "t", wakeAt: 5_000, body: "new" }], "the timers");
 			same(await one.timers.nextDue(), 5_000, "the next one");
 			const [second] = await claimed(one.timers, 5_000);
@@ -71,7 +71,7 @@ export const timersCases: readonly PortCase[] = [
 				[true, false],
 				"cancelling",
 			);
-			same(await one.timers.settle(second as ClaimedTimer), false, "settling what was cancelled");
+			same(await one.timers.settle(second as ClaimedTimer), false, "settling a cancelled timer");
 		},
 	},
 	{

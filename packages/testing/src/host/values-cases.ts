@@ -19,7 +19,7 @@ export const valuesCases: readonly PortCase[] = [
 			same(((await values.get("n")) as typeof given).list, given.list, "after a reader changed its copy");
 			same(await one.values.values("s", "b").get("n"), "of b", "of another owner");
 			same(await one.values.values("t", "a").get("n"), "of t", "of another session");
-			same(await one.values.values("s", "a").get("other"), undefined, "one that is not there");
+			same(await one.values.values("s", "a").get("other"), undefined, "a value that does not exist");
 		},
 	},
 	{
@@ -75,7 +75,7 @@ export const valuesCases: readonly PortCase[] = [
 			await make("new", odd);
 			const kept = (await values.values("new", "o").get("n")) as typeof odd;
 			same([kept.text, ...kept.bytes], [odd.text, 1], "what came with the first append");
-			same((await journal.head("new"))?.seq, 2, "the last entry beside it");
+			same((await journal.head("new"))?.seq, 2, "the last entry next to it");
 			await values.values("begun", "o").set("other", 1);
 			await make("begun", "second");
 			same(await values.values("begun", "o").get("n"), "second", "in a session that a value has begun");

@@ -224,7 +224,7 @@ export const appendCases: readonly WrittenCase[] = [
 				last = "t";
 			});
 			const hears = (what: string): Promise<void> =>
-				eventually(`the watcher hears of ${what}`, () => heard.splice(0).includes("s"));
+				eventually(`the watcher is notified of ${what}`, () => heard.splice(0).includes("s"));
 			await append(await take(one, "s"), "r", note(1));
 			await hears("its own worker's entry");
 			await two.submit("s", input("i"));
@@ -235,8 +235,8 @@ export const appendCases: readonly WrittenCase[] = [
 			leave();
 			await append(lease, "r", note(3));
 			await two.submit("t", input("i"));
-			await eventually("a later change is heard of", () => last === "t");
-			same(heard, [], "what was heard after leaving, or of other sessions");
+			await eventually("a notification of a later change", () => last === "t");
+			same(heard, [], "notifications after unsubscribing, or of other sessions");
 		},
 	},
 	{

@@ -54,7 +54,7 @@ export const chunkCases: readonly WrittenCase[] = [
 			let heard = 0;
 			const stop = two.watch("s", () => heard++);
 			await lease.append({ at: 1, runId: "r", facts: [], chunks: [{ sub: 1, event: {} }] });
-			await eventually("the other worker hears of it", () => heard > 0);
+			await eventually("the other worker is notified", () => heard > 0);
 			stop();
 			await append(await take(two, "s", "seize"), "r", ended);
 			await rejects("lease_lost", () =>
@@ -131,7 +131,7 @@ export const chunkCases: readonly WrittenCase[] = [
 			await lease.append({ at: 1, runId: "r", facts: [], chunks: [{ sub: 1, event: { said: "a" } }] });
 			await append(lease, "r", ended);
 			await append(await take(one, "s"), "r2", note("next"));
-			await eventually("the watcher hears of it", () => heard > 0);
+			await eventually("the watcher is notified", () => heard > 0);
 			stop();
 			if (!isWhole) return; // A watcher without the committed entries reads them.
 			const read = given.map((commit) => commit.read());

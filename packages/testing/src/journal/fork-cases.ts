@@ -113,9 +113,9 @@ export const forkCases: readonly WrittenCase[] = [
 			const stop = one.watch("f", () => heard++);
 			await one.fork("s", "f", 6);
 			await new Promise((resolve) => setTimeout(resolve, 0));
-			same(heard > 0, true, "what the watcher heard");
+			same(heard > 0, true, "the notifications of the watcher");
 			stop();
-			same((await two.read("f")).length, 6, "what another worker reads");
+			same((await two.read("f")).length, 6, "the entries that another worker reads");
 		},
 	},
 ];

@@ -61,8 +61,8 @@ export const inboxCases: readonly WrittenCase[] = [
 			await two.submit("s", input("a", { kind: "steer", runId: "run-1" }));
 			await one.submit("s", input("b"));
 			const waiting = await lease.inbox();
-			same(await two.inbox("s"), waiting, "what another worker sees");
-			same(await one.inbox("s"), waiting, "what its holder sees");
+			same(await two.inbox("s"), waiting, "the inbox as another worker reads it");
+			same(await one.inbox("s"), waiting, "the inbox as its holder reads it");
 			await append(lease, "run-1", note("undisturbed"));
 			await lease.append({ at: 1_000, runId: "run-1", facts: [note("taken in")], drain: ["a"] });
 			same(
@@ -122,7 +122,7 @@ export const inboxCases: readonly WrittenCase[] = [
 			await two.submit("child", asking("b", "run-1"));
 			await one.delete("s");
 			await rejects("lease_lost", () => two.submit("s", asking("c")));
-			same(await one.head("s"), undefined, "what is gone does not come back");
+			same(await one.head("s"), undefined, "removed inputs do not return");
 			await begin(one, "s");
 			await rejects("lease_lost", () => two.submit("s", asking("d")));
 			await rejects("lease_lost", () => two.submit("child", asking("e", "run-1")));
@@ -299,7 +299,7 @@ export const inboxCases: readonly WrittenCase[] = [
 			await two.submit("s", input("whichever run", { kind: "steer" }));
 			same(await end(), refused, "end with an input for whichever run");
 			same((await one.head("s"))?.openRunId, "run-1", "the run is still open");
-			same(await end(["whichever run"]), { ok: true, seq: 2 }, "end that takes the last one in");
+			same(await end(["whichever run"]), { ok: true, seq: 2 }, "end that accepts the last input");
 			same(
 				(await lease.inbox()).map(({ id }) => id),
 				["next message", "steer of another run", "a"],

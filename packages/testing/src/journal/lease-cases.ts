@@ -135,7 +135,7 @@ export const leaseCases: readonly WrittenCase[] = [
 			const killed = { kind: "run.ended", outcome: "killed" } as const;
 			const result: AppendResult = await seized.append({ at: 1, runId: "run-1", facts: [killed] });
 			same(result, { ok: true, seq: 3 }, "the end, after all that was committed");
-			await eventually("the holder hears of it", lost);
+			await eventually("the holder is notified", lost);
 			await rejects("lease_lost", () => append(lease, "run-1", note("too late")));
 			same((await one.read("s")).length, 3, "entries");
 		},
@@ -190,7 +190,7 @@ export const leaseCases: readonly WrittenCase[] = [
 			await two.submit("s", input("i", { dedupeKey: "d" }));
 			await two.delete("s");
 			await two.delete("s");
-			await eventually("the holder hears of it", lost);
+			await eventually("the holder is notified", lost);
 			await rejects("lease_lost", () => append(lease, "run-1", note("too late")));
 			same(await one.head("s"), undefined, "head");
 			same(await one.read("s"), [], "entries");
@@ -341,7 +341,7 @@ export const leaseCases: readonly WrittenCase[] = [
 			same(await keys({ state: "waiting", dueBy: 9e15, prefix: "la", limit: 1 }), "late", "of a prefix");
 			const lease = await take(two, "early");
 			await append(lease, "run-1", { kind: "run.resumed", attempt: 2, fingerprint: "f", reason: "answered" });
-			same(await keys({ state: "waiting" }), "late,patient", "once one was answered");
+			same(await keys({ state: "waiting" }), "late,patient", "after one was answered");
 			await append(lease, "run-1", waits(6_000));
 			await append(lease, "run-1", ended);
 			same(await keys({ state: "waiting", dueBy: 9e15 }), "late", "once it has ended");
@@ -359,7 +359,7 @@ export const leaseCases: readonly WrittenCase[] = [
 			await append(await take(two, "s"), "run-1", note("taken over"));
 			await world.wake(one);
 			await rejects("lease_lost", () => append(lease, "run-1", note("awake")));
-			await eventually("it hears of it", lost);
+			await eventually("the worker is notified", lost);
 			same(notes(await two.read("s")), ["taken over"], "notes");
 		},
 	},
@@ -387,8 +387,8 @@ function listen(lease: Lease): () => boolean {
 		heard++;
 	});
 	return () => {
-		same(heard <= 1, true, "heard at most once");
-		same(heard === 0 || lease.isLost, true, "what is heard is so");
+		same(heard <= 1, true, "notified at most once");
+		same(heard === 0 || lease.isLost, true, "the notification is correct");
 		return heard === 1;
 	};
 }

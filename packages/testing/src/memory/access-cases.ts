@@ -21,7 +21,7 @@ export const accessCases: readonly WrittenCase[] = [
 			await memory.append("hr:1", "blue secret", hr);
 			await database.write("pay", "ann", "blue secret", hr);
 			await memory.append("open", "blue sky");
-			same(records.length, 0, "audit records of what was allowed");
+			same(records.length, 0, "audit records of allowed calls");
 			const refused: readonly (readonly [string, () => Promise<unknown>])[] = [
 				["write", () => memory.append("hr:1", "x")],
 				["write", () => memory.append("hr:1", "x", { roles: ["boss"] })],
@@ -57,7 +57,7 @@ export const accessCases: readonly WrittenCase[] = [
 			same(await database.search("blue"), [], "values that everyone finds");
 			same(await memory.read("hr:1", { roles: ["boss"] }), ["blue secret"], "the stream");
 			same(await database.read("pay", "ann", hr), "blue secret", "the value");
-			same(await database.read("log", "k"), null, "what nobody may write and everyone may read");
+			same(await database.read("log", "k"), null, "a stream that no role may write and every role may read");
 		},
 	},
 	{

@@ -48,7 +48,11 @@ export const databaseCases: readonly WrittenCase[] = [
 			(await database.read("c", "k0")).list.push(3);
 			same(await other.read("c", "k0"), { list: [1] }, "the value after its copies were changed");
 			await Promise.all([1, 2, 3, 4].map((each) => (each % 2 ? database : other).write("c", "same", each)));
-			same((await database.query("c", { $same: 1 }).catch(() => [])).length, 0, "a field that is no field");
+			same(
+				(await database.query("c", { $same: 1 }).catch(() => [])).length,
+				0,
+				"a field that does not exist",
+			);
 			same(
 				(await database.query("c", {})).length,
 				values.length + 1,

@@ -118,7 +118,7 @@ export const memoryCases: readonly WrittenCase[] = [
 			same(await few.memory.read("s", { order: "desc", limit: 1 }), ["blue 5"], "the newest");
 			same(await few.memory.read("s", { offset: 1 }), ["blue 5"], "all but one");
 			const found = (await few.memory.search("blue", { topK: 9 })).map(({ value }) => value);
-			same(found.toSorted(), ["blue 4", "blue 5", "blue t"], "what is found among the newest");
+			same(found.toSorted(), ["blue 4", "blue 5", "blue t"], "matches among the newest entries");
 			// At the current time, 1,060, entries written since 1,030 are retained.
 			const young = await open({ now: () => now, retention: { maxAgeMs: 30 } });
 			same(await young.memory.read("s"), ["blue 3", "blue 4", "blue 5"], "the young ones");
@@ -126,7 +126,7 @@ export const memoryCases: readonly WrittenCase[] = [
 			same(
 				(await young.memory.search("blue", { streamKey: "s" })).length,
 				3,
-				"what is found among the young",
+				"matches within the maximum age",
 			);
 			same(
 				(await young.memory.search("blue", { streamKey: "s", topK: 2 })).length,
@@ -134,11 +134,11 @@ export const memoryCases: readonly WrittenCase[] = [
 				"no more than asked for",
 			);
 			same(await purgeNothing(), 0, "purged without retention");
-			same((await all.read("s")).length, 6, "what is kept before");
+			same((await all.read("s")).length, 6, "entries before the purge");
 			same(await young.purge(), 3, "purged by age");
-			same(await all.read("s"), ["blue 3", "blue 4", "blue 5"], "what is kept after");
+			same(await all.read("s"), ["blue 3", "blue 4", "blue 5"], "entries after the purge");
 			same(await few.purge(), 1, "purged by number");
-			same((await all.search("blue")).length, 3, "what is found after");
+			same((await all.search("blue")).length, 3, "matches after the purge");
 			const none = await open({ now: () => now, retention: { maxEntries: 0 } });
 			same(await none.memory.read("s"), [], "read where nothing is kept");
 		},
@@ -157,7 +157,7 @@ export const memoryCases: readonly WrittenCase[] = [
 			}
 			same((await memory.read("ids")).length, hostileNames.length, "entries of different ids");
 			await memory.clear("a");
-			same((await memory.read("A")).length, 1, "a stream of another case");
+			same((await memory.read("A")).length, 1, "a stream whose name differs in case");
 			await rejects("KEY_INVALID", () => memory.append("x".repeat(2_000), 1));
 			await rejects("KEY_INVALID", () => memory.append(undefined as unknown as string, 1));
 		},

@@ -161,11 +161,15 @@ const cases: readonly WrittenCase[] = [
 				await other.delete("k");
 				same(await store.load("k"), null, "the deleted key");
 				const late = await other.commit("k", { state: "late" }, { expectedVersion: version });
-				same(late, { ok: false, reason: "conflict" }, "a commit upon what was deleted");
+				same(late, { ok: false, reason: "conflict" }, "a commit that expects a deleted version");
 				const again = await commit(other, "k", round, null);
 				same(seen.has(again), false, "a version used again");
 				const stale = await store.commit("k", { state: "late" }, { expectedVersion: version });
-				same(stale, { ok: false, reason: "conflict" }, "a commit upon what was made again");
+				same(
+					stale,
+					{ ok: false, reason: "conflict" },
+					"a commit that expects a version from before the deletion",
+				);
 				version = again;
 			}
 			await store.delete("never there");
@@ -183,13 +187,13 @@ const cases: readonly WrittenCase[] = [
 			given.list.push(2);
 			given.inner.n = 2;
 			const loaded = (await store.load("m"))?.state as typeof given;
-			same(loaded, { list: [1], inner: { n: 1 } }, "after a change of what was committed");
+			same(loaded, { list: [1], inner: { n: 1 } }, "after a change to the committed object");
 			loaded.inner.n = 3;
 			loaded.list.length = 0;
 			same(
 				(await store.load("m"))?.state,
 				{ list: [1], inner: { n: 1 } },
-				"after a change of what was loaded",
+				"after a change to the loaded object",
 			);
 		},
 	},
