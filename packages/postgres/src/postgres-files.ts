@@ -163,7 +163,7 @@ class Files implements SessionFiles {
 		}
 	}
 
-	/** Deletes the written pieces at once if possible, else with the next sweep after this worker has ended. */
+	/** Deletes the written pieces at once if possible, otherwise with the next sweep after this worker has ended. */
 	async #giveUp(file: number | undefined): Promise<void> {
 		const { database, schema, sweep } = this.#store;
 		if (file === undefined) return;

@@ -288,7 +288,7 @@ export class Exchange {
 	}
 
 	/**
-	 * Returns the id that a watcher has seen last: from the header `Last-Event-ID`, else from `?after=`.
+	 * Returns the id that a watcher has seen last: from the header `Last-Event-ID`, otherwise from `?after=`.
 	 * @throws HoldfastError `invalid_event_id`.
 	 */
 	lastEventId(): string | undefined {

@@ -118,7 +118,7 @@ export async function listenOnNode(
 /** Writes a stream straight to the socket: a body of web streams would double the cost per reader. */
 function carry(options: EventStreamOptions, response: Response, outgoing: ServerResponse): Response {
 	outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-	// The head is sent with the first piece if that comes soon, else alone.
+	// The head is sent with the first piece if that comes soon, otherwise alone.
 	const headAlone = setTimeout(() => outgoing.flushHeaders(), headPatience);
 	const ready = (): void => stream.ready();
 	const stream = new EventStream(options, {

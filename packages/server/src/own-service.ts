@@ -1,13 +1,13 @@
-// The session service of a server that was given an agent and no service. It uses the given host, else the agent's, else
-// a database file of its own, so that sessions survive without any configuration.
+// The session service of a server that was given an agent and no service. It uses the given host, otherwise the
+// agent's, otherwise a database file of its own, so that sessions survive without any configuration.
 import { HoldfastError, type Host } from "holdfast";
 import { type SessionService, type SessionServiceOptions, sessionService } from "./service/index.ts";
 
 /** The parts of a service. */
 export interface ServedAgent extends Omit<SessionServiceOptions, "host"> {
 	/**
-	 * The host that stores the sessions. The caller closes it. Default: the agent's own `host`, else one that the server
-	 * creates over `db`.
+	 * The host that stores the sessions. The caller closes it. Default: the agent's own `host`, otherwise one that the
+	 * server creates over `db`.
 	 */
 	readonly host?: Host;
 	/** Path of the SQLite file if no `host` is given. Default `.holdfast/holdfast.db` in the current folder. */

@@ -109,7 +109,7 @@ export type ListeningServerOptions = ListenOptions &
 
 /**
  * Creates a server and listens on Node. Given an agent, it creates the session service too: over the given host, else
- * over the agent's, else over a database file.
+ * over the agent's, otherwise over a database file.
  *
  * @throws HoldfastError `invalid_option`, `conflicting_options`, `unauthenticated_address`, `address_unavailable`; the
  * errors of `sessionService` for the agent, and those of the host for its file.

@@ -40,8 +40,8 @@ export function readTask({ id, status, artifacts }: Task): unknown {
 }
 
 /**
- * Returns the data if there is exactly one data part and no file, text if there is only text, else blocks of the types
- * that a model supports.
+ * Returns the data if there is exactly one data part and no file, text if there is only text, otherwise blocks of the
+ * types that a model supports.
  */
 function readParts(parts: readonly Part[]): unknown {
 	const data = parts.flatMap(({ content }) => (content?.$case === "data" ? [content.value] : []));

@@ -149,7 +149,7 @@ export class RemoteRun {
 		}
 	}
 
-	/** Sends the message. If the agent streams, resolves at the end, else on acceptance. */
+	/** Sends the message. If the agent streams, resolves at the end, otherwise on acceptance. */
 	async #send(): Promise<Task> {
 		const { prompt, task } = this.#params;
 		const message: Message = {

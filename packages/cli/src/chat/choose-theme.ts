@@ -1,4 +1,4 @@
-/** The theme of a chat: stored next to the database, else the one that suits the terminal's background. */
+/** The theme of a chat: stored next to the database, otherwise the one that suits the terminal's background. */
 import { type CommandIo, oneLine } from "../terminal/index.ts";
 import { readChatTheme, writeChatTheme } from "../work/index.ts";
 import type { Transcript } from "./chat-transcript.ts";

@@ -205,7 +205,7 @@ export class Composer {
 		this.#set({ draft: emptyDraft, hint: "", menu: undefined });
 	}
 
-	/** Takes the selected choice, else the first one, as soon as the choices are known. */
+	/** Takes the selected choice, otherwise the first one, as soon as the choices are known. */
 	async #complete(): Promise<void> {
 		if (this.#composed.menu === undefined) {
 			this.#closed = undefined;

@@ -82,7 +82,7 @@ class Renderer {
 		});
 	}
 
-	/** In columns if they fit, else with one line per cell. */
+	/** In columns if they fit, otherwise with one line per cell. */
 	#table({ header, rows }: Tokens.Table): string[] {
 		const names = header.map(({ tokens }) => this.#inline(tokens));
 		const cells = rows.map((row) => row.map(({ tokens }) => this.#inline(tokens)));

@@ -13,7 +13,7 @@ export { nestedLines } from "./nested-lines.ts";
 export { type Proposal, propose } from "./proposal.ts";
 export type { Renderer, RunHeader, RunSummary } from "./renderer.ts";
 
-/** Chooses JSON if requested, a live view in a terminal, else plain text. */
+/** Chooses JSON if requested, a live view in a terminal, otherwise plain text. */
 export function chooseRenderer(output: Output, format: "json" | "text"): Renderer {
 	if (format === "json") return jsonRenderer(output);
 	return output.isTerminal ? terminalRenderer(output) : plainRenderer(output);

@@ -9,7 +9,7 @@ import { UsageError } from "./usage-error.ts";
 /** An agent from a file, and the host of its sessions. */
 export interface LoadedAgent {
 	readonly agent: Agent;
-	/** Whether the agent has its own host; else it uses the given one. */
+	/** Whether the agent has its own host; otherwise it uses the given one. */
 	readonly host: "own" | "given";
 }
 

@@ -1,4 +1,7 @@
-/** Chooses the model: the one the user requested, else one for which the environment has a key, else `offline`. */
+/**
+ * Chooses the model: the one the user requested, otherwise one for which the environment has a key, otherwise
+ * `offline`.
+ */
 import { findPackageJSON } from "node:module";
 import { anthropic, google, type ModelReference, openai, openaiCompatible } from "@holdfast/upp";
 import type { ModelPrice } from "holdfast/types";

@@ -1,4 +1,4 @@
-/** The effective settings of a session: requested ones, else the previous ones, else the defaults. */
+/** The effective settings of a session: requested ones, otherwise the previous ones, otherwise the defaults. */
 import type { CommandIo } from "../terminal/index.ts";
 import { checkFolder } from "./assistant.ts";
 import { type ChosenModel, chooseModel, offlineModel } from "./models.ts";

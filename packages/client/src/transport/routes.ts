@@ -43,7 +43,10 @@ export function executeCall(body: ExecuteBody, idempotencyKey: string): Call {
 	};
 }
 
-/** Which events of a session to read: those after `after`, else all; with `follow` also those of further executions. */
+/**
+ * Which events of a session to read: those after `after`, otherwise all; with `follow` also those of further
+ * executions.
+ */
 export interface EventRange {
 	readonly after?: string | undefined;
 	readonly follow: boolean;

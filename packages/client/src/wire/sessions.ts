@@ -81,7 +81,7 @@ export interface SessionInfo {
 	readonly backgroundToolCalls?: readonly PendingToolCall[];
 	/** The reason why the current execution waits, other than answers to its calls. */
 	readonly waiting?: SessionWait;
-	/** The model of the last answer, else that of the next one. */
+	/** The model of the last answer, otherwise that of the next one. */
 	readonly model: string;
 	/** The id of its last event, to `watch` from there. */
 	readonly lastEventId?: string;

@@ -6,8 +6,8 @@ import type { AgentState } from "../state/index.ts";
 /** The checkpoint operations of an agent that has a checkpoint store. */
 export interface Checkpoints {
 	/**
-	 * Returns the session of a call on a state: the option's, else the restored state's, else one generated for the
-	 * agent.
+	 * Returns the session of a call on a state: the option's, otherwise the restored state's, otherwise one generated
+	 * for the agent.
 	 */
 	session(state: AgentState): SessionCheckpoints;
 	/** Resolves once all saves so far are stored. */

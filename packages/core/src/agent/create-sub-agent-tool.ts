@@ -53,8 +53,8 @@ export interface CreateSubAgentToolOptions<Params = Record<string, unknown>> ext
 	/** The name of the sub-agent's kind in events and traces. Default: the tool's name. */
 	readonly subagentType?: string;
 	/**
-	 * Builds the task for the sub-agent. Default: `params.prompt`, `params.task` or `params.query`, else the parameters
-	 * as JSON.
+	 * Builds the task for the sub-agent. Default: `params.prompt`, `params.task` or `params.query`, otherwise the
+	 * parameters as JSON.
 	 */
 	buildPrompt?(params: Params): string;
 	/**
@@ -239,7 +239,7 @@ function isSessionAgent(worker: object): boolean {
 	return execution === undefined || isDecider(execution as ExecutionStrategy);
 }
 
-/** Returns the agent with its own model, or else with its caller's, resolved at each call. */
+/** Returns the agent with its own model, or otherwise with its caller's, resolved at each call. */
 function withModel(agent: Agent, context: Partial<ToolContext>): Agent {
 	if (agent.model !== undefined || context.parentModel === undefined) return agent;
 	const config = context.parentConfig === undefined ? {} : { config: context.parentConfig };

@@ -88,7 +88,7 @@ export interface AgentOptions<Tools extends ToolSet = ToolSet, Schema extends Ou
 	readonly middleware?: readonly MiddlewareEntry[];
 	/** Where the state of a call is saved after every step. Sessions keep their own state. Default: not saved. */
 	readonly checkpoints?: CheckpointStore;
-	/** The session id in checkpoints. Default: the one in the restored state, else a new UUIDv4. */
+	/** The session id in checkpoints. Default: the one in the restored state, otherwise a new UUIDv4. */
 	readonly sessionId?: string;
 	/** Where sessions are stored. Default: in memory, for the lifetime of this agent. */
 	readonly host?: Host | AgentHost;

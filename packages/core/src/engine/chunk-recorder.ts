@@ -25,7 +25,7 @@ export class ChunkRecorder implements Watcher {
 	readonly #timers: Timers;
 	readonly #every: number;
 	readonly #flush: () => void;
-	/** Boundaries that wait to be committed with the next piece, or else with the next fact. */
+	/** Boundaries that wait to be committed with the next piece, or otherwise with the next fact. */
 	readonly #marks: PendingMarks | undefined;
 	#pending: Pending[] = [];
 	#count = 0;

@@ -47,7 +47,7 @@ export function earliestDue({ calls, children = [], wait }: WaitsFor): number | 
 	return due.length === 0 ? undefined : due.reduce((one, other) => Math.min(one, other));
 }
 
-/** Returns the wait of a run other than for answers: its own, else the wait of a sub-agent that ends first. */
+/** Returns the wait of a run other than for answers: its own, otherwise the wait of a sub-agent that ends first. */
 export function waitOf({
 	wait,
 	children = [],

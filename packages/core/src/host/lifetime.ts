@@ -41,7 +41,7 @@ export const systemLifetime: Lifetime = {
 	ignoreEnd: (ending) => void endings.delete(ending),
 };
 
-/** Emits a process warning if the platform has them, else logs a line on the console. */
+/** Emits a process warning if the platform has them, otherwise logs a line on the console. */
 export const systemWarn: Warn = (warning) => {
 	const process = platformProcess();
 	// A process that is ending never performs deferred writes.

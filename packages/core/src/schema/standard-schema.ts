@@ -52,8 +52,8 @@ export function validateStandard(
 }
 
 /**
- * Returns the JSON Schema of the input a Standard Schema accepts: from the Standard JSON Schema extension, else from a
- * `toJSONSchema` method. Schemas of zod 3, which has neither, are converted here.
+ * Returns the JSON Schema of the input a Standard Schema accepts: from the Standard JSON Schema extension, otherwise
+ * from a `toJSONSchema` method. Schemas of zod 3, which has neither, are converted here.
  *
  * @throws HoldfastError `schema_not_convertible` if the library offers neither, or cannot represent this schema.
  */

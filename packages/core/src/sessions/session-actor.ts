@@ -52,7 +52,7 @@ export class SessionActor {
 	#isKillOver = false;
 	/** Whether the session waits for another worker that owns it. */
 	#isBlocked = false;
-	/** Overlays for the run that waits, or else for the next turn. */
+	/** Overlays for the run that waits, or otherwise for the next turn. */
 	#overlays: AcceptedInput[] | undefined;
 	/** The overlays that a waiting run shows to its model when it continues here. */
 	#shown: { readonly runId: string; readonly overlays: TurnOverlays } | undefined;
@@ -126,7 +126,7 @@ export class SessionActor {
 		return true;
 	}
 
-	/** Adds context for the rest of the active turn, or else for the next. */
+	/** Adds context for the rest of the active turn, or otherwise for the next. */
 	overlay(input: AcceptedInput): void {
 		this.ensureUsable();
 		if (this.#turn !== undefined && isRunning(this.#turn)) void this.#turn.frame.overlay(input);

@@ -1,6 +1,6 @@
 // The notice to a session that background work has ended. It is an input in the session's inbox with its own dedupe
-// key, so it arrives once, even if several workers detect the end (keeps I4). The active run takes it, or else the next
-// one.
+// key, so it arrives once, even if several workers detect the end (keeps I4). The active run takes it, or otherwise the
+// next one.
 import { cutText, type Message, UserMessage } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { Run } from "../engine/index.ts";

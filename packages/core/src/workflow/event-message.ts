@@ -24,7 +24,7 @@ export function inputText(input: unknown): string {
 	return JSON.stringify(input ?? null);
 }
 
-/** Reads the input of a workflow: JSON, or else the text itself. */
+/** Reads the input of a workflow: JSON, or otherwise the text itself. */
 export function readInput(text: string): unknown {
 	const given = parsed(text);
 	return given === undefined ? text : given;

@@ -11,7 +11,7 @@ export function ticksTo(most: number, isWhole = false): readonly number[] {
 	return Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(12)));
 }
 
-/** Formats a time of an axis: the time of a day if the axis spans two days at most, else the date. */
+/** Formats a time of an axis: the time of a day if the axis spans two days at most, otherwise the date. */
 export function formatTick(at: number, spanMs: number): string {
 	const date = new Date(at);
 	return spanMs <= 2 * 86_400_000

@@ -66,7 +66,7 @@ function textOf(kind: Field["kind"], given: unknown): string {
 	return kind === "json" ? JSON.stringify(given, undefined, 2) : JSON.stringify(given);
 }
 
-/** Returns the text of a field: the typed text, or else the initial one. */
+/** Returns the text of a field: the typed text, or otherwise the initial one. */
 export function textIn(texts: Readonly<Record<string, string>>, { name, text }: Field): string {
 	return ownMember(texts, name) ?? text;
 }

@@ -196,8 +196,8 @@ class HostObserver implements Observer {
 	}
 
 	/**
-	 * Returns where to start reading a session: after the reported events if the start of its run is known, else before
-	 * the run.
+	 * Returns where to start reading a session: after the reported events if the start of its run is known, otherwise
+	 * before the run.
 	 */
 	#knownOf(key: string, incarnation: string): string | undefined {
 		const reported = this.#cursor.reportedOf(key, incarnation);

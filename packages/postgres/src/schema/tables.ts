@@ -5,7 +5,7 @@
 // digest.ts), and ordered ones the beginning. `sessions`: one row per session, rewritten in place by each of its commits,
 // because none of its indexed columns changes then: its pages keep free space for that. `version` grows with every commit
 // of the session. `look_at` is the time when a waiting or parked run is next due. `first_seq` is the seq of its folded
-// entry, which represents the earlier ones; else 0. `entries.position` is set in the last entry of an append;
+// entry, which represents the earlier ones; otherwise 0. `entries.position` is set in the last entry of an append;
 // `sessions.changed` for every other change of a session. Both derive from the id of their transaction, see positions.ts.
 // `slots`: the last batch of each lane with its results, so that a batch whose answer was lost is not applied twice.
 // `leftovers`: unreachable rows to remove. A file whose `session` is null is being written by `worker`, or waits to be

@@ -89,7 +89,7 @@ export function invalid(problems: readonly (readonly [path: string, why: string]
 }
 
 /**
- * Returns the flags: those given, else those of the environment, else the closed defaults.
+ * Returns the flags: those given, otherwise those of the environment, otherwise the closed defaults.
  * @throws HoldfastError `CONFIG_INVALID` for an invalid value in the environment.
  */
 export function flagsOf(

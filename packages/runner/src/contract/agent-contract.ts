@@ -15,7 +15,7 @@ export interface RunOptions {
 	 * `deterministic`.
 	 */
 	readonly deterministic?: boolean;
-	/** Default: 0 with `deterministic`, else random. */
+	/** Default: 0 with `deterministic`, otherwise random. */
 	readonly seed?: number;
 	/** Default: a new UUIDv4. */
 	readonly sessionId?: string;

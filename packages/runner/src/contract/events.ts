@@ -67,8 +67,8 @@ export interface EventStore {
 	append(event: RunnerEvent): Promise<void>;
 	read(runId: string): Promise<readonly StoredEvent[]>;
 	/**
-	 * Verifies that the events of a run are unchanged since they were appended; else returns the first `seq` that is not.
-	 * With anchors, it also verifies that the anchored events still exist.
+	 * Verifies that the events of a run are unchanged since they were appended; otherwise returns the first `seq` that
+	 * is not. With anchors, it also verifies that the anchored events still exist.
 	 */
 	verify(runId: string, anchors?: readonly RecordAnchor[]): Promise<RecordVerdict>;
 	/** Called if an event could not be appended: the record is incomplete. */

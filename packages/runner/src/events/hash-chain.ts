@@ -44,8 +44,8 @@ export function canonical(value: unknown): string {
 }
 
 /**
- * Verifies that events are unchanged since they were appended for this run; else returns the first `seq` that is not. The
- * events of an ended run must include its end. Once an event has a code, all later ones must.
+ * Verifies that events are unchanged since they were appended for this run; otherwise returns the first `seq` that is
+ * not. The events of an ended run must include its end. Once an event has a code, all later ones must.
  */
 export function verifyChain(
 	runId: string,

@@ -217,7 +217,7 @@ function stepsExhausted(maxSteps: number): HoldfastError {
 	);
 }
 
-/** Converts an error to data: with its own code if it is a HoldfastError, else with the given one. */
+/** Converts an error to data: with its own code if it is a HoldfastError, otherwise with the given one. */
 function errorOf(thrown: unknown, code: string): ResultError {
 	const message = messageOf(thrown);
 	if (!(thrown instanceof HoldfastError)) return { message, code };

@@ -203,7 +203,7 @@ export interface SessionInfo {
 	readonly backgroundToolCalls?: readonly PendingSessionCall[];
 	/** The reason why the current run waits, other than answers to its calls. */
 	readonly waiting?: SessionWait;
-	/** The model of the last answer, else that of the next one. */
+	/** The model of the last answer, otherwise that of the next one. */
 	readonly model: string;
 	/** Id of the last event; absent before the first. */
 	readonly lastEventId?: string;

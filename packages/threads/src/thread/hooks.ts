@@ -1,5 +1,5 @@
-// Hooks: those of the active prompt, else those of the agent, in order. An error or an invalid return value is logged,
-// and the hook's input is used instead.
+// Hooks: those of the active prompt, otherwise those of the agent, in order. An error or an invalid return value is
+// logged, and the hook's input is used instead.
 import { messageOf } from "@holdfast/upp";
 import type {
 	HookDefinition,

@@ -25,7 +25,7 @@ import type { ProjectIndex } from "./project-index.ts";
 export interface BoundModel {
 	readonly item: ProjectItem<"model">;
 	readonly provider: ProviderInstance;
-	/** Its capabilities according to its definition, or else its provider. */
+	/** Its capabilities according to its definition, or otherwise its provider. */
 	readonly capabilities: ModelCapabilities | undefined;
 	/** Values that must never appear in a log. */
 	readonly secrets: readonly string[];
@@ -91,7 +91,7 @@ async function make(definition: ModelDefinition, apiKey: string | undefined): Pr
 /** How long a provider may take to report a model's capabilities. */
 const patienceMs = 5_000;
 
-/** Returns a model's capabilities: from its definition, or else from its provider, if that answers in time. */
+/** Returns a model's capabilities: from its definition, or otherwise from its provider, if that answers in time. */
 export async function capabilitiesOf(
 	{ capabilities, model }: ModelDefinition,
 	provider: ProviderInstance,
