@@ -84,7 +84,7 @@ function withoutDouble(word: string): string {
 	return /([bdgmnprt])\1$/.test(word) ? word.slice(0, -1) : word;
 }
 
-/** Returns the names and descriptions of parameters, also of nested ones. */
+/** Returns the names and descriptions of parameters, including nested ones. */
 function parametersOf(schema: unknown): readonly string[] {
 	const texts: string[] = [];
 	const open: unknown[] = [schema];

@@ -250,7 +250,7 @@ async function endOf(
 		if (of !== runId && fact.kind === "input" && fact.inputId === id) return "completed";
 		if (fact.kind === "folded" && !mayBegin) return "completed"; // delivered in entries that were folded
 	}
-	return mayBegin ? undefined : "cancelled"; // a kill has taken it out, or a deletion
+	return mayBegin ? undefined : "cancelled"; // a kill or a deletion has removed it
 }
 
 async function waits(journal: Journal, storeKey: string, inputId: string): Promise<boolean> {

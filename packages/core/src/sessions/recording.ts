@@ -24,7 +24,7 @@ export function recordingOf(
 	return ledger === undefined ? { recorder: lease } : { recorder: fenced(lease), ledger };
 }
 
-/** For a run with its own record, another writer in its session after it has begun is one that has taken it over. */
+/** For a run with its own record: after the run has begun, any other writer in its session has taken it over. */
 function fenced(lease: Lease): Recorder {
 	let begun = false;
 	return {

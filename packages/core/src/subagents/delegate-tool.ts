@@ -46,7 +46,7 @@ const inBackground = {
 	},
 } as const;
 
-/** Creates the tool. `parent` is the table in whose sessions the tool is called, `child` the sub-agent's table. */
+/** Creates the tool. `parent` is the table with the sessions that call the tool, `child` the sub-agent's table. */
 export function delegateTool(
 	{ name, description, toolName }: Subagent,
 	parent: SessionTable,

@@ -15,7 +15,7 @@ export interface TraceRow {
 	readonly failed: boolean;
 	readonly tokens?: number;
 	readonly cost?: number;
-	/** The run on whose time its bar is placed. */
+	/** The run whose time axis its bar uses. */
 	readonly run: Span | undefined;
 	/** The entry that it shows. */
 	readonly seq: number;

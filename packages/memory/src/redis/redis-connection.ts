@@ -108,8 +108,8 @@ export class RedisConnection {
 }
 
 /**
- * Error replies of a server that cannot work for the moment, also in the form in which old servers quote them for a
- * script.
+ * Error replies of a server that temporarily cannot work. Old servers quote them in another form for a script, which is
+ * included.
  */
 const passing = /(?:^|: -)(?:LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN|READONLY|NOREPLICAS|MISCONF|OOM)\b/;
 

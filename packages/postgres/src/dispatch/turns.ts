@@ -4,8 +4,8 @@
 // past. `turns` stores those of created jobs until they are reached; it is written without a lock, so two jobs of one
 // tenant may share a turn.
 //
-// A job with an actual time (a deadline, or a retry after a failure) follows after all turns; it gets a turn if it was
-// not started at once.
+// A job with an actual time (a deadline, or a retry after a failure) is ordered after all turns; it gets a turn if it
+// was not started at once.
 
 /** Milliseconds since the epoch; a job's time from this value on is an actual time, not a turn. */
 export const firstTime: number = Date.UTC(2000, 0, 1);

@@ -3,7 +3,7 @@
 import type { Redactor } from "@holdfast/redaction";
 import type { Delta, DeltaSource, DeltaStage } from "holdfast/middleware";
 
-/** A text in progress, and its last delta, in whose place the held text is emitted. */
+/** A text in progress, and its last delta, which is replaced by the held text. */
 interface Text {
 	readonly source: string;
 	readonly stream: ReturnType<Redactor["stream"]>;

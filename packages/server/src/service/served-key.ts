@@ -37,7 +37,7 @@ export function sessionKeyOf({ tenant, user }: SessionOwner, sessionId: string):
 	return `${escaped(tenant)}${user === undefined ? "" : `%40${escaped(user)}`}/${sessionId}`;
 }
 
-/** Returns the parts of a session key: a tool uses it to find out on whose behalf it runs. */
+/** Returns the parts of a session key: a tool uses it to find out for which caller it runs. */
 export function readSessionKey(sessionKey: string): SessionOwner & { readonly sessionId: string } {
 	const end = sessionKey.indexOf("/");
 	const [tenant = "", user] = sessionKey.slice(0, Math.max(0, end)).split("%40");

@@ -14,7 +14,7 @@ const checkpointShelf = "checkpoints ";
 const childShelf = "children ";
 const eventShelf = "events ";
 
-/** Creates records that supplement a journal, and are completed from it. */
+/** Creates records that supplement a journal. Missing data is read from the journal. */
 export function journalRecords(records: RecordSpace, runs: RunIndex, journal: Journal): RecordSpace {
 	async function runOf(runId: string): Promise<RunRecord | undefined> {
 		const location = await runs.locate(runId);
