@@ -34,7 +34,7 @@ function partOf({ content, mediaType, filename }: Part): object {
 		}
 		case "url":
 			if (!mediaType.startsWith("image/"))
-				throw new ContentTypeNotSupportedError("A part with a `url` must be a picture, `image/…`.");
+				throw new ContentTypeNotSupportedError("A part with a `url` must be an image, `image/…`.");
 			return { type: "image", image: content.value, mediaType };
 		default:
 			throw new RequestMalformedError("A part has no content.");

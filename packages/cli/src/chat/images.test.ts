@@ -41,7 +41,7 @@ test("a file that is no image, too large or missing is not sent, with the reason
 	const { images, problems } = await withFiles("@fake.png @huge.jpg @missing.gif", folder());
 	expect(images).toEqual([]);
 	expect(problems).toEqual([
-		'"fake.png" is no PNG, JPEG, GIF or WebP image.',
+		'"fake.png" is not a PNG, JPEG, GIF or WebP image.',
 		'"huge.jpg" is larger than 5 MB, the limit for images. Make it smaller.',
 		'"missing.gif" cannot be read.',
 	]);

@@ -50,7 +50,7 @@ export async function readImage(path: string, dir: string): Promise<ImageBlock> 
 		const bytes = await handle.readFile();
 		const mimeType = imageType(bytes);
 		if (mimeType === undefined)
-			throw new ToolRefusal("file_not_text", `"${path}" is no PNG, JPEG, GIF or WebP image.`);
+			throw new ToolRefusal("file_not_text", `"${path}" is not a PNG, JPEG, GIF or WebP image.`);
 		return { type: "image", mimeType, source: { type: "base64", data: bytes.toString("base64") } };
 	} finally {
 		await handle.close();

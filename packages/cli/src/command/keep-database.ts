@@ -69,7 +69,7 @@ async function keepServer(command: KeepCommand, task: DatabaseTask, io: CommandI
 			printReport(io, command.json, { type: "check", ok: found === 0, counts, problems, unlisted }, [
 				`${shownDatabase(connectionString)}: ${formatBytes(counts.bytes)} of bodies and files`,
 				...contentLines(report),
-				...problemLines(report, "one moment of it", io),
+				...problemLines(report, "one snapshot", io),
 			]);
 			return found === 0 ? exitCodes.completed : exitCodes.failed;
 		}
@@ -101,7 +101,7 @@ function check(command: KeepCommand, depth: "quick" | "full", io: CommandIo): nu
 		...contentLines(report),
 		...(counts.hidden > 0
 			? [
-					`unreachable: ${counted(counts.hidden, "session")}, half copied or half removed; "holdfast db prune" removes what no other process works on`,
+					`unreachable: ${counted(counts.hidden, "session")}, partly copied or removed; "holdfast db prune" removes what no other process works on`,
 				]
 			: []),
 		...problemLines(report, `${depth} check`, io),

@@ -89,7 +89,7 @@ function textLog({ stdout, stderr }: CommandIo): WorkerLog {
 			),
 		stopping: (drain) =>
 			stdout.write(
-				`stopping; runs under way have ${formatDuration(drain)}. Press Ctrl-C again to quit at once.\n`,
+				`stopping; active runs have ${formatDuration(drain)} to finish. Press Ctrl-C again to quit at once.\n`,
 			),
 		end: (outcome) => stdout.write(`${outcome}\n`),
 	};

@@ -35,7 +35,7 @@ export function createShell(
 				command: { type: "string", description: "The command, for /bin/sh." },
 				timeout_seconds: {
 					type: "integer",
-					description: `Seconds until it is ended (default ${DEFAULT_SECONDS}, at most ${LONGEST_SECONDS}).`,
+					description: `Seconds until it is killed (default ${DEFAULT_SECONDS}, at most ${LONGEST_SECONDS}).`,
 				},
 			},
 			required: ["command"],
@@ -83,7 +83,7 @@ export function commandReport({ output, exitCode, ended, duration }: CommandResu
 	const how =
 		ended === "exited"
 			? exitCode === undefined
-				? `ended by a signal after ${seconds}`
+				? `killed by a signal after ${seconds}`
 				: `exit code ${exitCode} after ${seconds}`
 			: ended === "not started"
 				? "not started"

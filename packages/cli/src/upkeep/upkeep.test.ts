@@ -128,11 +128,11 @@ describe("check", () => {
 		["UPDATE entries SET body = '{' WHERE seq = 3 AND session = 1", "entry 3 cannot be read (assistant)"],
 		["DELETE FROM entries WHERE seq IN (3, 4) AND session = 1", "2 entries are missing before entry 5"],
 		["DELETE FROM entries WHERE seq = 1 AND session = 1", "1 entry is missing before entry 2"],
-		["DELETE FROM entries WHERE seq = 7 AND session = 1", "by its entries run run-0 is"],
+		["DELETE FROM entries WHERE seq = 7 AND session = 1", "according to its entries run run-0 is"],
 		["UPDATE sessions SET open_run = 'x' WHERE id = 1", "its row says that run x is open"],
 		[
 			"UPDATE sessions SET look_at = 5 WHERE id = 1",
-			"its row says its run waits until 5, and by its entries no",
+			"its row says its run waits until 5, but according to its entries no",
 		],
 		["UPDATE sessions SET incarnation = 'twin' WHERE id IN (1, 2)", "another session has its incarnation"],
 		["UPDATE entries SET kind = 'run.ended' WHERE seq = 6 AND session = 1", "ends a second time at entry 7"],
@@ -485,7 +485,7 @@ describe("prune", () => {
 			"INSERT INTO chunks (session, seq, sub, body) SELECT 2, 9, sub, body FROM chunks",
 		);
 		expect(checked()).toMatchObject({ problems: [], counts: { sessions: 1, hidden: 1, entries: 7 } });
-		expect((await db("check")).stdout).toMatch("unreachable: 1 session, half copied or half removed");
+		expect((await db("check")).stdout).toMatch("unreachable: 1 session, partly copied or removed");
 		expect((await db("backup", join(folder, "copy.db"))).code).toBe(0);
 		expect(await prune({ removeBefore: now + day, mode: "plan" })).toMatchObject([{ session: "s" }]);
 		expect(await prune({ removeBefore: 0 })).toEqual([]);

@@ -98,7 +98,7 @@ function checked(given: unknown): System {
 		const why = messageOf(cause).replace(/^The option `system/, "`system");
 		throw new HoldfastError(
 			"invalid_system",
-			`The function \`system\` returned what cannot be sent: ${why}`,
+			`The function \`system\` returned an invalid system prompt: ${why}`,
 			{ cause },
 		);
 	}

@@ -211,7 +211,7 @@ export function contextOfFunction(
 }
 
 function tooMuchStreamed(tool: string, limit: "call" | "session", most: number): HoldfastError {
-	const where = limit === "call" ? "in one call" : "with what its session has streamed before";
+	const where = limit === "call" ? "in one call" : "in this session";
 	const option = limit === "call" ? "perCall" : "perSession";
 	return new HoldfastError(
 		"too_much_streamed",

@@ -18,7 +18,7 @@ export function systemHash(system: System = ""): string {
 	return textHash(typeof system === "string" ? system : JSON.stringify(system));
 }
 
-/** Returns what a run records of its system prompt. */
+/** Returns the form in which a run records its system prompt; `{ same: true }` if it has not changed. */
 export function recordedSystem(before: SessionSystem | undefined, system: System): RecordedSystem {
 	return before?.hash === systemHash(system) ? { same: true } : system;
 }

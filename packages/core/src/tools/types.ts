@@ -78,8 +78,8 @@ export interface LoadableTools {
 	/** All of them, in the agent's order, as the model would see them. */
 	readonly tools: readonly ModelTool[];
 	/**
-	 * Adds tools to those that the model is sent, at the end and in this order, from the next model call until the end
-	 * of the session. They are recorded with the result of the call; if the call fails, they are not added.
+	 * Appends tools, in this order, to those sent to the model, from the next model call until the end of the session.
+	 * They are recorded with the result of the call; if the call fails, they are not added.
 	 * @throws HoldfastError `invalid_argument` for a name that is not in `tools`.
 	 */
 	load(names: readonly string[]): void;

@@ -54,7 +54,7 @@ export function FilterBar(props: {
 				type="button"
 				class="toggle"
 				aria-pressed={given.within !== ""}
-				title="Search also what sessions say: messages, calls, results and errors"
+				title="Also search messages, calls, results and errors"
 				onClick={() => set({ within: given.within === "" ? "messages" : "" })}
 			>
 				In messages

@@ -93,7 +93,7 @@ export const resumeChat: Route = {
 		{
 			in: "query",
 			name: "again",
-			description: "`1` streams the last answer also if it has ended.",
+			description: "`1` streams the last answer even if it has ended.",
 			schema: { type: "string", enum: ["1"] },
 		},
 	],

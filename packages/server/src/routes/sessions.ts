@@ -120,7 +120,7 @@ export const sessions: Route = {
 		{
 			in: "query",
 			name: "limit",
-			description: "Sessions a page has at most.",
+			description: "Maximum number of sessions on a page.",
 			schema: { type: "integer", minimum: 1, maximum: mostSessions, default: 50 },
 		},
 	],

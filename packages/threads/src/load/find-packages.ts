@@ -75,7 +75,7 @@ async function readPackage(folder: string): Promise<Source | ProjectProblem | un
 	if (!content.includes('"standardagent"')) return undefined;
 	const manifest = parse(content);
 	const declared = record(manifest?.standardagent);
-	if (manifest === undefined) return { file, message: "It is no JSON." };
+	if (manifest === undefined) return { file, message: "It is not valid JSON." };
 	if (!Object.hasOwn(declared, "entryAgents")) return undefined;
 	const { name } = manifest;
 	if (typeof name !== "string" || !/^(?:@[\w.-]+\/)?[\w.-]+$/.test(name))

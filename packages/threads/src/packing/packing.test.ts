@@ -295,7 +295,7 @@ describe("a packed package", () => {
 					{ field: "standardagent.entryAgents", message: expect.stringContaining('"gone"') },
 					{ field: "standardagent.effects" },
 					{ field: "standardagent.entryAgents", message: "It must be a list of names." },
-					{ message: "It is no JSON." },
+					{ message: "It is not valid JSON." },
 				],
 			},
 		});
