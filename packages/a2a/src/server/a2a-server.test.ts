@@ -330,7 +330,7 @@ describe.each(bindings)("by %s", (spoken) => {
 			] as const)
 				await expect(send(client, say("", { taskId, parts: [dataPart(part)] }))).rejects.toThrow(why);
 			const mixed = [dataPart({ toolCallId: "1", approved: true }), textPart("and this")];
-			await expect(send(client, say("", { taskId, parts: mixed }))).rejects.toThrow(/not an object/);
+			await expect(send(client, say("", { taskId, parts: mixed }))).rejects.toThrow(/contains an object/);
 			const parts = [
 				dataPart({ toolCallId: "1", approved: true }),
 				dataPart({ toolCallId: "2", output: "blue" }),
@@ -430,7 +430,7 @@ test("invalid messages, tasks and operations are rejected", async () => {
 		metadata: undefined,
 	};
 	const parts = [{ ...file, filename: "", mediaType: "application/pdf" }];
-	await expect(send(client, say("?", { parts }))).rejects.toThrow(/picture/);
+	await expect(send(client, say("?", { parts }))).rejects.toThrow(/must be an image/);
 	const post = (body: string, headers: Record<string, string> = { "a2a-version": "1.0" }) =>
 		fetch(`${url}/a2a`, { method: "POST", headers, body });
 	expect(await (await post("{")).json()).toMatchObject({ error: { code: expect.any(Number) } });
