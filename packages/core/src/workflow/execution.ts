@@ -126,9 +126,10 @@ export class Execution {
 		this.#takeRecords();
 		const progress = await run.untilStopped(this.#replayer.advance());
 		if (progress.kind === "diverged") throw parks(diverged(progress.divergence));
-		const isFirst = !this.#isResumed;
-		this.#isResumed = true;
 		// Nothing is continued before the code has matched its record.
+		const hasMatched = progress.kind !== "waits" || progress.expected === undefined;
+		const isFirst = hasMatched && !this.#isResumed;
+		this.#isResumed ||= hasMatched;
 		if (isFirst) await this.#resume();
 		switch (progress.kind) {
 			case "ended":

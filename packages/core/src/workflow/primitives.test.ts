@@ -100,6 +100,18 @@ describe("a model call", () => {
 		for (const output of outputs) expect(output).toEqual(["said", "said"]);
 	});
 
+	test("is made again after a crash, also if the code awaits something else before it", async () => {
+		const outputs = await outputsOfAll((host) =>
+			workflow({ name: "made", host }, async (flow) => {
+				const model = scriptedModel(() => "said");
+				const prompt = await new Promise<string>((resolve) => setTimeout(() => resolve("One."), 5));
+				return flow.model(model, prompt);
+			}),
+		);
+		expect(outputs.length).toBeGreaterThan(6);
+		for (const output of outputs) expect(output).toBe("said");
+	});
+
 	test("refuses invalid arguments", async () => {
 		const model = scriptedModel([]);
 		const codes = await outputOf(async (flow) => {
