@@ -39,7 +39,7 @@ export interface CallInRound {
 	approval?: Approval;
 	startedAt: number;
 	context: CallContext | undefined;
-	/** Cancels the call alone; set for calls of code while they run. */
+	/** Cancels the call alone; set for calls of code once they run or are cancelled. */
 	cancelling?: AbortController;
 	/** The tool's own outcome, while a hook examines it. */
 	came?: ToolOutcome;

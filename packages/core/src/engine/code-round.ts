@@ -79,7 +79,9 @@ export class CodeRound {
 		const each = this.#round?.callOf(toolCallId);
 		if (each === undefined) return;
 		const reason = subagentCancelled(each.call);
-		each.cancelling?.abort(reason);
+		// A call that is still being checked starts with a signal that has fired.
+		each.cancelling ??= new AbortController();
+		each.cancelling.abort(reason);
 		if (each.phase !== "pending") return;
 		await each.child?.end();
 		const result = { outcome: "cancelled", result: reason.message } as const;

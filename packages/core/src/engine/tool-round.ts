@@ -319,7 +319,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	startFunction(each: CallInRound): boolean {
 		if (this.#closed || this.#run.stopReason !== undefined) return false;
 		const tool = each.tool as EngineTool;
-		if (this.#moved !== undefined) each.cancelling = new AbortController();
+		if (this.#moved !== undefined) each.cancelling ??= new AbortController();
 		const ran = startCall(this.#run, this.#step, each, tool, this);
 		void after(ran, (outcome) => this.#finish(each, tool, outcome));
 		return true;

@@ -237,6 +237,24 @@ describe("child workflows", () => {
 		expect(await stopped.session.pending()).toEqual([]);
 	});
 
+	test("are cancelled right after they are spawned, also if middleware takes its time with their calls", async () => {
+		const on = host();
+		const waits = workflow({ name: "waits", host: on }, (flow) => flow.sleep("1 hour"));
+		const slow = {
+			name: "slow",
+			begin: () => ({ toolCall: () => new Promise<void>((resolve) => setImmediate(resolve)) }),
+		};
+		const output = await outputOf(
+			async (flow) => {
+				const child = flow.spawn(waits, undefined);
+				await child.cancel();
+				return child.result().catch((error) => error.code);
+			},
+			{ host: on, workflows: [waits], middleware: [slow as never] },
+		);
+		expect(output).toBe("tool_call_failed");
+	});
+
 	test("that are open when the code ends park the run, and corrected code continues it", async () => {
 		const store = new DyingStore();
 		const made = (isRight: boolean) => {
