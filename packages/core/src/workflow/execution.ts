@@ -136,8 +136,8 @@ export class Execution {
 				return this.#end(progress);
 			case "calls": {
 				this.#continueOpen(new Set(progress.calls.map(({ id }) => id)));
-				const again = progress.calls.find(({ input }) => input.kind === "continue");
-				if (again !== undefined) return this.#continueAsNew(again);
+				const again = progress.calls.findIndex(({ input }) => input.kind === "continue");
+				if (again >= 0) return this.#continueAsNew(progress.calls.slice(0, again + 1));
 				await this.#begin(progress.calls);
 				return undefined;
 			}
@@ -178,7 +178,7 @@ export class Execution {
 		const last = calls.filter(({ id, input }) => {
 			// Earlier calls of the branch that are not recorded would be missing in the record.
 			if (input.kind !== "value") branches.add(branchOf(id));
-			return !branches.has(branchOf(id)) && input.kind === "value" && input.topic !== undefined;
+			return !branches.has(branchOf(id));
 		});
 		if (last.length > 0) await this.#begin(last);
 	}
@@ -193,8 +193,10 @@ export class Execution {
 		for (const call of open) this.#works.delete(this.#toolCallId(call.id));
 	}
 
-	/** Begins the code again. Later actions of the code have no effect. */
-	async #continueAsNew({ id, input }: NewCall<FlowCall>): Promise<CarriedOut> {
+	/** Begins the code again, as the last of the calls asks. Later actions of the code have no effect. */
+	async #continueAsNew(calls: readonly NewCall<FlowCall>[]): Promise<CarriedOut> {
+		const { id, input } = calls.at(-1) as NewCall<FlowCall>;
+		await this.#beginLast(calls);
 		await this.#leaveOpen(this.#replayer.openCalls());
 		await this.#commit([noteOf.continued({ id, input: (input as ContinueCall).input })]);
 		return { kind: "continues" };

@@ -339,6 +339,23 @@ describe("continueAsNew", () => {
 		for (const output of outputs) expect(output).toBe(4);
 	});
 
+	test("keeps the log and the state that the code has not awaited", async () => {
+		const store = new DyingStore();
+		const made = workflow({ name: "made", host: store.worker().host }, async (flow, n: number) => {
+			if (n === 2) return "done";
+			void flow.log(`round ${n}`);
+			void flow.state({ n });
+			return flow.continueAsNew(n + 1);
+		});
+		const session = made.session("s");
+		expect((await (await session.send(1)).result()).output).toBe("done");
+		expect(await session.state()).toEqual({ n: 1 });
+		const topics = store.journal
+			.read("s")
+			.flatMap(({ fact }) => (fact.kind === "note" ? [fact.topic] : []));
+		expect(topics).toEqual(["workflow-log", "workflow-state", "workflow-continued"]);
+	});
+
 	test("checks the input, and is not caught by the code", async () => {
 		const checked = workflow(
 			{ name: "checked", host: memoryHost(), input: z.object({ n: z.number() }) },
