@@ -167,6 +167,8 @@ export class Execution {
 		calls,
 	}: Extract<CodeProgress<FlowCall>, { kind: "ended" }>): Promise<CarriedOut> {
 		await this.#beginLast(calls);
+		// The children of a run that fails are cancelled like its other calls.
+		if (outcome.ok) this.#checkChildren(open);
 		await this.#leaveOpen(open);
 		if (!outcome.ok) throw outcome.error;
 		return { kind: "ended", value: outcome.value };
@@ -183,10 +185,14 @@ export class Execution {
 		if (last.length > 0) await this.#begin(last);
 	}
 
-	/** Ends what the code has left open. Throws, to park the run, if that contains children that it spawned. */
-	async #leaveOpen(open: readonly NewCall<FlowCall>[]): Promise<void> {
+	/** Throws, to park the run, if the calls contain children that the code spawned. */
+	#checkChildren(open: readonly NewCall<FlowCall>[]): void {
 		const children = open.filter(({ id, does }) => does === "spawn" && !this.#cancelled.has(id));
 		if (children.length > 0) throw new Parks("open-children", openChildren(children.map(({ id }) => id)));
+	}
+
+	/** Ends what the code has left open. */
+	async #leaveOpen(open: readonly NewCall<FlowCall>[]): Promise<void> {
 		const steps = [...this.#steps.keys()];
 		if (steps.length > 0) this.#run.agent.warn(leftOpen(this.#run, steps));
 		await this.#calls.close();
@@ -197,7 +203,9 @@ export class Execution {
 	async #continueAsNew(calls: readonly NewCall<FlowCall>[]): Promise<CarriedOut> {
 		const { id, input } = calls.at(-1) as NewCall<FlowCall>;
 		await this.#beginLast(calls);
-		await this.#leaveOpen(this.#replayer.openCalls());
+		const open = this.#replayer.openCalls();
+		this.#checkChildren(open);
+		await this.#leaveOpen(open);
 		await this.#commit([noteOf.continued({ id, input: (input as ContinueCall).input })]);
 		return { kind: "continues" };
 	}

@@ -278,6 +278,28 @@ describe("child workflows", () => {
 		expect(await (await right.release())?.result()).toMatchObject({ outcome: "completed", output: "done" });
 	});
 
+	test("are cancelled if the code throws, whose error ends the run", async () => {
+		const store = new DyingStore();
+		const { host: on } = store.worker();
+		const asks = workflow({ name: "asks", host: on }, (flow) => flow.approve("pay"));
+		const parent = workflow({ name: "parent", host: on, workflows: [asks] }, async (flow) => {
+			flow.spawn(asks, undefined);
+			await flow.event("fail");
+			throw Object.assign(new Error("Unlucky."), { code: "unlucky" });
+		});
+		const session = parent.session("s");
+		const run = await session.send(undefined);
+		await expect.poll(async () => (await session.session.pending()).length).toBe(1);
+		await session.signal("fail");
+		expect(await run.result()).toMatchObject({ outcome: "error", error: { code: "unlucky" } });
+		const ended = async (): Promise<number> => {
+			const heads = await store.journal.list({});
+			const facts = heads.flatMap(({ key }) => store.journal.read(key).map(({ fact }) => fact.kind));
+			return facts.filter((kind) => kind === "run.ended").length;
+		};
+		await expect.poll(ended).toBe(2);
+	});
+
 	test("are refused if they are not the workflow's, or are no workflows", async () => {
 		const child = half(host());
 		const output = await outputOf(async (flow) => [
