@@ -48,6 +48,28 @@ describe("a workflow that fails", () => {
 		expect(undone).toEqual(["flight booked", "hotel booked"]);
 	});
 
+	test("undoes a step that completes while another one is undone", async () => {
+		const undone: string[] = [];
+		const gate = Promise.withResolvers<string>();
+		const error = await failure(async (flow) => {
+			await flow.step("hotel", () => "hotel", {
+				async undo(value) {
+					undone.push(value);
+					gate.resolve("flight");
+					await new Promise(setImmediate);
+				},
+			});
+			await Promise.all([
+				flow.branch("flight").step("flight", () => gate.promise, { undo: (value) => undone.push(value) }),
+				flow.branch("car").step("car", () => {
+					throw Object.assign(new Error("No car."), { code: "no_car" });
+				}),
+			]);
+		});
+		expect(error).toMatchObject({ code: "no_car" });
+		expect(undone).toEqual(["hotel", "flight"]);
+	});
+
 	test("rejects inputs that its schema rejects, and results that do not match", async () => {
 		const checked = workflow(
 			{ name: "checked", input: z.object({ n: z.number() }), output: z.object({ n: z.number() }) },

@@ -370,10 +370,14 @@ export class Flow {
 		return new Flow(this.#branch.branch(name), this.#about, this.#undos);
 	}
 
-	/** Undoes the completed steps in reverse order. Returns the names of those that could not be undone. @internal */
+	/**
+	 * Undoes the completed steps in reverse order, and those that complete in the meantime. Returns the names of those that
+	 * could not be undone. @internal
+	 */
 	async undo(): Promise<readonly string[]> {
 		const failed: string[] = [];
-		for (const { name, call } of this.#undos.splice(0).reverse()) {
+		for (let next = this.#undos.pop(); next !== undefined; next = this.#undos.pop()) {
+			const { name, call } = next;
 			try {
 				await this.#branch.call(`undo ${name}`, "undo", call);
 			} catch {
