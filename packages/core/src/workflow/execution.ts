@@ -382,10 +382,10 @@ export class Execution {
 		});
 		await Promise.race([Promise.all(this.#steps.values()), grace]);
 		callOff();
-		const done = this.#finished.filter(
-			({ attempted }) => attempted !== "again" && attempted.error === undefined,
-		);
-		if (done.length > 0) await this.#commit(done.map((each) => this.#ended(each)));
+		const facts = this.#finished
+			.filter(({ attempted }) => attempted !== "again" && attempted.error === undefined)
+			.map((each) => this.#ended(each));
+		if (facts.length > 0) await commitEnded(this.#run, facts, false);
 	}
 
 	async #commit(facts: readonly Fact[]): Promise<void> {

@@ -4,7 +4,7 @@ import { HoldfastError } from "@holdfast/upp";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { DyingStore } from "../../../../test/shared/dying-host.fixture.ts";
-import { memoryHost } from "../host/index.ts";
+import { type Host, memoryHost } from "../host/index.ts";
 import type { Flow } from "./flow.ts";
 import { type Workflow, workflow } from "./workflow.ts";
 
@@ -15,6 +15,25 @@ async function failure(
 	const { error, outcome } = await (await failing.session("s").send(undefined)).result();
 	expect(outcome).toBe("error");
 	return error;
+}
+
+/** A store that refuses more than 5,000 characters. */
+function limitedHost(): Host {
+	const host = memoryHost();
+	const { acquire } = host.journal;
+	host.journal.acquire = async (...given) => {
+		const acquired = await acquire.apply(host.journal, given);
+		if (!acquired.ok) return acquired;
+		const { lease } = acquired;
+		const append = lease.append.bind(lease);
+		lease.append = (batch) => {
+			if (JSON.stringify(batch.facts).length > 5_000)
+				throw new HoldfastError("value_too_large", "Too large.");
+			return append(batch);
+		};
+		return acquired;
+	};
+	return host;
 }
 
 describe("a workflow that fails", () => {
@@ -183,21 +202,7 @@ describe("a workflow that fails", () => {
 	});
 
 	test("receives an error if the store refuses a result because of its size", async () => {
-		const host = memoryHost();
-		const { acquire } = host.journal;
-		host.journal.acquire = async (...given) => {
-			const acquired = await acquire.apply(host.journal, given);
-			if (!acquired.ok) return acquired;
-			const { lease } = acquired;
-			const append = lease.append.bind(lease);
-			lease.append = (batch) => {
-				if (JSON.stringify(batch.facts).length > 5_000)
-					throw new HoldfastError("value_too_large", "Too large.");
-				return append(batch);
-			};
-			return acquired;
-		};
-		const large = workflow({ name: "large", host }, async (flow) => {
+		const large = workflow({ name: "large", host: limitedHost() }, async (flow) => {
 			const steps = [flow.step("large", () => "x".repeat(6_000)), flow.step("small", () => 1)];
 			const [one, two] = await Promise.allSettled(steps);
 			return [one, two].map((each) => (each?.status === "rejected" ? each.reason.message : each?.value));
@@ -206,6 +211,29 @@ describe("a workflow that fails", () => {
 			expect.stringMatching(/The result of the step "large#1" was not stored: Too large\./),
 			1,
 		]);
+	});
+
+	test("is suspended although the store refuses the last result because of its size", async () => {
+		const host = limitedHost();
+		const began = Promise.withResolvers<void>();
+		const gate = Promise.withResolvers<string>();
+		const make = () =>
+			workflow({ name: "large", host }, (flow) => {
+				const run = (): Promise<string> => {
+					began.resolve();
+					return gate.promise;
+				};
+				return flow.step("large", run).catch(({ message }) => message);
+			});
+		const first = make();
+		const run = await first.session("s").send(undefined);
+		await began.promise;
+		const closing = first.close();
+		gate.resolve("x".repeat(6_000));
+		await closing;
+		expect((await run.run.result()).outcome).toBe("suspended");
+		const resumed = await make().session("s").session.resume();
+		expect((await resumed?.result())?.output).toMatch(/"large#1" was not stored: Too large\./);
 	});
 
 	test("refuses middleware whose stages have no effect", async () => {
