@@ -2,8 +2,8 @@
 import { HoldfastError, HoldfastTypeError, isHoldfastError, isThenable } from "@holdfast/upp";
 import { type ErrorData, type RunEndEvent, workflowStateKey } from "../facts/index.ts";
 import type { AgentRun, RunResult, Session } from "../sessions/index.ts";
-import { plainJson } from "../tools/index.ts";
 import { eventText, inputText } from "./event-message.ts";
+import { storableOf } from "./flow-checks.ts";
 import { type Check, checkInput, invalidInput } from "./run-workflow.ts";
 
 /** How a run of a workflow ended. */
@@ -159,12 +159,5 @@ export class WorkflowSession<Input = unknown, Output = unknown> {
 
 function storable(value: unknown): unknown {
 	if (isThenable(value)) throw new HoldfastError("invalid_input", "The input is a promise: await it first.");
-	try {
-		return value === undefined ? undefined : plainJson(value);
-	} catch (error) {
-		throw new HoldfastError(
-			"invalid_input",
-			`The input cannot be stored as JSON: ${(error as Error).message}`,
-		);
-	}
+	return storableOf(value, "The input", "invalid_input");
 }
