@@ -82,6 +82,11 @@ describe("a kept script", () => {
 		expect(other).toContain('There is no snippet "total"');
 	});
 
+	test("is not required by a text that only resembles a call", async () => {
+		const [result] = await results(agentWith([{ code: 'return "https://snippets.example.com/a";' }]));
+		expect(result).toBe("https://snippets.example.com/a");
+	});
+
 	test("is listed on demand", async () => {
 		const [, listed] = await results(agentWith([total, { code: "return snippets.list();" }]));
 		expect(listed).toBe('["total"]');

@@ -16,22 +16,26 @@ export function isSnippetName(name: string): boolean {
 	return nameShape.test(name) && name !== "list";
 }
 
-/** Returns the names of the snippets that code mentions. */
-function mentioned(code: string): readonly string[] {
-	return [...new Set(Array.from(code.matchAll(/\bsnippets\s*\.\s*([A-Za-z]\w*)/g), ([, name = ""]) => name))];
+/** Returns the snippets that code mentions, and whether it calls them. */
+function mentioned(code: string): readonly { readonly name: string; readonly isCalled: boolean }[] {
+	const mentions = code.matchAll(/\bsnippets\s*\.\s*([A-Za-z]\w*)(\s*\()?/g);
+	return Array.from(mentions, ([, name = "", call]) => ({ name, isCalled: call !== undefined }));
 }
 
 /** Returns the snippets that code calls, and those that they call; or the first name that does not exist. */
 export function calledSnippets(code: string, kept: Snippets): Snippets | { readonly missing: string } {
 	const called = new Map<string, string>();
-	const open = [...mentioned(code)];
-	for (let name = open.pop(); name !== undefined; name = open.pop()) {
-		if (name === "list" || called.has(name)) continue;
-		const text = kept.get(name);
-		if (text === undefined) return { missing: name };
-		called.set(name, text);
-		open.push(...mentioned(text));
-	}
+	const texts = [code];
+	for (let text = texts.pop(); text !== undefined; text = texts.pop())
+		for (const { name, isCalled } of mentioned(text)) {
+			if (name === "list" || called.has(name)) continue;
+			const snippet = kept.get(name);
+			// A name that is not called may belong to a text such as an address.
+			if (snippet === undefined && isCalled) return { missing: name };
+			if (snippet === undefined) continue;
+			called.set(name, snippet);
+			texts.push(snippet);
+		}
 	return called;
 }
 
