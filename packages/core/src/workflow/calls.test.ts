@@ -29,6 +29,21 @@ describe("a workflow's calls", () => {
 		});
 	});
 
+	test("to people store their details, and reject those that cannot be stored", async () => {
+		const asks = workflow({ name: "asks", host: memoryHost() }, async (flow) => {
+			const rejected = [flow.approve("pay", () => 1), flow.ask("Where to?", Symbol("details"))];
+			const codes = await Promise.all(rejected.map((call) => call.catch(({ code }) => code)));
+			return [codes, await flow.approve("pay", { amount: 1n, at: new Date(0) })];
+		});
+		const session = asks.session("s");
+		await session.send(undefined);
+		await expect.poll(async () => (await session.session.pending()).length).toBe(1);
+		const [call] = await session.session.pending();
+		expect(call?.arguments.details).toEqual({ amount: "1", at: "1970-01-01T00:00:00.000Z" });
+		const run = await session.session.answer([{ toolCallId: call?.toolCallId as string, approved: true }]);
+		expect((await run.result()).output).toEqual([["unserialisable_value", "unserialisable_value"], true]);
+	});
+
 	test("wait for approval without a process, while other branches continue", async () => {
 		const host = memoryHost();
 		const done: string[] = [];

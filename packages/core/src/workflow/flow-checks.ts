@@ -1,7 +1,7 @@
 // Checks of what the code of a workflow gives its operations, and of what they return.
 import { HoldfastError, HoldfastTypeError } from "@holdfast/upp";
 import { plainJson } from "../tools/index.ts";
-import type { ToolOutcomeOfFlow } from "./flow-call.ts";
+import type { FlowCall, ToolOutcomeOfFlow } from "./flow-call.ts";
 
 export function nameOf(given: { readonly name?: unknown } | undefined, of: string): string {
 	const { name } = given ?? {};
@@ -30,6 +30,16 @@ export function storableOf(
 		if (code === "invalid_input") throw new HoldfastError("invalid_input", why);
 		throw new HoldfastError("unserialisable_value", why);
 	}
+}
+
+/** Returns a call that a person answers. @throws HoldfastError `unserialisable_value` for the details. */
+export function callOfPerson(
+	toolName: string,
+	asked: Readonly<Record<string, string>>,
+	details: unknown,
+): FlowCall {
+	const shown = storableOf(details, "The value of `details`", "unserialisable_value");
+	return { kind: "tool", toolName, arguments: () => ({ ...asked, details: shown }) };
 }
 
 export function checkName(name: unknown, of: string): void {

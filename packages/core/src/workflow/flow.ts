@@ -10,7 +10,7 @@ import { approveTool, askTool, modelTool } from "./built-in-tools.ts";
 import { type Duration, millisecondsOf, timeOf } from "./duration.ts";
 import { inputText } from "./event-message.ts";
 import type { FlowCall, StepCall, StepContext, ToolOutcomeOfFlow } from "./flow-call.ts";
-import { checkName, nameOf, randomOf, resultOf, storableOf } from "./flow-checks.ts";
+import { callOfPerson, checkName, nameOf, randomOf, resultOf, storableOf } from "./flow-checks.ts";
 import type { ChildWorkflow, FlowChild, NamedAgent } from "./flow-children.ts";
 import {
 	type EventOptions,
@@ -222,7 +222,7 @@ export class Flow {
 
 	/**
 	 * Like `child()`, but returns a handle at once, for a child that runs alongside other work. Await `result()` or
-	 * `cancel()` of the handle before the workflow ends: otherwise the run is parked with `workflow_open_children`.
+	 * `cancel()` of the handle before the code returns: otherwise the run is parked with `workflow_open_children`.
 	 *
 	 * @throws HoldfastError `invalid_argument` for something other than a workflow; `invalid_input` if the input is not JSON.
 	 */
@@ -307,11 +307,11 @@ export class Flow {
 	 * Asks a person to approve something, and returns the decision. The call waits without a process. `pending()` lists it
 	 * with its name and details, and `answer()` decides it.
 	 *
-	 * Rejects with `tool_call_failed` if the session's policy ends the call.
+	 * Rejects with `tool_call_failed` if the session's policy ends the call, and with `unserialisable_value`.
 	 */
 	async approve(name: string, details: unknown = null): Promise<boolean> {
 		checkName(name, "approve");
-		const call: FlowCall = { kind: "tool", toolName: approveTool, arguments: () => ({ name, details }) };
+		const call = callOfPerson(approveTool, { name }, details);
 		const ended = (await this.#branch.call(name, "approve", call)) as ToolOutcomeOfFlow;
 		if (ended.approved === false) return false;
 		return resultOf(`The approval ${JSON.stringify(name)}`, ended) === true;
@@ -321,11 +321,11 @@ export class Flow {
 	 * Asks a person or another program for an answer, and returns it. The call waits without a process. `pending()` lists it
 	 * with the question and its details, for example a form, and `answer()` answers it.
 	 *
-	 * Rejects with `tool_call_failed` if the answer reports an error.
+	 * Rejects with `tool_call_failed` if the answer reports an error, and with `unserialisable_value`.
 	 */
 	async ask<Answer = unknown>(question: string, details: unknown = null): Promise<Answer> {
 		checkName(question, "ask");
-		const call: FlowCall = { kind: "tool", toolName: askTool, arguments: () => ({ question, details }) };
+		const call = callOfPerson(askTool, { question }, details);
 		const ended = (await this.#branch.call(question, "ask", call)) as ToolOutcomeOfFlow;
 		return resultOf(`The question ${JSON.stringify(question)}`, ended) as Answer;
 	}
@@ -370,10 +370,7 @@ export class Flow {
 		return new Flow(this.#branch.branch(name), this.#about, this.#undos);
 	}
 
-	/**
-	 * Undoes the completed steps in reverse order, and those that complete in the meantime. Returns the names of those that
-	 * could not be undone. @internal
-	 */
+	/** Undoes completed steps, the last one first. Returns the names of those that could not be undone. @internal */
 	async undo(): Promise<readonly string[]> {
 		const failed: string[] = [];
 		for (let next = this.#undos.pop(); next !== undefined; next = this.#undos.pop()) {

@@ -372,9 +372,7 @@ describe("continueAsNew", () => {
 		const session = made.session("s");
 		expect((await (await session.send(1)).result()).output).toBe("done");
 		expect(await session.state()).toEqual({ n: 1 });
-		const topics = store.journal
-			.read("s")
-			.flatMap(({ fact }) => (fact.kind === "note" ? [fact.topic] : []));
+		const topics = store.journal.read("s").flatMap(({ fact }) => (fact.kind === "note" ? [fact.topic] : []));
 		expect(topics).toEqual(["workflow-log", "workflow-state", "workflow-continued"]);
 	});
 

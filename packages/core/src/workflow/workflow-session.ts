@@ -124,7 +124,8 @@ export class WorkflowSession<Input = unknown, Output = unknown> {
 		try {
 			(await this.session.steer(text, options)).detach();
 		} catch (error) {
-			const isKnown = options.dedupeKey !== undefined && isHoldfastError(error) && error.code === "duplicate_input";
+			const isKnown =
+				options.dedupeKey !== undefined && isHoldfastError(error) && error.code === "duplicate_input";
 			if (!isKnown) throw error;
 		}
 	}
