@@ -20,7 +20,7 @@ describe("the checks detect that", () => {
 		"%s: %s",
 		async (fault) => {
 			let found: string | undefined;
-			for (let seed = 1; seed <= 60 && found === undefined; seed++)
+			for (let seed = 1; seed <= 400 && found === undefined; seed++)
 				found = await runWorkflowsWorld(seed, fault);
 			expect(found).toBeDefined();
 			console.log(`${fault}: ${found}`);
