@@ -94,6 +94,7 @@ export {
 } from "./nested-waits.ts";
 export {
 	answerFacts,
+	checkAnswerList,
 	dueFacts,
 	expired,
 	nextDeadline,

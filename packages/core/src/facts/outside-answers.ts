@@ -1,7 +1,7 @@
 // Outside answers to the calls a run waits for: validated together, then converted to facts (keeps I4). Pure:
 // `answerFacts` reads the folded run and returns the facts, or throws the reason for refusal.
 import { cutText, HoldfastError, messageOf } from "@holdfast/upp";
-import type { Caller } from "../caller/index.ts";
+import { type Caller, readCaller } from "../caller/index.ts";
 import { AgentState, callIdsOf } from "../state/index.ts";
 import { plainJson } from "../tools/index.ts";
 import type { CallPathStep, Fact, PendingCall, ToolCallOutcome } from "./fact.ts";
@@ -103,7 +103,7 @@ function optional({ deadline, mayEdit }: PendingCall): Pick<PendingToolCall, "de
 /**
  * Returns the facts of these answers; none if they only repeat known ones.
  * @throws HoldfastError `duplicate_tool_result`, `unknown_tool_call_id`, `tool_call_settled`, `tool_result_conflict`,
- * `tool_result_expired`, `invalid_input`: in that case none of them is accepted.
+ * `tool_result_expired`, `invalid_input`, `invalid_caller`: in that case none of them is accepted.
  */
 export function answerFacts(
 	state: SessionState,
@@ -165,15 +165,25 @@ export function nextDeadline(run: RunState): number | undefined {
 const membersOfApproval = ["toolCallId", "runId", "approved", "reason", "basis", "by", "input"];
 const membersOfResult = ["toolCallId", "runId", "output", "isError", "details"];
 
-/** Only a boolean decides. Any other value is refused, never interpreted as yes or no. */
-function checkAnswer(answer: ToolAnswer): void {
-	const given = answer as { toolCallId?: unknown; approved?: unknown; isError?: unknown } | null | undefined;
-	const { toolCallId } = given ?? {};
-	if (typeof toolCallId !== "string")
+/** @throws HoldfastError `invalid_input` for anything but a list of objects with a `toolCallId`. */
+export function checkAnswerList(answers: unknown): void {
+	if (!Array.isArray(answers))
 		throw new HoldfastError(
 			"invalid_input",
-			"An answer must be an object with the `toolCallId` of its call.",
+			"answer() takes a list of answers, such as `[{ toolCallId, output }]` or `[{ toolCallId, approved: true }]`.",
 		);
+	for (const answer of answers) callIdOf(answer);
+}
+
+function callIdOf(answer: unknown): string {
+	const toolCallId = (answer as { readonly toolCallId?: unknown } | null | undefined)?.toolCallId;
+	if (typeof toolCallId === "string") return toolCallId;
+	throw new HoldfastError("invalid_input", "An answer must be an object with the `toolCallId` of its call.");
+}
+
+/** Only a boolean decides. Any other value is refused, never interpreted as yes or no. */
+function checkAnswer(answer: ToolAnswer): void {
+	const toolCallId = callIdOf(answer);
 	const members: readonly string[] = "approved" in answer ? membersOfApproval : membersOfResult;
 	const unknown = Object.keys(answer).find((name) => !members.includes(name));
 	if (unknown !== undefined)
@@ -184,11 +194,14 @@ function checkAnswer(answer: ToolAnswer): void {
 				`it has no member ${JSON.stringify(cutText(unknown, 50))}; its members are ${members.join(", ")}`,
 			),
 		);
-	const { approved, isError } = given as { approved?: unknown; isError?: unknown };
+	const { approved, isError } = answer as { approved?: unknown; isError?: unknown };
 	if ("approved" in answer && typeof approved !== "boolean")
 		throw new HoldfastError("invalid_input", ...refusal(toolCallId, "`approved` must be true or false"));
 	if (isError !== undefined && typeof isError !== "boolean")
 		throw new HoldfastError("invalid_input", ...refusal(toolCallId, "`isError` must be true or false"));
+	const { reason } = answer as { reason?: unknown };
+	if (reason !== undefined && typeof reason !== "string")
+		throw new HoldfastError("invalid_input", ...refusal(toolCallId, "`reason` must be a string"));
 }
 
 function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: number): readonly Fact[] {
@@ -237,7 +250,7 @@ function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: nu
 			approved,
 			...(reason === undefined ? {} : { reason }),
 			...(basis === undefined ? {} : { basis: plainAnswer(toolCallId, basis) }),
-			...(by === undefined ? {} : { by }),
+			...(by === undefined ? {} : { by: readCaller(by) }),
 			...(input === undefined ? {} : { input: plainAnswer(toolCallId, input) }),
 		},
 	};

@@ -1,6 +1,13 @@
 // Outside requests to a session with a waiting run: list its waiting calls, answer them, end the run (keeps I4).
 import type { AcceptedInput, PendingToolCall, SessionState, ToolAnswer, Watcher } from "../facts/index.ts";
-import { answerFacts, dueFacts, hasNoSession, pendingCalls, takesAnswers } from "../facts/index.ts";
+import {
+	answerFacts,
+	checkAnswerList,
+	dueFacts,
+	hasNoSession,
+	pendingCalls,
+	takesAnswers,
+} from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { answerElsewhere } from "./answer-elsewhere.ts";
 import { splitAnswers, taking } from "./early-answers.ts";
@@ -50,6 +57,7 @@ export async function answer(
 	answers: readonly ToolAnswer[],
 	watcher: Watcher | undefined,
 ): Promise<AgentRun> {
+	checkAnswerList(answers);
 	return queue.ask("answer", async (actor) => {
 		if (actor.isEnding) await actor.ended();
 		const { journal, agent } = actor.table;

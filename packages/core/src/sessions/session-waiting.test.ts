@@ -112,6 +112,9 @@ test("invalid answers are rejected as a whole [API-031, API-032, API-034]", asyn
 		const good = wrong.length === 0 ? [] : [{ toolCallId: "a", output: 1 }];
 		await expect(session.answer([...good, ...wrong])).rejects.toMatchObject({ code });
 	}
+	const b = { toolCallId: "b", output: 1 };
+	for (const wrong of [undefined, "b", b, Promise.resolve([b]), [null], ["b"], [b, {}]])
+		await expect(session.answer(wrong as never)).rejects.toMatchObject({ code: "invalid_input" });
 	expect(await journal.read("s")).toEqual(before);
 	expect(await session.pending()).toHaveLength(2);
 });
@@ -143,6 +146,14 @@ test("a call that needs approval waits for it, and runs only if approved", async
 	await expect(session.answer([{ toolCallId: "one", output: 1 }])).rejects.toMatchObject({
 		code: "invalid_input",
 	});
+	for (const [wrong, code] of [
+		[{ reason: 5 }, "invalid_input"],
+		[{ by: "me" }, "invalid_caller"],
+		[{ by: { user: 7 } }, "invalid_caller"],
+	] as const) {
+		const answer = { toolCallId: "one", approved: true, ...wrong };
+		await expect(session.answer([answer] as never)).rejects.toMatchObject({ code });
+	}
 	const goneOn = await session.answer([
 		{ toolCallId: "two", approved: false, reason: "not there" },
 		{ toolCallId: "one", approved: true },

@@ -179,7 +179,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * `lease_lost`: the run continues there.
 	 *
 	 * Rejects with `no_pending_tool_calls`, `session_busy`, `unknown_tool_call_id`, `tool_call_settled`,
-	 * `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `invalid_input`.
+	 * `duplicate_tool_result`, `tool_result_conflict`, `tool_result_expired`, `invalid_input`, `invalid_caller` for `by`.
 	 */
 	async answer(
 		answers: readonly ToolAnswer[],
