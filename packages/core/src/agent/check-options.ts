@@ -72,7 +72,7 @@ export function checkModel(options: AgentOptions): void {
 	const kind = isInstance(model) ? "an instance of an LLM" : "a function";
 	const own = isInstance(model)
 		? (["system", "instructions", "params", "config", "structure", "toolStrategy", "onRetry"] as const)
-		: (["system", "instructions"] as const);
+		: (["system", "instructions", "params", "config", "structure", "onRetry"] as const);
 	for (const name of ["tools", "toolChoice", "cache", "prepareStep", "subagents", ...own] as const) {
 		if (options[name] === undefined) continue;
 		throw new HoldfastTypeError(

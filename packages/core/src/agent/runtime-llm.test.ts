@@ -221,6 +221,17 @@ describe("a function as a model", () => {
 		},
 	);
 
+	test.each([
+		["params", { temperature: 0 }],
+		["config", { timeout: 5 }],
+		["structure", { type: "object" }],
+		["onRetry", () => {}],
+	])("rejects the option `%s`, which would not reach it", (name, value) => {
+		expect(() => new Agent({ model: () => [], [name]: value } as never)).toThrow(
+			expect.objectContaining({ code: "invalid_option", message: expect.stringContaining(`\`${name}\``) }),
+		);
+	});
+
 	test("that throws ends the run with its error", async () => {
 		const { outcome } = await turn(() => Promise.reject(new Error("no gateway")));
 		expect(outcome).toMatchObject({ outcome: "error", error: new Error("no gateway") });
