@@ -193,8 +193,6 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 	 * @throws HoldfastError `invalid_argument` if the key is not a non-empty string.
 	 */
 	session(key: string): SessionOf<Tools, Schema> {
-		if (typeof key !== "string" || key === "")
-			throw new HoldfastTypeError("invalid_argument", "session(key) takes a non-empty string.");
 		return this.#sessions.session(key) as SessionOf<Tools, Schema>;
 	}
 

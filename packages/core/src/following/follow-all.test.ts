@@ -171,6 +171,13 @@ test("a follower can leave while nothing happens", async () => {
 	expect(await next).toEqual({ done: true, value: undefined });
 });
 
+test("following requires a host and a key", () => {
+	const host = memoryHost();
+	const wrong = [[undefined, "s"], ["s"], [host], [host, 5]] as unknown as [Host, string][];
+	for (const [given, key] of wrong)
+		expect(() => followSession(given, key)).toThrow(expect.objectContaining({ code: "invalid_argument" }));
+});
+
 test("more sessions than can be read at once are all followed", async () => {
 	const host = memoryHost();
 	const agent = agentOn(host);

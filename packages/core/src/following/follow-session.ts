@@ -1,6 +1,6 @@
 // The events of one session, each with an id: past events first, then live ones. They derive only from committed entries,
 // so they are the same for everyone, at any time, in any process (keeps I3).
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { endsExecution, eventId, isAfter, type RunEvent } from "../facts/index.ts";
 import { type Host, readStoreKey } from "../host/index.ts";
 import { type FollowedJournal, followPages, placeAfter } from "./follow-pages.ts";
@@ -40,6 +40,7 @@ export interface FollowOptions {
  * Rejects with `invalid_event_id` for an id that no event of the session has, and with `events_expired` if the events
  * after the id are no longer stored; then follow from the beginning.
  *
+ * @throws HoldfastError `invalid_argument` without a host or a key.
  * @param key The key as `journal.list()` returns it; `session.follow()` does the same for a session handle.
  * @example
  * import { Agent, followSession, memoryHost } from "holdfast";
@@ -61,6 +62,11 @@ export function followSession(
 	key: string,
 	options: FollowOptions = {},
 ): AsyncIterableIterator<FollowedEvent> {
+	if (typeof host?.journal !== "object" || typeof key !== "string")
+		throw new HoldfastTypeError(
+			"invalid_argument",
+			"followSession(host, key) takes a host and the key of a session.",
+		);
 	return followStoreKey(host.journal, key, readStoreKey(key).key, options);
 }
 

@@ -64,6 +64,8 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 
 	/** @internal */
 	constructor(table: SessionTable, key: string) {
+		if (typeof key !== "string" || key === "")
+			throw new HoldfastTypeError("invalid_argument", "session(key) takes a non-empty string.");
 		if (isReservedKey(key))
 			throw new HoldfastTypeError(
 				"invalid_argument",

@@ -45,6 +45,10 @@ describe("a state", () => {
 			expect(() => state.withMessages([new UserMessage("one"), wrong])).toThrow(refused);
 			expect(() => state.withContext([wrong])).toThrow(refused);
 		}
+		for (const wrong of [undefined, "hi", new UserMessage("one")] as unknown as Message[][]) {
+			expect(() => state.withMessages(wrong)).toThrow(refused);
+			expect(() => state.withContext(wrong)).toThrow(refused);
+		}
 	});
 
 	test("is empty at first, and a new object each time [UAP-054]", () => {

@@ -10,7 +10,7 @@ import { IdSet } from "./id-set.ts";
 import { List } from "./list.ts";
 import { type PlanStep, readPlan } from "./plan-step.ts";
 import { invalidState, readCount, readString } from "./read-json.ts";
-import { sealMessage } from "./sealed-message.ts";
+import { sealMessage, sealMessages } from "./sealed-message.ts";
 import { readTrace, type SubagentExecutionTrace } from "./subagent-trace.ts";
 
 const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({});
@@ -105,14 +105,14 @@ export class AgentState {
 	/** Appends messages in order, sealed as in `withMessage`. */
 	withMessages(messages: readonly Message[]): AgentState {
 		return this.#with({
-			messages: this.#parts.messages.appendAll(messages.map(sealMessage)),
+			messages: this.#parts.messages.appendAll(sealMessages(messages)),
 			callIds: undefined,
 		});
 	}
 
 	/** Replaces the whole history. Messages are sealed as in `withMessage`. */
 	withContext(messages: readonly Message[]): AgentState {
-		return this.#with({ messages: List.from(messages.map(sealMessage)), callIds: undefined });
+		return this.#with({ messages: List.from(sealMessages(messages)), callIds: undefined });
 	}
 
 	/** Sets the step. @throws HoldfastError `invalid_state` unless it is a non-negative integer. */

@@ -40,6 +40,12 @@ export function sealMessage(message: Message): Message {
 	return own;
 }
 
+/** Seals each message of a list. @throws HoldfastError `invalid_message`, also if it is no list. */
+export function sealMessages(messages: readonly Message[]): Message[] {
+	if (Array.isArray(messages)) return messages.map(sealMessage);
+	throw new HoldfastError("invalid_message", "A state takes an array of messages.");
+}
+
 /** Returns the message, or a copy if we must not change it. */
 function ownMessage(given: Message): AnyMessage {
 	const message = asMessage(given);
