@@ -76,7 +76,8 @@ const alsoKnown: Readonly<Record<string, readonly string[]>> = {
 };
 
 const root = join(import.meta.dirname, "../..");
-const isOptions = /Options|AgentContext\b|Settings|Config\b|Definition|Declaration|Request\b|^\{/;
+const isOptions =
+	/Options|AgentContext\b|Settings|Config\b|Definition|Declaration|Request\b|ListThreads|RecordChange|Tolerance|^\{/;
 
 const listed = new Map<string, OptionsPlace>(
 	listOptions(root)

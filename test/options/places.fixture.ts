@@ -19,7 +19,7 @@ import { createRedactor } from "@holdfast/redaction";
 import * as runner from "@holdfast/runner";
 import * as runnerCompat from "@holdfast/runner/compat";
 import * as connectors from "@holdfast/runner/connectors";
-import { evaluate, judge } from "@holdfast/runner/evaluation";
+import { compareReports, evaluate, judge } from "@holdfast/runner/evaluation";
 import { stubClient } from "@holdfast/runner/harness";
 import { databasePromptStore, memoryPromptStore } from "@holdfast/runner/prompts";
 import { writePolicy } from "@holdfast/runner/safety";
@@ -52,7 +52,8 @@ type Call = (more: Options) => unknown;
 const state = AgentState.initial();
 const host = memoryHost();
 const clerk = agent({ model, host });
-const service = sessionService({ host, agent: { model } });
+const served = () => sessionService({ host, agent: { model } });
+const service = served();
 const pool = { max: 10, query: async () => ({ rows: [] }), connect: async () => ({}), on: () => {} };
 const path = ":memory:";
 const url = "http://localhost:1";
@@ -61,6 +62,7 @@ const named = { name: "one", description: "One." };
 const session = () => clerk.session("s");
 const config = { id: "a", taskPrompt: "Work.", tools: [], modelProviders: [stubClient([])], maxSteps: 3 };
 const own = (): runner.RunnerAgent => new runner.RunnerAgent(config);
+let services = 0;
 const none = new Map();
 const project = {
 	agents: none,
@@ -93,7 +95,7 @@ export const places: Readonly<Record<string, Call>> = {
 	"context largeResults(options)": (more) => largeResults(more),
 	"context loadSkills(options)": (more) => loadSkills({ sources: [async () => []], ...more }),
 	"context skills(options)": (more) => skills({ sources: [async () => []], ...more }),
-	"context parseSkill(options)": (more) => parseSkill("", more),
+	"context parseSkill(options)": (more) => parseSkill("---\nname: a\ndescription: A.\n---\n", more),
 	"holdfast new Agent(options)": (more) => new Agent({ model, ...more }),
 	"holdfast Agent.create(options)": (more) => Agent.create({ model, ...more }),
 	"holdfast agent(options)": (more) => agent({ model, ...more }),
@@ -133,7 +135,7 @@ export const places: Readonly<Record<string, Call>> = {
 	"holdfast/execution react(options)": (more) => react(more),
 	"holdfast/execution-host journalExecution(options)": (more) => journalExecution(more as never),
 	"holdfast/host memoryJournal(options)": (more) => memoryJournal(more),
-	"holdfast/middleware budget(options)": (more) => middleware.budget(more as never),
+	"holdfast/middleware budget(options)": (more) => middleware.budget({ maxTokens: 1, ...more }),
 	"holdfast/middleware logging(options)": (more) => middleware.logging(more),
 	"holdfast/middleware pruneToolOutputs(options)": (more) => middleware.pruneToolOutputs(more),
 	"holdfast/middleware retry(options)": (more) => middleware.retry(model, more),
@@ -158,10 +160,12 @@ export const places: Readonly<Record<string, Call>> = {
 	"mcp/server mcpServer(options)": (more) => mcpServer({ service, tools: {}, ...more } as never),
 	"memory inMemoryClient(options)": (more) => inMemoryClient(more),
 	"memory inMemoryClients(options)": (more) => inMemoryClients(more),
-	"memory/sqlite sqliteClients(options)": (more) => sqliteClients({ file: path, ...more }),
+	"memory/sqlite sqliteClients(options)": (more) =>
+		sqliteClients({ file: "/dev/null/m.db", unencrypted: true, ...more }),
 	"memory/redis redisClients(options)": (more) =>
-		redisClients({ url: "redis://localhost:1", ...more } as never),
-	"memory/postgres postgresClients(options)": (more) => postgresClients({ pool, ...more } as never),
+		redisClients({ command: async () => null, unencrypted: true, ...more } as never),
+	"memory/postgres postgresClients(options)": (more) =>
+		postgresClients({ pool, unencrypted: true, ...more } as never),
 	"otel observe(options)": (more) => observe(host as never, more),
 	"outbound outbound(options)": (more) => outbound(more as never),
 	"postgres postgresHost(options)": (more) => postgresHost({ pool, ...more } as never),
@@ -179,7 +183,8 @@ export const places: Readonly<Record<string, Call>> = {
 	"runner RunnerAgent.createSession(given)": (more) => own().createSession(more),
 	"runner RunnerAgent.runOnce(options)": (more) => own().runOnce(more),
 	"runner RunnerAgent.run(options)": (more) => own().run(more),
-	"runner AgentService.get(config)": (more) => runner.AgentService.get({ ...config, ...more } as never),
+	"runner AgentService.get(config)": (more) =>
+		runner.AgentService.get({ ...config, id: `a${++services}`, ...more } as never),
 	"runner/compat new Agent(config)": (more) => new runnerCompat.Agent({ ...config, ...more } as never),
 	"runner/compat Agent.createSession(given)": (more) => new runnerCompat.Agent(config).createSession(more),
 	"runner/compat Agent.runOnce(options)": (more) => new runnerCompat.Agent(config).runOnce(more),
@@ -202,12 +207,15 @@ export const places: Readonly<Record<string, Call>> = {
 	"runner/connectors shellConnector(options)": (more) => connectors.shellConnector({ root: ".", ...more }),
 	"runner/connectors sqlConnector(options)": (more) =>
 		connectors.sqlConnector({ driver: {}, ...more } as never),
-	"runner/connectors sqliteDriver(options)": (more) => connectors.sqliteDriver({ path, ...more } as never),
+	"runner/connectors sqliteDriver(options)": (more) =>
+		connectors.sqliteDriver({ path: "/dev/null/x.db", ...more } as never),
 	"runner/prompts databasePromptStore(given)": (more) => databasePromptStore({} as never, more),
 	"runner/prompts memoryPromptStore(options)": (more) => memoryPromptStore(more),
 	"runner/safety writePolicy(config)": (more) => writePolicy(more),
 	"runner/harness stubClient(options)": (more) => stubClient([], more),
-	"runner/evaluation evaluate(options)": (more) => evaluate([], more),
+	"runner/evaluation evaluate(options)": (more) => evaluate([{ name: "a", agent: () => 1 }], more),
+	"runner/evaluation compareReports(options)": (more) =>
+		compareReports({ scenarios: [] } as never, { scenarios: [] } as never, more),
 	"runner/evaluation judge(options)": (more) => judge({ client: {}, criteria: "c", ...more } as never),
 	"sandbox/code-mode codeModeWithSnippets(options)": (more) =>
 		codeModeWithSnippets({ tools: [{ name: "look", parameters: {}, run: () => 1 }], ...more } as never),
@@ -221,17 +229,22 @@ export const places: Readonly<Record<string, Call>> = {
 	"server Server.listen(options)": (more) => createServer({ service }).listen(more),
 	"server Server.close(options)": (more) => createServer({ service }).close(more),
 	"server sessionService(options)": (more) => sessionService({ host, agent: { model }, ...more }),
-	"server SessionService.recover(options)": (more) => service.recover(more),
-	"server SessionService.supervise(options)": (more) => service.supervise(more),
-	"server SessionService.work(options)": (more) => begun(service.work(more) as never),
-	"server SessionService.close(options)": (more) => service.close(more),
+	"server SessionService.recover(options)": (more) => served().recover(more),
+	"server SessionService.supervise(options)": (more) => served().supervise(more),
+	"server SessionService.work(options)": (more) => begun(served().work(more) as never),
+	"server SessionService.close(options)": (more) => served().close(more),
 	"stores fileCheckpoints(options)": (more) => fileCheckpoints({ dir: "x", ...more }),
 	"stores storeJournal(options)": (more) => storeJournal(new MemorySessionStore(), more),
-	"threads defineAgent(options)": (more) => threads.defineAgent(more as never),
-	"threads defineHook(options)": (more) => threads.defineHook(more as never),
-	"threads defineModel(options)": (more) => threads.defineModel(more as never),
-	"threads definePrompt(options)": (more) => threads.definePrompt(more as never),
-	"threads defineTool(options)": (more) => threads.defineTool(more as never),
+	"threads defineAgent(options)": (more) =>
+		threads.defineAgent({ name: "a", sideA: { prompt: "p" }, ...more } as never),
+	"threads defineHook(options)": (more) =>
+		threads.defineHook({ hook: "filter_messages", id: "all", execute: () => [], ...more } as never),
+	"threads defineModel(options)": (more) =>
+		threads.defineModel({ name: "m", model: "m", provider: () => ({}), ...more } as never),
+	"threads definePrompt(options)": (more) =>
+		threads.definePrompt({ name: "p", toolDescription: "P.", prompt: "Be.", model: "m", ...more } as never),
+	"threads defineTool(options)": (more) =>
+		threads.defineTool({ description: "T.", execute: () => ({}), ...more } as never),
 	"threads threadRoutes(options)": (more) => threads.threadRoutes({ threads: {}, ...more } as never),
 	"threads watchProject(options)": (more) => threads.watchProject("x", more as never),
 	"threads packAgents(options)": (more) => threads.packAgents({ directory: "x", ...more } as never),
@@ -241,6 +254,8 @@ export const places: Readonly<Record<string, Call>> = {
 	"threads Threads.createThread(options)": (more) => owned().createThread({ agentId: "a", ...more }),
 	"threads Threads.queueMessage(options)": (more) =>
 		owned().queueMessage("t", { role: "user" } as never, more),
+	"threads Threads.list(options)": (more) => owned().list(more),
+	"threads Threads.update(change)": (more) => owned().update("t", more),
 	"threads Threads.recover(options)": (more) => owned().recover(more),
 	"threads Threads.work(options)": (more) => begun(owned().work(more)),
 	"threads Threads.supervise(options)": (more) => owned().supervise(more),

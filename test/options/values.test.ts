@@ -1,5 +1,6 @@
 // No value is silent (I12): wherever the public API takes an object of options, each option refuses values of a wrong kind.
 import { join } from "node:path";
+import { isHoldfastError } from "holdfast";
 import { expect, test } from "vitest";
 import { listOptions } from "./list-options.fixture.ts";
 import { places } from "./places.fixture.ts";
@@ -28,13 +29,15 @@ const anyKind: Readonly<Record<string, string>> = {
 	"threads providerModel(options).toolChoice": byLibrary,
 	"threads new Threads(options).modelWait": whenUsed,
 	"threads threads(options).modelWait": whenUsed,
-	"memory inMemoryClient(options).embed": whenUsed,
-	"memory inMemoryClients(options).embed": whenUsed,
 	"upp llm(options).system": whenUsed,
 	"upp new Thread(options).createdAt": anyValue,
 	"upp new Thread(options).updatedAt": anyValue,
 	"postgres postgresHost(options).ssl": byLibrary,
+	"postgres/upkeep livingWorkers(options).ssl": byLibrary,
+	"postgres/upkeep moveOut(options).ssl": byLibrary,
+	"postgres/upkeep readStore(options).ssl": byLibrary,
 	"postgres/upkeep sessionRemover(options).ssl": byLibrary,
+	"postgres/upkeep writeStore(options).ssl": byLibrary,
 };
 
 interface Made {
@@ -42,18 +45,27 @@ interface Made {
 	close?(): unknown;
 }
 
-/** Whether a value of an option is refused with a code. What is made is closed. */
-async function isRefused(key: string, member: string, value: unknown): Promise<boolean> {
+/** The error of a call with these options; undefined if it has none. What is made is closed. */
+async function errorOf(key: string, options: Readonly<Record<string, unknown>>): Promise<unknown> {
 	const call = (async () => {
-		const made = (await places[key]?.({ [member]: value as never })) as Made | undefined;
+		const made = (await places[key]?.(options as Readonly<Record<string, never>>)) as Made | undefined;
 		if (typeof made?.result === "function") await made.result();
 		else if (typeof made?.close === "function") await made.close();
 	})();
 	const late = new Promise<void>((resolve) => setTimeout(resolve, 50));
 	return Promise.race([call, late]).then(
-		() => false,
-		() => true,
+		() => undefined,
+		(error) => error,
 	);
+}
+
+/** Whether a value of an option is refused, with a code, for what it is. */
+async function isRefused(key: string, member: string, value: unknown): Promise<boolean> {
+	const error = await errorOf(key, { [member]: value });
+	if (!isHoldfastError(error)) return false;
+	if (error.message.includes(`\`${member}\``)) return true;
+	const without = await errorOf(key, {});
+	return error.message !== (without as Error | undefined)?.message;
 }
 
 const members = new Map<string, readonly string[]>();

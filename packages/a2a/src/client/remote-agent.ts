@@ -12,6 +12,7 @@ import {
 	checkOptionNames,
 	cutText,
 	HoldfastError,
+	HoldfastTypeError,
 	type JSONSchema,
 	messageOf,
 	optionNames,
@@ -90,12 +91,12 @@ const remoteAgentNames = optionNames<RemoteAgentOptions>({
 	headers: "object",
 	headersFor: "list",
 	silenceMs: "number",
-	maxAnswerBytes: true,
-	fetch: true,
+	maxAnswerBytes: "number",
+	fetch: "function",
 	records: "object",
 	needsApproval: "flag",
 	pollEveryMs: true,
-	maxFailures: true,
+	maxFailures: "number",
 	deadlineMs: true,
 });
 
@@ -117,6 +118,11 @@ export async function remoteAgent(options: RemoteAgentOptions): Promise<RemoteAg
 	readDuration("pollEveryMs", options.pollEveryMs, 0, { least: 0 });
 	readDuration("deadlineMs", options.deadlineMs, 0, { most: Number.POSITIVE_INFINITY });
 	readDuration("silenceMs", options.silenceMs, 0, { most: Number.POSITIVE_INFINITY });
+	if (!URL.canParse(String(options.url)))
+		throw new HoldfastTypeError(
+			"invalid_option",
+			'The option `url` of remoteAgent() must be an address, such as "https://agents.example".',
+		);
 	const { client, card } = await connect(options);
 	const { name = nameOf(card), description = describe(card), needsApproval, records } = options;
 	const kept = records === undefined ? undefined : new KeptTasks(records);

@@ -34,7 +34,7 @@ export interface ParseSkillOptions {
 }
 
 const parseSkillNames = optionNames<ParseSkillOptions>({
-	folder: true,
+	folder: "text",
 	maxBodyCharacters: "number",
 	format: ["strict", "lenient"],
 });

@@ -11,7 +11,7 @@ const postgresNames = optionNames<PostgresOptions>({
 	url: true,
 	pool: "object",
 	schema: "text",
-	maxConnections: true,
+	maxConnections: "number",
 	connectTimeoutMs: true,
 	commandTimeoutMs: true,
 	unencrypted: true,
@@ -32,7 +32,7 @@ export interface PostgresOptions extends PersistentOptions {
 	readonly pool?: Queryable;
 	/** The schema of the table; created if it is missing. Default: `holdfast_memory`. */
 	readonly schema?: string;
-	/** Maximum number of connections. Default: 10. */
+	/** Maximum number of connections to `url`. Default: 10. */
 	readonly maxConnections?: number;
 	/** Milliseconds until a connection attempt is abandoned. Default: 5,000. */
 	readonly connectTimeoutMs?: number;
@@ -54,6 +54,11 @@ export function postgresClients(options: PostgresOptions): Clients {
 	const commandTimeoutMs = duration("commandTimeoutMs", options.commandTimeoutMs, 30_000, { most });
 	if ((url === undefined) === (pool === undefined))
 		throw new HoldfastError("OPTION_INVALID", "Postgres needs either `url` or `pool`.");
+	if (pool !== undefined && options.maxConnections !== undefined)
+		throw new HoldfastError(
+			"OPTION_INVALID",
+			"`maxConnections` has no effect with `pool`: set it on the pool.",
+		);
 	const connection = new PostgresConnection({
 		url,
 		pool,

@@ -31,6 +31,13 @@ test("Postgres: clients that start at once create one schema, and a rejected sta
 	await query('DROP SCHEMA "at once" CASCADE');
 });
 
+test("Postgres: a limit of connections is rejected with a pool, which has its own", () => {
+	const pool = { query: async () => ({ rows: [] }) };
+	expect(() => postgresClients({ pool, maxConnections: 1, unencrypted: true })).toThrow(
+		expect.objectContaining({ code: "OPTION_INVALID" }),
+	);
+});
+
 test("Postgres: a server that stops answering is abandoned, and used again when it answers [RUN-102]", async () => {
 	const { url, query } = await startPostgres();
 	const clients = postgresClients({

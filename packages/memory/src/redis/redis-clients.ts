@@ -9,7 +9,7 @@ import { redisStorage } from "./redis-storage.ts";
 
 const redisNames = optionNames<RedisOptions>({
 	url: true,
-	command: true,
+	command: "function",
 	prefix: "text",
 	connectTimeoutMs: true,
 	commandTimeoutMs: true,

@@ -16,10 +16,15 @@ export interface Embedder {
 	vectorOf(text: string): Promise<Float32Array | undefined>;
 }
 
-/** Converts the option to an embedder. */
+/** Converts the option to an embedder. @throws HoldfastError `OPTION_INVALID`. */
 export function embedderOf(embed: Embed): Embedder {
 	const { model, minSimilarity = usualSimilarity } =
-		typeof embed === "object" && "model" in embed ? embed : { model: embed };
+		typeof embed === "object" && embed !== null && "model" in embed ? embed : { model: embed };
+	if (typeof model !== "function" && typeof (model as Partial<typeof model> | null)?.doEmbed !== "function")
+		throw new HoldfastError(
+			"OPTION_INVALID",
+			"`embed` must be an embedding model of the AI SDK, a function, or either as `{ model }`.",
+		);
 	const embedTexts: EmbedTexts =
 		typeof model === "function"
 			? model

@@ -69,7 +69,7 @@ const mostTraces = 10_000;
 
 const observeNames = optionNames<ObserverOptions>({
 	tracer: "object",
-	meter: true,
+	meter: "object",
 	ids: "object",
 	logger: "object",
 	content: "object",

@@ -14,7 +14,7 @@ import { type PostgresHostOptions, resolveOptions } from "../options.ts";
 import { tablesOfDump } from "./dump-tables.ts";
 import { inOneTransaction, type UpkeepTransaction } from "./upkeep-connection.ts";
 
-const writeStoreNames = optionNames<WriteStoreOptions>({ onProgress: true });
+const writeStoreNames = optionNames<WriteStoreOptions>({ onProgress: "function" });
 
 /** Options for filling a store. */
 export interface WriteStoreOptions {

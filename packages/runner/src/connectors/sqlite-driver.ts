@@ -46,6 +46,12 @@ export function sqliteDriver(options: SqliteDriverOptions): SqlDriver {
 	const { path } = options;
 	if (typeof path !== "string" || path === "" || path.startsWith(":"))
 		throw configInvalid("`path` is not a file; pass a database in memory as `database`");
+	if (
+		options.program !== undefined &&
+		typeof options.program !== "string" &&
+		!(options.program instanceof URL)
+	)
+		throw configInvalid("`program` is neither a path nor a URL");
 	const program = sqliteProgram(options.program);
 	let idle: ChildProcess | undefined;
 	const release = (child: ChildProcess): void => {

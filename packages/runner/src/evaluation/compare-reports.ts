@@ -1,5 +1,5 @@
 // Finds regressions: compares the metrics of an evaluation with those of an earlier one.
-import { HoldfastError } from "@holdfast/upp";
+import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
 import type { EvaluationReport, ScenarioReport } from "./evaluate.ts";
 
 /** A metric that got worse. */
@@ -19,6 +19,8 @@ export interface Tolerance {
 	readonly of?: Readonly<Record<string, number>>;
 }
 
+const toleranceNames = optionNames<Tolerance>({ all: "number", of: "object" });
+
 /** Metrics for which lower is better. */
 const costs = ["meanSteps", "p50", "p95", "toolErrors", "tokens"] as const;
 
@@ -26,8 +28,10 @@ const costs = ["meanSteps", "p50", "p95", "toolErrors", "tokens"] as const;
 export function compareReports(
 	report: EvaluationReport,
 	baseline: EvaluationReport,
-	{ all = 0.1, of = {} }: Tolerance = {},
+	options: Tolerance = {},
 ): readonly Regression[] {
+	checkOptionNames(options, toleranceNames, { of: "The tolerance of compareReports()" });
+	const { all = 0.1, of = {} } = options;
 	const regressions: Regression[] = [];
 	const now = new Map(report.scenarios.map((each) => [each.name, each]));
 	for (const before of baseline.scenarios) {

@@ -7,7 +7,7 @@ import type { Outcome, Scenario } from "./scenario.ts";
 const evaluateNames = optionNames<EvaluateOptions>({
 	repetitions: true,
 	concurrency: true,
-	onRun: true,
+	onRun: "function",
 	signal: "signal",
 });
 

@@ -64,6 +64,23 @@ export function checkCount(subject: Subject, field: string, value: unknown): voi
 		throw invalidDefinition(subject, field, "must be a positive integer");
 }
 
+const kinds = { text: "a string", flag: "true or false", object: "an object" } as const;
+
+/** Optional values of one kind. */
+export function checkKind<Name extends string>(
+	subject: Subject,
+	options: { readonly [Field in Name]?: unknown },
+	kind: keyof typeof kinds,
+	fields: readonly Name[],
+): void {
+	for (const field of fields) {
+		const value = options[field];
+		const isRight =
+			kind === "object" ? isRecord(value) : typeof value === (kind === "flag" ? "boolean" : "string");
+		if (value !== undefined && !isRight) throw invalidDefinition(subject, field, `must be ${kinds[kind]}`);
+	}
+}
+
 /** An optional choice. */
 export function checkChoice(
 	subject: Subject,

@@ -3,6 +3,7 @@ import type { AgentDefinition, SideConfig } from "../types/index.ts";
 import {
 	checkChoice,
 	checkCount,
+	checkKind,
 	checkName,
 	checkNames,
 	checkOptions,
@@ -59,6 +60,17 @@ export function defineAgent<const Name extends string>(
 	checkSide(subject, "sideA", options.sideA);
 	if (options.type === "dual_ai" || options.sideB !== undefined) checkSide(subject, "sideB", options.sideB);
 	checkCount(subject, "maxSessionTurns", options.maxSessionTurns);
+	checkKind(subject, options, "flag", ["exposeAsTool"]);
+	checkKind(subject, options, "text", [
+		"toolDescription",
+		"title",
+		"description",
+		"icon",
+		"packageName",
+		"version",
+		"author",
+		"license",
+	]);
 	if (options.exposeAsTool === true) checkText(subject, "toolDescription", options.toolDescription);
 	checkTextsByName(subject, "env", options.env);
 	checkTexts(subject, "hooks", options.hooks);

@@ -1,6 +1,14 @@
 // `defineModel`: validates a model of a project.
 import type { ModelDefinition, ProviderFactoryWithOptions } from "../types/index.ts";
-import { checkFunction, checkNames, checkOptions, checkText, checkTexts, isRecord } from "./check-fields.ts";
+import {
+	checkFunction,
+	checkKind,
+	checkNames,
+	checkOptions,
+	checkText,
+	checkTexts,
+	isRecord,
+} from "./check-fields.ts";
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";
 
 const known = [
@@ -39,6 +47,7 @@ export function defineModel<const Name extends string, P extends ProviderFactory
 	checkTexts(subject, "fallbacks", options.fallbacks);
 	checkTexts(subject, "includedProviders", options.includedProviders);
 	checkTexts(subject, "providerTools", options.providerTools);
+	checkKind(subject, options, "object", ["capabilities"]);
 	checkProviderOptions(subject, options.provider, options.providerOptions);
 	return Object.freeze({ ...options });
 }

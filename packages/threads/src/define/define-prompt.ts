@@ -2,6 +2,7 @@
 import type { PromptDefinition, ToolArgs } from "../types/index.ts";
 import {
 	checkChoice,
+	checkKind,
 	checkName,
 	checkNames,
 	checkOptions,
@@ -48,6 +49,8 @@ export function definePrompt<const Name extends string, Schema extends ToolArgs 
 	checkText(subject, "toolDescription", options.toolDescription);
 	checkContent(subject, options.prompt);
 	checkText(subject, "model", options.model);
+	checkKind(subject, options, "flag", ["includeChat", "includePastTools", "parallelToolCalls"]);
+	checkKind(subject, options, "object", ["providerOptions", "reasoning"]);
 	checkChoice(subject, "toolChoice", options.toolChoice, ["auto", "none", "required"]);
 	if (options.requiredSchema !== undefined) checkSchema(subject, "requiredSchema", options.requiredSchema);
 	checkVariables(subject, options.variables);

@@ -4,6 +4,7 @@ import type { DefineToolOptions, ThreadState, ToolArgs, ToolDefinition, ToolTenv
 import {
 	checkChoice,
 	checkFunction,
+	checkKind,
 	checkNames,
 	checkOptions,
 	checkText,
@@ -43,6 +44,7 @@ export function defineTool<
 	if (options.tenvs !== undefined && options.tenvs !== null) checkSchema(subject, "tenvs", options.tenvs);
 	checkVariables(subject, options.variables);
 	checkTexts(subject, "uses", options.uses);
+	checkKind(subject, options, "text", ["executionProvider"]);
 	checkChoice(subject, "executionMode", options.executionMode, ["local", "provider"]);
 	return Object.freeze({
 		...options,

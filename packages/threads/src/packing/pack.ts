@@ -10,12 +10,12 @@ import { type PackageFile, packageFile } from "./module-files.ts";
 
 const packNames = optionNames<PackOptions>({
 	directory: "text",
-	agents: true,
-	out: true,
+	agents: "texts",
+	out: "text",
 	name: "text",
 	version: "text",
-	effects: true,
-	threadEndpoints: true,
+	effects: "texts",
+	threadEndpoints: "texts",
 });
 
 /** The agents to pack, and the target folder. */

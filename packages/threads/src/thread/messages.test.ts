@@ -26,6 +26,8 @@ test("a state has the user of its thread, its start, and that it is active [SA-0
 	expect((await threads.list()).map(({ id }) => id)).toEqual([other.threadId, one.threadId]);
 	expect(await threads.get("nobody")).toBeNull();
 	await expect(threads.createThread({ agentId: "nobody" })).rejects.toMatchObject({ code: "item_not_found" });
+	for (const id of [undefined, "", 5] as unknown as string[])
+		expect(() => threads.session(id)).toThrow(expect.objectContaining({ code: "invalid_argument" }));
 	await threads.close();
 });
 

@@ -2,7 +2,7 @@
 // store of its own (keeps I1).
 
 import { createSandbox, type Sandbox } from "@holdfast/sandbox";
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { type AgentRun, HoldfastError, type Host, type Session } from "holdfast";
 import { AgentSessions, Lifecycle, readStoreKey, storeKeyOf, type TurnOptions } from "holdfast/execute";
 import { type Ports, type Recovery, systemPorts } from "holdfast/host";
@@ -54,6 +54,19 @@ const createThreadNames = optionNames<CreateThreadOptions>({
 	tags: "list",
 	id: "text",
 	message: true,
+});
+const listNames = optionNames<ListThreads>({
+	limit: "number",
+	before: "text",
+	tenant: "text",
+	agentId: "text",
+	userId: "text",
+	tag: "text",
+});
+const updateNames = optionNames<Pick<RecordChange, "userId" | "tags" | "name">>({
+	userId: true,
+	tags: "texts",
+	name: "text",
 });
 const queueMessageNames = optionNames<{ readonly id?: string }>({ id: "text" });
 
@@ -165,11 +178,17 @@ export class Threads {
 
 	/**
 	 * Creates a thread, and runs the hooks of its creation.
-	 * @throws HoldfastError `item_not_found`, `thread_exists`.
+	 * @throws HoldfastError `item_not_found`, `thread_exists`, `invalid_input`, `invalid_option`.
 	 */
 	async createThread(options: CreateThreadOptions): Promise<ThreadState> {
 		checkOptionNames(options, createThreadNames, { of: "createThread()" });
 		const { agentId, userId = null, tenant, tags = [], id, message } = options;
+		checkUserId(userId, "createThread()");
+		if (message !== undefined && typeof message !== "string" && typeof message?.content !== "string")
+			throw new HoldfastError(
+				"invalid_input",
+				"The `message` of createThread() must be a string or a message.",
+			);
 		const { name } = this.#index().item({ type: "global" }, "agent", agentId);
 		const record: ThreadRecord = {
 			id: id ?? this.#system.newId(),
@@ -201,15 +220,18 @@ export class Threads {
 	}
 
 	/** Returns the records of threads, newest first. */
-	list(options?: ListThreads): Promise<readonly ThreadRecord[]> {
+	async list(options?: ListThreads): Promise<readonly ThreadRecord[]> {
+		checkOptionNames(options, listNames, { of: "list()" });
 		return this.#system.records.list(options);
 	}
 
-	/** Changes the record of a thread. @throws HoldfastError `thread_not_found`. */
+	/** Changes the record of a thread. @throws HoldfastError `thread_not_found`, `invalid_option`. */
 	async update(
 		threadId: string,
 		change: Pick<RecordChange, "userId" | "tags" | "name">,
 	): Promise<ThreadRecord> {
+		checkOptionNames(change, updateNames, { of: "update()" });
+		checkUserId(change?.userId, "update()");
 		const record = await this.#system.records.change(threadId, () => change);
 		if (record === undefined) throw threadNotFound(threadId);
 		return record;
@@ -397,4 +419,10 @@ export class Threads {
  */
 export function threads(options: ThreadsOptions): Threads {
 	return new Threads(options);
+}
+
+/** Threads without a user have null. */
+function checkUserId(userId: string | null | undefined, of: string): void {
+	if (typeof userId !== "string" && userId !== null && userId !== undefined)
+		throw new HoldfastTypeError("invalid_option", `The option \`userId\` of ${of} must be a string or null.`);
 }

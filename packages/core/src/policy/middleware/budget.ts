@@ -49,9 +49,9 @@ const budgetNames = optionNames<BudgetOptions>({
 	maxTokens: "number",
 	maxCost: true,
 	maxDuration: true,
-	price: true,
-	scope: true,
-	clock: true,
+	price: "object",
+	scope: ["conversation", "call"],
+	clock: "object",
 });
 
 /**
