@@ -52,9 +52,9 @@ const compactionNames = optionNames<CompactionOptions>({
 
 /**
  * Once the history exceeds `maxTokens`, shows the model a summary of the old messages and the recent ones unchanged. The
- * user's last message is always kept, and so are messages created by `pinned()`. The history itself is not changed. The latest summary is stored with the session,
- * so another process shows the model the same one. If a summary cannot be written, the turn continues with the whole
- * history, and the next turn tries again.
+ * user's last message is always kept. Messages created by `pinned()` are kept up to a quarter of `maxTokens`. The history
+ * itself is not changed. The latest summary is stored with the session, so another process shows the model the same one.
+ * If a summary cannot be written, the turn continues with the whole history, and the next turn tries again.
  *
  * @throws HoldfastError `invalid_option`; `conflicting_options` with both `summarise` and `model`.
  * @example
