@@ -176,6 +176,8 @@ test("following requires a host and a key", () => {
 	const wrong = [[undefined, "s"], ["s"], [host], [host, 5]] as unknown as [Host, string][];
 	for (const [given, key] of wrong)
 		expect(() => followSession(given, key)).toThrow(expect.objectContaining({ code: "invalid_argument" }));
+	for (const given of [undefined, { journal: host.journal }] as unknown as FollowedHost[])
+		expect(() => followAll(given)).toThrow(expect.objectContaining({ code: "invalid_argument" }));
 });
 
 test("more sessions than can be read at once are all followed", async () => {
