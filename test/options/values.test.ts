@@ -40,6 +40,12 @@ const anyKind: Readonly<Record<string, string>> = {
 	"postgres/upkeep writeStore(options).ssl": byLibrary,
 };
 
+/** Calls that start a server, and so are not made without a wrong option. */
+const startsServer: ReadonlySet<string> = new Set([
+	"server listen(options)",
+	"server Server.listen(options)",
+]);
+
 interface Made {
 	result?(): unknown;
 	close?(): unknown;
@@ -63,7 +69,7 @@ async function errorOf(key: string, options: Readonly<Record<string, unknown>>):
 async function isRefused(key: string, member: string, value: unknown): Promise<boolean> {
 	const error = await errorOf(key, { [member]: value });
 	if (!isHoldfastError(error)) return false;
-	if (error.message.includes(`\`${member}\``)) return true;
+	if (startsServer.has(key) || error.message.includes(`\`${member}\``)) return true;
 	const without = await errorOf(key, {});
 	return error.message !== (without as Error | undefined)?.message;
 }

@@ -149,7 +149,7 @@ test("values that cannot be sent are reported at once", async () => {
 
 test("options are checked at construction", () => {
 	expect(() => createClient({} as ClientOptions)).toThrow("needs a `url`");
-	expect(() => client().execute(undefined as never)).toThrow("execute() takes an object of options.");
+	expect(() => client().execute(undefined as never)).toThrow("execute() takes options.");
 	expect(() => client({ maxReconnects: -1 })).toThrow(
 		"`maxReconnects` must be a number of at least 0, not -1.",
 	);

@@ -103,7 +103,7 @@ const longestUnanswered = 4_500;
  */
 export function checkNames(options: object, names: Readonly<Record<string, Kind>>, of: string): void {
 	if (typeof options !== "object" || options === null)
-		throw new ClientError("invalid_option", `${of} takes an object of options.`);
+		throw new ClientError("invalid_option", `${of} takes options.`);
 	for (const [name, value] of Object.entries(options)) {
 		if (!Object.hasOwn(names, name))
 			throw new ClientError(

@@ -332,10 +332,7 @@ export function createSession<
 	if (typeof id !== "string" || id === "")
 		throw new HoldfastTypeError("invalid_argument", "createSession(id) takes a non-empty string.");
 	if (context === undefined)
-		throw new HoldfastTypeError(
-			"invalid_argument",
-			"createSession(id, context, options) takes a context, such as `{ tools }`, or `{}`.",
-		);
+		throw new HoldfastTypeError("invalid_argument", "createSession() needs a context: at least `{}`.");
 	checkOptionNames(context, contextNames, {
 		of: "The context of createSession()",
 		instead: { instructions: "Write `systemPrompt`.", system: "Write `systemPrompt`." },

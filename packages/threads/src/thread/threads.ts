@@ -2,7 +2,6 @@
 // store of its own (keeps I1).
 
 import { createSandbox, type Sandbox } from "@holdfast/sandbox";
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { type AgentRun, HoldfastError, type Host, type Session } from "holdfast";
 import { AgentSessions, Lifecycle, readStoreKey, storeKeyOf, type TurnOptions } from "holdfast/execute";
 import { type Ports, type Recovery, systemPorts } from "holdfast/host";
@@ -13,6 +12,7 @@ import type { Message, Project, ProjectSource, QueueMessageInput, ThreadState } 
 import type { KeyValue } from "../values/index.ts";
 import { askSession, stopThread } from "./ask-session.ts";
 import { forgetBeside, listValues, redactionOf } from "./beside-session.ts";
+import { checkChange, checkFilter, checkNewThread, checkQueueOptions } from "./check-requests.ts";
 import { defaultParts } from "./default-parts.ts";
 import { EffectsOfThreads } from "./effects-of-threads.ts";
 import { afterThreadCreated, type HookScope } from "./hooks.ts";
@@ -46,29 +46,6 @@ import {
 	type ThreadsOptions,
 } from "./threads-options.ts";
 import { agentOf, turnOf } from "./turn.ts";
-
-const createThreadNames = optionNames<CreateThreadOptions>({
-	agentId: "text",
-	userId: true,
-	tenant: "text",
-	tags: "list",
-	id: "text",
-	message: true,
-});
-const listNames = optionNames<ListThreads>({
-	limit: "number",
-	before: "text",
-	tenant: "text",
-	agentId: "text",
-	userId: "text",
-	tag: "text",
-});
-const updateNames = optionNames<Pick<RecordChange, "userId" | "tags" | "name">>({
-	userId: true,
-	tags: "texts",
-	name: "text",
-});
-const queueMessageNames = optionNames<{ readonly id?: string }>({ id: "text" });
 
 /** The threads of a project. */
 export class Threads {
@@ -181,14 +158,8 @@ export class Threads {
 	 * @throws HoldfastError `item_not_found`, `thread_exists`, `invalid_input`, `invalid_option`.
 	 */
 	async createThread(options: CreateThreadOptions): Promise<ThreadState> {
-		checkOptionNames(options, createThreadNames, { of: "createThread()" });
+		checkNewThread(options);
 		const { agentId, userId = null, tenant, tags = [], id, message } = options;
-		checkUserId(userId, "createThread()");
-		if (message !== undefined && typeof message !== "string" && typeof message?.content !== "string")
-			throw new HoldfastError(
-				"invalid_input",
-				"The `message` of createThread() must be a string or a message.",
-			);
 		const { name } = this.#index().item({ type: "global" }, "agent", agentId);
 		const record: ThreadRecord = {
 			id: id ?? this.#system.newId(),
@@ -221,7 +192,7 @@ export class Threads {
 
 	/** Returns the records of threads, newest first. */
 	async list(options?: ListThreads): Promise<readonly ThreadRecord[]> {
-		checkOptionNames(options, listNames, { of: "list()" });
+		checkFilter(options);
 		return this.#system.records.list(options);
 	}
 
@@ -230,8 +201,7 @@ export class Threads {
 		threadId: string,
 		change: Pick<RecordChange, "userId" | "tags" | "name">,
 	): Promise<ThreadRecord> {
-		checkOptionNames(change, updateNames, { of: "update()" });
-		checkUserId(change?.userId, "update()");
+		checkChange(change);
 		const record = await this.#system.records.change(threadId, () => change);
 		if (record === undefined) throw threadNotFound(threadId);
 		return record;
@@ -247,7 +217,7 @@ export class Threads {
 		message: QueueMessageInput,
 		options: { /** Of the message. Default: a new one. */ readonly id?: string } = {},
 	): Promise<Message> {
-		checkOptionNames(options, queueMessageNames, { of: "queueMessage()" });
+		checkQueueOptions(options);
 		const { id } = options;
 		const record = await this.#require(threadId);
 		if (record.terminated !== null)
@@ -419,10 +389,4 @@ export class Threads {
  */
 export function threads(options: ThreadsOptions): Threads {
 	return new Threads(options);
-}
-
-/** Threads without a user have null. */
-function checkUserId(userId: string | null | undefined, of: string): void {
-	if (typeof userId !== "string" && userId !== null && userId !== undefined)
-		throw new HoldfastTypeError("invalid_option", `The option \`userId\` of ${of} must be a string or null.`);
 }
