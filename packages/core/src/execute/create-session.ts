@@ -305,7 +305,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
  * tools are used, which are bound again by name, and its tools of `createSubAgentTool`. Returns immediately; `ready`
  * settles when the session is restored.
  *
- * @throws HoldfastError `invalid_argument` if the id is empty, or without a context; `invalid_option`, naming the option, if one is unknown or
+ * @throws HoldfastError `invalid_argument` if the id is empty; `invalid_option`, naming the option, if one is unknown or
  * invalid; HoldfastError if the tools are invalid.
  * @example
  * import { createSession, execute } from "holdfast";
@@ -331,8 +331,6 @@ export function createSession<
 ): AgentSession<Plain<OutputOf<Schema>>, ExecuteEvent<Tools>> {
 	if (typeof id !== "string" || id === "")
 		throw new HoldfastTypeError("invalid_argument", "createSession(id) takes a non-empty string.");
-	if (context === undefined)
-		throw new HoldfastTypeError("invalid_argument", "createSession() needs a context: at least `{}`.");
 	checkOptionNames(context, contextNames, {
 		of: "The context of createSession()",
 		instead: { instructions: "Write `systemPrompt`.", system: "Write `systemPrompt`." },
