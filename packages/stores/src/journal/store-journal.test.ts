@@ -13,7 +13,7 @@ async function settled(): Promise<void> {
 }
 
 /** A bare store has no leases: it cannot show that a holder is alive, so no worker is refused. */
-const cannotHold = "is refused to others while its holder lives";
+const cannotHold = "is refused while its holder lives";
 
 const cases = journalContract({ name: "session store", make, can: [] });
 for (const { name, run } of cases.filter((each) => !each.name.includes(cannotHold))) test(name, run);
