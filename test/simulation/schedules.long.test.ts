@@ -1,5 +1,5 @@
 // The schedules of the longer run, of each world.
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { firstWrong } from "./runner-world.fixture.ts";
 import { firstSeed, inLongerRun, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
 import { runWorkflowsWorld } from "./workflows-world.fixture.ts";
