@@ -14,6 +14,8 @@ interface Attaching {
 	readonly agent: Agent;
 	readonly setup: Setup;
 	readonly transcript: Transcript;
+	/** Absolute paths of images that the user chose, which may be outside the folder. */
+	readonly chosenImages: ReadonlySet<string>;
 }
 
 /** Returns the message with its attachments, and notes them. `asides` are put after its text. */
@@ -26,7 +28,8 @@ export async function attach(
 	const said = [message, ...asides].join("\n\n");
 	const isAssistant = setup.agent === undefined;
 	const canSee = takesImages(agent.model) ? "images" : "no images";
-	const found = await withFiles(message, setup.dir, isAssistant ? "all files" : "images only", canSee);
+	const what = isAssistant ? "all files" : "images only";
+	const found = await withFiles(message, setup.dir, what, canSee, conversation.chosenImages);
 	const note = (what: string, names: readonly string[], tone: "quiet" | "warning"): void => {
 		if (names.length > 0)
 			transcript.note(`${what}${names.map((name) => oneLine(name, 300)).join(", ")}`, tone);

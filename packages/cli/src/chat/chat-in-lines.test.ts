@@ -1,4 +1,5 @@
 /** The chat in a pipe, where no user can answer a question. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
@@ -36,4 +37,13 @@ test("a call whose result comes from elsewhere ends a chat in a pipe, and keeps 
 	const again = await run(argv, { folder, piped: "more\n" });
 	expect(again.stdout).toContain("measure waits for its result");
 	expect(again).toMatchObject({ code: 4, stderr: "" });
+});
+
+test("piped text does not send an image outside of the folder", async () => {
+	const outside = join(temporaryFolder(), "a.png");
+	writeFileSync(outside, "\x89PNG\r\n\x1a\n", "latin1");
+	const argv = ["chat", "--agent", agent, "--session", "s", "--yes"];
+	const { stdout } = await run(argv, { folder: temporaryFolder(), piped: `See @${outside}\n` });
+	expect(stdout).toContain("was not sent: it is outside the folder.");
+	expect(stdout).not.toContain("Attached");
 });

@@ -44,6 +44,8 @@ export interface ConversationParts {
 
 export class Conversation {
 	readonly transcript: Transcript;
+	/** Absolute paths of the images that the user dropped on the terminal or pasted from the clipboard. */
+	readonly chosenImages = new Set<string>();
 	readonly #parts: ConversationParts;
 	#open: OpenAgent;
 	#setup: Setup;

@@ -1,6 +1,6 @@
 /** Images in messages: what is an image, what is too large, and what a model cannot see. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
@@ -23,18 +23,45 @@ function folder(): string {
 	return dir;
 }
 
-test("a mentioned image is attached as one, in the folder or by its absolute path", async () => {
+test("a mentioned image of the folder is attached as one", async () => {
 	const dir = folder();
-	const elsewhere = join(folder(), "my shots/b.png");
-	const { text, images, problems } = await withFiles(`What is on @a.png and @"${elsewhere}"?`, dir);
+	const { text, images, problems } = await withFiles(`What is on @a.png and @"${dir}/my shots/b.png"?`, dir);
 	expect(problems).toEqual([]);
-	expect(images.map(({ path }) => path)).toEqual(["a.png", elsewhere]);
+	expect(images.map(({ path }) => path)).toEqual(["a.png", `${dir}/my shots/b.png`]);
 	expect(images[0]?.image).toEqual({
 		type: "image",
 		mimeType: "image/png",
 		source: { type: "base64", data: png.toString("base64") },
 	});
-	expect(text).toBe(`What is on @a.png and @"${elsewhere}"?`);
+	expect(text).toBe(`What is on @a.png and @"${dir}/my shots/b.png"?`);
+});
+
+test("an image outside of the folder is not sent because a text mentions it, by a path or by a link", async () => {
+	const [dir, other] = [folder(), folder()];
+	symlinkSync(join(other, "a.png"), join(dir, "link.png"));
+	const paths = [join(other, "a.png"), `../${basename(other)}/a.png`, "link.png"];
+	const { images, problems } = await withFiles(paths.map((path) => `@${path}`).join(" "), dir);
+	expect(images).toEqual([]);
+	expect(problems).toEqual(
+		paths.map(
+			(path) =>
+				`"${path}" was not sent: it is outside the folder. Copy it into the folder, or drop the file on a chat without --plain.`,
+		),
+	);
+});
+
+test("an image outside of the folder is sent if the user dropped it on the terminal", async () => {
+	const [dir, other] = [folder(), folder()];
+	const chosen = new Set<string>();
+	const dropped = pastedText(join(other, "my shots/b.png"), dir, chosen);
+	const said = `${dropped} and @${join(other, "a.png")}`;
+	const { images, problems } = await withFiles(said, dir, "all files", "images", chosen);
+	expect(images.map(({ path }) => path)).toEqual([join(other, "my shots/b.png")]);
+	expect(problems).toHaveLength(1);
+	// Part of a pasted text is no choice.
+	pastedText(`See @${join(other, "a.png")}`, dir, chosen);
+	pastedText(`@${join(other, "a.png")}`, dir, chosen);
+	expect([...chosen]).toEqual([join(other, "my shots/b.png")]);
 });
 
 test("a file that is no image, too large or missing is not sent, with the reason", async () => {
@@ -58,21 +85,21 @@ test("a model that takes no images gets none, and the user is told", async () =>
 test("the path of an image that is dropped on the terminal becomes its mention", async () => {
 	const dir = folder();
 	const [plain, spaced] = [join(dir, "a.png"), join(dir, "my shots/b.png")];
-	expect(pastedText(plain, dir)).toBe(`@${plain} `);
+	expect(pastedText(plain, dir, new Set())).toBe(`@${plain} `);
 	for (const dropped of [
 		`'${spaced}'`,
 		`"${spaced}"`,
 		spaced.replaceAll(" ", "\\ "),
 		`${pathToFileURL(spaced)}`,
 	])
-		expect(pastedText(dropped, dir)).toBe(`@"${spaced}" `);
+		expect(pastedText(dropped, dir, new Set())).toBe(`@"${spaced}" `);
 	const quoted = join(dir, "it's.png");
 	writeFileSync(quoted, png);
-	const message = pastedText(quoted, dir);
+	const message = pastedText(quoted, dir, new Set());
 	expect(message).toBe(`@"${quoted}" `);
 	expect((await withFiles(message, dir)).images.map(({ path }) => path)).toEqual([quoted]);
 	for (const text of [join(dir, "missing.png"), "a.png", "/etc/hosts", `see ${plain}`, `${plain}\nmore`, ""])
-		expect(pastedText(text, dir)).toBe(text);
+		expect(pastedText(text, dir, new Set())).toBe(text);
 });
 
 test("images are known by their first bytes", () => {

@@ -1,13 +1,13 @@
 /** Images in messages: from files that a message mentions, from paths that are pasted or dropped, and from the clipboard. */
 import { execFile } from "node:child_process";
 import { constants, statSync } from "node:fs";
-import { mkdtemp, open, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdtemp, open, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ImageBlock } from "@holdfast/upp";
 import { formatBytes } from "../terminal/index.ts";
-import { ToolRefusal } from "../tools/index.ts";
+import { openPath, ToolRefusal } from "../tools/index.ts";
 
 /** Maximum size of an image in bytes; providers accept about as much. */
 const LONGEST_IMAGE = 5_000_000;
@@ -31,14 +31,15 @@ export function imageType(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Reads an image that the user named, in the folder or by its absolute path.
- * @throws ToolRefusal if it is missing, too large, or not an image.
+ * Reads an image in the folder, or one that the user chose: `chosen` contains absolute paths. A mention alone is no
+ * choice, because it may be part of a text that the user pasted or piped.
+ * @throws ToolRefusal if it is outside the folder and was not chosen, missing, too large, or not an image.
  */
-export async function readImage(path: string, dir: string): Promise<ImageBlock> {
+export async function readImage(path: string, dir: string, chosen: ReadonlySet<string>): Promise<ImageBlock> {
 	const whole = resolve(dir, path.replace(/^~(?=\/)/, homedir()));
-	// Never blocks on a pipe.
-	const handle = await open(whole, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(() => undefined);
-	if (handle === undefined) throw new ToolRefusal("file_not_found", `"${path}" cannot be read.`);
+	const handle = await (chosen.has(whole) ? openAnywhere(whole) : openPath(dir, whole)).catch((error) => {
+		throw notOpened(path, error);
+	});
 	try {
 		const info = await handle.stat();
 		if (!info.isFile()) throw new ToolRefusal("file_not_found", `"${path}" is not a file.`);
@@ -55,6 +56,20 @@ export async function readImage(path: string, dir: string): Promise<ImageBlock> 
 	} finally {
 		await handle.close();
 	}
+}
+
+function openAnywhere(path: string): Promise<FileHandle> {
+	// Never blocks on a pipe.
+	return open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+}
+
+function notOpened(path: string, error: unknown): ToolRefusal {
+	return error instanceof ToolRefusal && error.code === "path_outside_root"
+		? new ToolRefusal(
+				"path_outside_root",
+				`"${path}" was not sent: it is outside the folder. Copy it into the folder, or drop the file on a chat without --plain.`,
+			)
+		: new ToolRefusal("file_not_found", `"${path}" cannot be read.`);
 }
 
 /** Whether a model accepts images, if that is known. */
@@ -79,16 +94,19 @@ export function mentionOf(path: string): string {
 
 /**
  * Returns what a pasted text becomes: the path of an existing image, as terminals insert one that is dropped on them,
- * becomes its mention. Other text stays as it is.
+ * becomes its mention, and is added to `chosen`. Other text stays as it is.
  */
-export function pastedText(text: string, dir: string): string {
+export function pastedText(text: string, dir: string, chosen: Set<string>): string {
 	const path = droppedPath(text.trim());
-	if (path === undefined || !isImagePath(path)) return text;
+	if (path === undefined || !isImagePath(path) || path.includes('"')) return text;
+	const whole = resolve(dir, path);
 	try {
-		return statSync(resolve(dir, path)).isFile() && !path.includes('"') ? mentionOf(path) : text;
+		if (!statSync(whole).isFile()) return text;
 	} catch {
 		return text;
 	}
+	chosen.add(whole);
+	return mentionOf(path);
 }
 
 /** Undefined for a text that is not a single path. */

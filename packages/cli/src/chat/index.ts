@@ -139,12 +139,15 @@ async function onScreen(
 			return isBusy;
 		},
 		leave: () => left.resolve(),
-		pasted: (text) => pastedText(text, conversation.setup.dir),
+		pasted: (text) => pastedText(text, conversation.setup.dir, conversation.chosenImages),
 		async pasteImage() {
 			const found = await clipboardImage();
-			if ("path" in found) return mentionOf(found.path);
-			transcript.note(found.problem, "warning");
-			return undefined;
+			if ("problem" in found) {
+				transcript.note(found.problem, "warning");
+				return undefined;
+			}
+			conversation.chosenImages.add(found.path);
+			return mentionOf(found.path);
 		},
 		choices: (trigger) => choicesOf(trigger, parts),
 	});

@@ -32,14 +32,15 @@ function mentionsIn(text: string): readonly string[] {
 }
 
 /**
- * Reads the files that a message mentions, inside the folder only, and images anywhere. With `images only`, mentions of other
- * files are ordinary text.
+ * Reads the files that a message mentions, inside the folder only, except for images whose absolute paths are in `chosen`.
+ * With `images only`, mentions of other files are ordinary text.
  */
 export async function withFiles(
 	text: string,
 	dir: string,
 	what: "all files" | "images only" = "all files",
 	model: "images" | "no images" = "images",
+	chosen: ReadonlySet<string> = new Set(),
 ): Promise<WithFiles> {
 	const read = createAssistantTools({ root: dir }).find(({ name }) => name === "read_file");
 	const files: string[] = [];
@@ -56,7 +57,7 @@ export async function withFiles(
 						"tool_input_invalid",
 						`"${path}" was not sent: the model does not accept images.`,
 					);
-				images.push({ path, image: await readImage(path, dir) });
+				images.push({ path, image: await readImage(path, dir, chosen) });
 				continue;
 			}
 			const content = (await read?.run({ path })) ?? "";

@@ -14,6 +14,7 @@ export { ToolRefusal } from "./assistant-tool.ts";
 export { walkFiles } from "./file-walk.ts";
 export { endsWithReturns, isChangingTool, type PlannedChange, planChange } from "./planned-change.ts";
 export { revertChange } from "./revert-change.ts";
+export { openPath } from "./root.ts";
 export { runCommand } from "./run-command.ts";
 export { beginningOf, commandReport, isAllowed, shellTool } from "./shell.ts";
 export { type DiffHunk, diffTexts } from "./text-diff.ts";

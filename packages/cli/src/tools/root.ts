@@ -3,7 +3,7 @@
  * links first and then rejects paths outside. Opened files are checked again: see open-inside.ts.
  */
 import type { Stats } from "node:fs";
-import { realpath } from "node:fs/promises";
+import { type FileHandle, realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { ToolRefusal } from "./assistant-tool.ts";
 import { type JudgedPath, openInside } from "./open-inside.ts";
@@ -43,6 +43,17 @@ export async function resolvePath(root: string, path: string): Promise<InsidePat
 		size: found.size,
 		modified: found.mtimeMs,
 	};
+}
+
+/**
+ * Opens a file inside the root directory for reading; the caller closes it.
+ * @throws ToolRefusal if the path leads out of the root, or is missing.
+ */
+export async function openPath(root: string, path: string): Promise<FileHandle> {
+	const found = await resolvePath(root, path);
+	return openInside(found).catch((error: NodeJS.ErrnoException) => {
+		throw unreadable(path, error);
+	});
 }
 
 async function statsOf(path: JudgedPath): Promise<Stats> {
