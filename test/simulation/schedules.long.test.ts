@@ -1,7 +1,8 @@
 // The schedules of the longer run, of each world.
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { firstWrong } from "./runner-world.fixture.ts";
 import { firstSeed, inLongerRun, runSchedules, schedulesTimeout } from "./schedules.fixture.ts";
+import { closeScripts, runScriptsWorld } from "./scripts-world.fixture.ts";
 import { runWorkflowsWorld } from "./workflows-world.fixture.ts";
 
 test.each([
@@ -34,6 +35,19 @@ test(
 		const from = firstSeed("workflows", count);
 		for (let seed = from; seed < from + count; seed++)
 			expect([seed, await runWorkflowsWorld(seed)]).toEqual([seed, undefined]);
+	},
+	schedulesTimeout,
+);
+
+afterAll(closeScripts);
+
+test(
+	"scripts of code mode have their results in further schedules",
+	async () => {
+		const count = inLongerRun(100);
+		const from = firstSeed("scripts", count);
+		for (let seed = from; seed < from + count; seed++)
+			expect([seed, await runScriptsWorld(seed)]).toEqual([seed, undefined]);
 	},
 	schedulesTimeout,
 );

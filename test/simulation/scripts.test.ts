@@ -16,6 +16,14 @@ test(
 	schedulesTimeout,
 );
 
+test.each([4, 635_914_159])(
+	"seed %i holds, in which a worker takes over a script with two stored answers",
+	async (seed) => {
+		expect(await runScriptsWorld(seed)).toBeUndefined();
+	},
+	schedulesTimeout,
+);
+
 describe("the checks detect that", () => {
 	test.each(Object.entries(scriptFaults) as [ScriptFault, string][])(
 		"%s: %s",

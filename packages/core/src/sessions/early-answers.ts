@@ -1,7 +1,7 @@
 // Answers to calls of a running run while other calls of the same round still run. The process that drives the run passes
 // them to the round at once. Any other process puts them into the inbox. The run reads the inbox when its round ends, or
 // the process that resumes the run after a crash does (keeps I3, I4).
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, isHoldfastError } from "@holdfast/upp";
 import { CommitFailed, commit, type OutsideAnswers, type Run, withinCall } from "../engine/index.ts";
 import {
 	answerFacts,
@@ -51,6 +51,9 @@ export class EarlyAnswers implements OutsideAnswers {
 		try {
 			await this.give(run, readAnswers(input), () => input.at, drain);
 		} catch (error) {
+			// A sub-agent that has just continued does not show its calls yet. The answer stays in the inbox until this round
+			// ends: by then, the sub-agent waits again, or has ended.
+			if (isHoldfastError(error) && error.code === "session_busy") return;
 			if (error instanceof CommitFailed || !(error instanceof HoldfastError) || error.retryable) throw error;
 			await run.commitAsIs([], { drain });
 		}
