@@ -138,6 +138,14 @@ describe("a handwritten tool that calls an agent", () => {
 });
 
 describe("createSubAgentTool", () => {
+	test("rejects missing options, and options without an agent", () => {
+		const withoutAgent = { name: "explore", description: "Explores.", parameters };
+		for (const options of [undefined, withoutAgent, { ...withoutAgent, agent: {} }])
+			expect(() => createSubAgentTool(options as never)).toThrow(
+				expect.objectContaining({ code: "invalid_option" }),
+			);
+	});
+
 	test("requires a name, a description and parameters, returns the text, and needs no listener [UAP-093]", async () => {
 		const child = agent({ model: scriptedModel(["found", "found"]) });
 		for (const option of ["name", "description", "parameters"]) {

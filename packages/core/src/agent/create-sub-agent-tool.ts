@@ -89,7 +89,7 @@ export interface SubAgentTool<Params = Record<string, unknown>> extends ToolOpti
  * Creates a tool that runs an agent and returns its answer. The parent's stream includes its events, the parent's state
  * keeps its trace, and cancelling the parent cancels it.
  *
- * @throws HoldfastError `invalid_option` if name, description or parameters are missing.
+ * @throws HoldfastError `invalid_option` if the agent, name, description or parameters are missing.
  * @example
  * ```ts
  * import { agent, createSubAgentTool } from "holdfast";
@@ -108,7 +108,7 @@ export interface SubAgentTool<Params = Record<string, unknown>> extends ToolOpti
 export function createSubAgentTool<Params = Record<string, unknown>>(
 	options: CreateSubAgentToolOptions<Params>,
 ): SubAgentTool<Params> {
-	checkOptionNames(options, createSubAgentToolNames, { of: "createSubAgentTool()" });
+	checkOptionNames(options, createSubAgentToolNames, { of: "createSubAgentTool()", required: true });
 	const {
 		agent,
 		name,
@@ -130,6 +130,8 @@ export function createSubAgentTool<Params = Record<string, unknown>>(
 			"createSubAgentTool needs `parameters`: a schema is never derived from an agent.",
 		);
 	}
+	if (typeof agent?.id !== "string")
+		throw new HoldfastTypeError("invalid_option", "createSubAgentTool needs an agent as the option `agent`.");
 	if (policy !== "own" && policy !== "caller")
 		throw new HoldfastTypeError(
 			"invalid_option",

@@ -61,6 +61,12 @@ test("an invalid id is rejected", () => {
 	for (const id of ["", 7 as never]) expect(() => createSession(id, {})).toThrow(TypeError);
 });
 
+test("a missing context is rejected", () => {
+	expect(() => createSession("s", undefined as never)).toThrow(
+		expect.objectContaining({ code: "invalid_argument" }),
+	);
+});
+
 test("an invalid buffer limit is rejected", () => {
 	for (const bufferLimit of [0, 1.5, -1, "9" as never])
 		expect(() => createSession("s", {}, { bufferLimit })).toThrow("bufferLimit");

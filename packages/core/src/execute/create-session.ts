@@ -1,5 +1,5 @@
 // `createSession` and `execute` in this process, over the same sessions that servers use.
-import { checkOptionNames, HoldfastError, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { type AgentOptions, checkDependencies, modelIdOf } from "../agent/index.ts";
 import { afterEntry, continuesByItself, endsExecution } from "../facts/index.ts";
 import { followPages } from "../following/index.ts";
@@ -7,7 +7,7 @@ import { type Host, memoryHost } from "../host/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";
 import { localStore, processKey } from "../sessions/index.ts";
 import { normaliseTools, type Plain, type ToolSet } from "../tools/index.ts";
-import { invalidInput, noHost, noSession } from "./execute-errors.ts";
+import { invalidBufferLimit, invalidInput, noContext, noHost, noSession } from "./execute-errors.ts";
 import type { ExecuteEvent, PendingSessionCall, SessionStatus, SessionWait } from "./execute-event.ts";
 import type { ExecuteSession } from "./execute-session.ts";
 import { ExecuteSessions, type ExecuteSessionsOptions } from "./execute-sessions.ts";
@@ -305,8 +305,8 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
  * tools are used, which are bound again by name, and its tools of `createSubAgentTool`. Returns immediately; `ready`
  * settles when the session is restored.
  *
- * @throws HoldfastError `invalid_argument` if the id is empty; `invalid_option`, naming the option, if one is unknown or
- * invalid; HoldfastError if the tools are invalid.
+ * @throws HoldfastError `invalid_argument` if the id is empty or the context is missing; `invalid_option`, naming the
+ * option, if one is unknown or invalid; HoldfastError if the tools are invalid.
  * @example
  * import { createSession, execute } from "holdfast";
  * import { scriptedModel } from "@holdfast/testing";
@@ -331,6 +331,7 @@ export function createSession<
 ): AgentSession<Plain<OutputOf<Schema>>, ExecuteEvent<Tools>> {
 	if (typeof id !== "string" || id === "")
 		throw new HoldfastTypeError("invalid_argument", "createSession(id) takes a non-empty string.");
+	if (context === undefined) throw noContext();
 	checkOptionNames(context, contextNames, {
 		of: "The context of createSession()",
 		instead: { instructions: "Write `systemPrompt`.", system: "Write `systemPrompt`." },
@@ -368,10 +369,6 @@ function copied(messages: readonly SessionMessage[]): readonly SessionMessage[] 
 	} catch {
 		throw invalidInput("context.messages", "must be plain data");
 	}
-}
-
-function invalidBufferLimit(): HoldfastError {
-	return new HoldfastError("invalid_option", "The option `bufferLimit` must be a whole number above 0.");
 }
 
 /**

@@ -9,6 +9,18 @@ export function noSession(): HoldfastTypeError {
 	);
 }
 
+/** A session needs a context. */
+export function noContext(): HoldfastTypeError {
+	return new HoldfastTypeError(
+		"invalid_argument",
+		"createSession(id, context) takes a context, such as `{ systemPrompt, tools }`, or `{}`.",
+	);
+}
+
+export function invalidBufferLimit(): HoldfastError {
+	return new HoldfastError("invalid_option", "The option `bufferLimit` must be a whole number above 0.");
+}
+
 /** The host of a session is not a host. */
 export function noHost(): HoldfastTypeError {
 	return new HoldfastTypeError(

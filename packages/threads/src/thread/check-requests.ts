@@ -28,7 +28,7 @@ const queueMessageNames = optionNames<{ readonly id?: string }>({ id: "text" });
 
 /** @throws HoldfastError `invalid_option`, `invalid_input`. */
 export function checkNewThread(options: CreateThreadOptions): void {
-	checkOptionNames(options, createThreadNames, { of: "createThread()" });
+	checkOptionNames(options, createThreadNames, { of: "createThread()", required: true });
 	const { userId, message } = options;
 	checkUserId(userId, "createThread()");
 	if (message !== undefined && typeof message !== "string" && typeof message?.content !== "string")

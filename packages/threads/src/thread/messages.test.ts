@@ -12,6 +12,12 @@ const call = (name: string, args: unknown = {}): Reply => ({ calls: [{ name, arg
 const look = defineTool({ description: "x", execute: async () => ({ status: "success", result: "seen" }) });
 const echo = () => scripted(({ messages }) => `re: ${String(messages.at(-1)?.content)}`);
 
+test("a thread without options is rejected", async () => {
+	const { threads } = start(oneAgent(scripted([])));
+	await expect(threads.createThread(undefined as never)).rejects.toMatchObject({ code: "invalid_option" });
+	await threads.close();
+});
+
 test("a state has the user of its thread, its start, and that it is active [SA-072]", async () => {
 	const { threads } = start(oneAgent(echo()));
 	const before = Date.now() * 1_000;

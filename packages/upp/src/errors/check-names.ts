@@ -38,12 +38,14 @@ export interface NameHints {
 	readonly of: string;
 	/** Common wrong names, each with a sentence on what to write instead. */
 	readonly instead?: Readonly<Record<string, string>> | undefined;
+	/** Refuses missing options too. */
+	readonly required?: true | undefined;
 }
 
 /**
  * Refuses unknown members of an options object, and members of a wrong kind.
  *
- * @param options The given object; `undefined` is allowed. Names with the value `undefined` count, too.
+ * @param options The given object; `undefined` is allowed unless `required`. Names with the value `undefined` count, too.
  * @param known All allowed names.
  * @throws HoldfastError `invalid_option` with a message that says what to write, and for an unknown name
  * `data: { option, meant }`; also if `options` is not an object.
@@ -51,9 +53,9 @@ export interface NameHints {
 export function checkOptionNames(
 	options: object | undefined,
 	known: KnownOptions | ReadonlySet<string>,
-	{ of, instead }: NameHints,
+	{ of, instead, required }: NameHints,
 ): void {
-	if (options === undefined) return;
+	if (options === undefined && required === undefined) return;
 	if (typeof options !== "object" || options === null || Array.isArray(options))
 		throw new HoldfastTypeError("invalid_option", `${of} takes an object of options.`);
 	for (const name of Object.keys(options)) {

@@ -175,3 +175,16 @@ test("the caller can leave before the answer and during it", async () => {
 		await expect(asked).rejects.toThrow("left");
 	}
 });
+
+const complete = { origins: [], silenceMs: 50, maxBytes: 1_000 };
+test.each([
+	["no options", undefined, "takes an object of options"],
+	["no origins", { ...complete, origins: undefined }, "needs the option `origins`"],
+	["no time limit", { ...complete, silenceMs: undefined }, "needs the option `silenceMs`"],
+	["no size limit", { ...complete, maxBytes: undefined }, "needs the option `maxBytes`"],
+	["an origin that is not a URL", { ...complete, origins: ["good.example"] }, "`origins`"],
+])("refuses %s", (_, options, message) => {
+	expect(() => boundFetch(options as never)).toThrow(
+		expect.objectContaining({ code: "invalid_option", message: expect.stringContaining(message) }),
+	);
+});

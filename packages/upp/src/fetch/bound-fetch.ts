@@ -1,6 +1,6 @@
 // Requests to an untrusted server: credentials are sent only to the origins they are for, a silent server is abandoned,
 // and an endless response is cut off (keeps I7).
-import { checkOptionNames, HoldfastError, optionNames } from "../errors/index.ts";
+import { checkOptionNames, HoldfastError, HoldfastTypeError, optionNames } from "../errors/index.ts";
 import { startTimer } from "../time/index.ts";
 
 const boundFetchNames = optionNames<BoundFetchOptions>({
@@ -46,13 +46,18 @@ const naming = ["authorization", "cookie", "proxy-authorization"];
  * Creates a `fetch` with these restrictions. It follows redirects itself, so that a server cannot pass credentials on.
  *
  * Its requests reject, or their bodies fail, with `server_silent`, `answer_too_large`, `too_many_redirects`.
+ *
+ * @throws HoldfastError `invalid_option`.
  */
 export function boundFetch(
 	options: BoundFetchOptions,
 ): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
-	checkOptionNames(options, boundFetchNames, { of: "boundFetch()" });
+	checkOptionNames(options, boundFetchNames, { of: "boundFetch()", required: true });
+	for (const name of ["origins", "silenceMs", "maxBytes"] as const)
+		if (options[name] === undefined)
+			throw new HoldfastTypeError("invalid_option", `boundFetch() needs the option \`${name}\`.`);
 	const { headers = {}, silenceMs } = options;
-	const origins = new Set(options.origins.map((address) => new URL(address).origin));
+	const origins = new Set(options.origins.map(originOf));
 	return async (input, init = {}) => {
 		const fetch = options.fetch ?? globalThis.fetch;
 		const request = new Request(input, init);
@@ -224,4 +229,10 @@ function answerTooLarge(maxBytes: number): HoldfastError {
 		"answer_too_large",
 		`The server's answer is larger than ${maxBytes} bytes, and was cut off.`,
 	);
+}
+
+function originOf(address: string | URL): string {
+	if (!URL.canParse(address))
+		throw new HoldfastTypeError("invalid_option", "The option `origins` of boundFetch() must list URLs.");
+	return new URL(address).origin;
 }
