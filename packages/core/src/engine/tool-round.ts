@@ -24,7 +24,7 @@ import { type LeftOver, leftOver, RoundEnd, type RoundOptions } from "./round-en
 import type { Run } from "./run.ts";
 import type { CommitOptions } from "./run-options.ts";
 import { startCall } from "./start-call.ts";
-import { ChildWaits, CommitFailed } from "./stopped.ts";
+import { ChildWaits, CommitFailed, Parks } from "./stopped.ts";
 
 const nothingLeft: LeftOver = { calls: [] };
 
@@ -334,6 +334,10 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 			each.child = outcome.error;
 			this.#hidesPending = true;
 			void this.#continue([]);
+			return;
+		}
+		if (outcome.error instanceof Parks) {
+			this.failed(outcome.error);
 			return;
 		}
 		const hook = this.#run.agent.toolStrategy[outcome.isError ? "onError" : "onAfterCall"];

@@ -1,6 +1,12 @@
 // Recovers one session without a known owner: resumes its open run or starts its first turn, unless another process owns
 // it.
-import { childPrefix, type Journal, type ListOptions, readChildStoreKey } from "../host/index.ts";
+import {
+	childPrefix,
+	type Journal,
+	type ListOptions,
+	readChildStoreKey,
+	type SessionHead,
+} from "../host/index.ts";
 import { AgentRun } from "./agent-run.ts";
 import { kill } from "./remove-session.ts";
 import { readState, resume } from "./session-requests.ts";
@@ -78,7 +84,7 @@ export async function takeOver(root: SessionTable, storeKey: string): Promise<Ag
 
 /**
  * Finds unfinished work of a dead process that no other search finds: undelivered reminders of background tasks, and
- * sub-agents that wait for an answer although the run that delegated to them has ended.
+ * sub-agents that wait for an answer, or are parked, although the run that delegated to them has ended.
  */
 export class LeftOverSearch {
 	readonly #table: SessionTable;
@@ -93,7 +99,7 @@ export class LeftOverSearch {
 	/**
 	 * Delivers those reminders and ends those sub-agents. The first search covers all background tasks. Later ones cover
 	 * only what changed since, except for a few that cover everything again, because clocks may be wrong. A sub-agent may
-	 * be left behind long after its session changed, so `after-death` checks all that wait.
+	 * be left behind long after its session changed, so `after-death` checks all that wait or are parked.
 	 */
 	async search(when: "after-death" | "in-time"): Promise<void> {
 		const { agent, background, journal } = this.#table;
@@ -106,13 +112,20 @@ export class LeftOverSearch {
 		for (const each of journals) {
 			if (background === "durable") await this.#finish(each, { changedSince });
 			if (!isWhole && when === "in-time") continue;
-			if (background !== "durable" || !isWhole) await this.#finish(each, { state: "waiting" });
+			// The whole search for reminders has covered all sessions.
+			if (background === "durable" && isWhole) continue;
+			await this.#finish(each, { state: "waiting" });
+			await this.#finish(each, { state: "open" }, isParked);
 		}
 		this.#searchedAt = began;
 	}
 
-	async #finish(journal: Journal, only: Pick<ListOptions, "changedSince" | "state">): Promise<void> {
-		for await (const storeKey of storeKeysWith(journal, childPrefix(), only)) {
+	async #finish(
+		journal: Journal,
+		only: Pick<ListOptions, "changedSince" | "state">,
+		which?: (head: SessionHead) => boolean,
+	): Promise<void> {
+		for await (const storeKey of storeKeysWith(journal, childPrefix(), only, which)) {
 			const parent = readChildStoreKey(storeKey)?.parentStoreKey ?? storeKey;
 			if (this.#table.tableOf(storeKey) === undefined) await this.#endRemoved(journal, storeKey);
 			else await this.#table.tableOf(parent)?.agent.children?.retell(storeKey);
@@ -125,4 +138,8 @@ export class LeftOverSearch {
 		const run = await takeOver(this.#table, storeKey);
 		run?.detach();
 	}
+}
+
+function isParked({ parked }: SessionHead): boolean {
+	return parked === true;
 }

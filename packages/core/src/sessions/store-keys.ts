@@ -1,6 +1,6 @@
 // Finds store keys of sessions that share a prefix or a state.
 import { never } from "../facts/index.ts";
-import { type Clock, childPrefix, type Journal, type ListOptions } from "../host/index.ts";
+import { type Clock, childPrefix, type Journal, type ListOptions, type SessionHead } from "../host/index.ts";
 import { localStore } from "./local-store.ts";
 import type { Supervised } from "./supervised.ts";
 
@@ -12,18 +12,19 @@ const ahead = 60_000;
 
 /**
  * Yields the store keys that begin with `prefix`, in order, page by page. `only` narrows them to sessions in one state,
- * or that changed since a time.
+ * or that changed since a time, and `which` to those for which it returns true.
  */
 export async function* storeKeysWith(
 	journal: Journal,
 	prefix: string,
 	only: Pick<ListOptions, "changedSince" | "state"> = {},
+	which: (head: SessionHead) => boolean = () => true,
 ): AsyncGenerator<string, void, void> {
 	for (let after = ""; ; ) {
 		const heads = await journal.list({ ...only, prefix, after, limit: pageSize });
-		for (const { key } of heads) {
-			yield key;
-			after = key;
+		for (const head of heads) {
+			if (which(head)) yield head.key;
+			after = head.key;
 		}
 		if (heads.length < pageSize) return;
 	}

@@ -1,14 +1,15 @@
 // Work for a sub-agent as a run of its session. It is put into the inbox once, however often it is requested, and
 // followed to its end even if either process crashes (keeps I3, I4, I8). The run's id is the key of the call that
 // requested it.
-import { UserMessage } from "@holdfast/upp";
-import { ChildWaits, type ShownChild, stopReasonOf } from "../engine/index.ts";
+import { HoldfastError, UserMessage } from "@holdfast/upp";
+import { ChildWaits, Parks, type ShownChild, stopReasonOf } from "../engine/index.ts";
 import type { RunEvent } from "../facts/index.ts";
 import { type AgentEvent, leaseLost, storedInput } from "../facts/index.ts";
 import { readChildStoreKey } from "../host/index.ts";
 import {
 	type AgentRun,
 	kill,
+	readState,
 	resume,
 	SessionEvents,
 	type SessionTable,
@@ -72,7 +73,8 @@ export async function submitTask({ journal, askers, agent }: SessionTable, task:
  * Ensures that accepted work runs, here or in the process that owns it, and returns its end.
  *
  * When the signal fires, the work is stopped like its parent: interrupted, suspended or killed. Then rejects with the
- * signal's reason. Otherwise rejects with `ChildWaits` if foreground work waits, or with the error of the store.
+ * signal's reason. Otherwise rejects with `ChildWaits` if foreground work waits, with `Parks` if it is parked, or with the
+ * error of the store.
  */
 export async function followTask(
 	table: SessionTable,
@@ -102,7 +104,8 @@ export async function followTask(
 				if (signal.aborted) stop();
 				// Earlier work in its session must end first.
 				const isMine = run.runId === task.runId;
-				await (isMine ? followRun(run, watching, showing) : followRun(run, {}));
+				const left = await (isMine ? followRun(run, watching, showing) : followRun(run, {}));
+				if (left !== undefined) throw (await parksWith(table, task)) ?? left;
 				if (isMine) eventCount += run.eventCount;
 				taken = undefined;
 			}
@@ -123,7 +126,7 @@ export async function followTask(
 		}
 	} catch (error) {
 		// The store failed: the parent continues without the work, and no other process would handle it.
-		const isLeft = signal.aborted || error instanceof ChildWaits;
+		const isLeft = signal.aborted || error instanceof ChildWaits || error instanceof Parks;
 		if (!isLeft && task.origin !== undefined) endTask(table, task);
 		throw error;
 	} finally {
@@ -226,12 +229,26 @@ class Showing {
 	}
 }
 
-/** Follows a run until it has ended or is left to another process. */
+/**
+ * Returns the error that parks the parent of parked foreground work; undefined if the work is not parked. When the parent
+ * is released, it resumes the work.
+ */
+async function parksWith(table: SessionTable, task: FollowedTask): Promise<Parks | undefined> {
+	if (task.origin === undefined) return undefined;
+	const { parked } = (await readState(table.queue(task.storeKey))).run ?? {};
+	if (parked?.error === undefined) return undefined;
+	const { reason, error } = parked;
+	const name = JSON.stringify(readChildStoreKey(task.storeKey)?.subagent);
+	const message = `The child workflow ${name} is parked, and its parent with it: ${error.message}`;
+	return new Parks(reason, new HoldfastError(error.code, message));
+}
+
+/** Follows a run until it has ended or is left to another process. Returns the error with which it was left open. */
 async function followRun(
 	run: AgentRun,
 	{ onEvent, onRunEvent }: WatchTask,
 	showing?: Showing,
-): Promise<void> {
+): Promise<unknown> {
 	if (onRunEvent !== undefined) run.lookOn({ notify: onRunEvent });
 	if (showing?.isWatched === true) {
 		run.lookOn(showing);
@@ -244,7 +261,7 @@ async function followRun(
 		run.lookOn(events);
 	}
 	const { outcome, error } = await run.result();
-	if (outcome === "suspended" && error !== undefined && error.code !== "lease_lost") throw error;
+	return outcome === "suspended" && error?.code !== "lease_lost" ? error : undefined;
 }
 
 /** Stops the work in the way that its parent was stopped. `taken` is the followed run of its session. */
