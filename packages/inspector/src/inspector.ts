@@ -22,10 +22,8 @@ const inspectorNames = optionNames<InspectorOptions>({
 	mayInspect: "function",
 	inspection: "object",
 	prompts: "object",
-	playground: true,
+	playground: ["off", "models", "models-and-tools"],
 });
-
-const playgrounds: ReadonlySet<string> = new Set<Playground>(["off", "models", "models-and-tools"]);
 
 /** Options of `inspector`. */
 export interface InspectorOptions {
@@ -80,11 +78,6 @@ export interface Inspector {
 export function inspector(options: InspectorOptions = {}): Inspector {
 	checkOptionNames(options, inspectorNames, { of: "inspector()" });
 	const { secrets = [], mayInspect = () => true, inspection, prompts, playground = "models" } = options;
-	if (!playgrounds.has(playground))
-		throw new HoldfastTypeError(
-			"invalid_option",
-			`The option \`playground\` of inspector() must be ${[...playgrounds].join(", ")}, not ${String(playground)}.`,
-		);
 	if (options.playground !== undefined && options.playground !== "off" && inspection?.kind === "threads")
 		throw new HoldfastTypeError(
 			"invalid_option",

@@ -69,8 +69,6 @@ export function parseSkill(text: string, options: ParseSkillOptions = {}): Skill
 			"parseSkill() reads the text of a SKILL.md: pass a string.",
 		);
 	const { folder, maxBodyCharacters: limit = maxBodyCharacters, format = "strict" } = options;
-	if (format !== "strict" && format !== "lenient")
-		throw new HoldfastTypeError("invalid_option", 'The option `format` must be "strict" or "lenient".');
 	if (!(limit > 0))
 		throw new HoldfastTypeError("invalid_option", "The option `maxBodyCharacters` must be a number above 0.");
 	const { fields, body } = splitSkill(text, folder ?? "without a name");

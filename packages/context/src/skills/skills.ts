@@ -33,7 +33,7 @@ export interface SkillsOptions extends LoadSkillsOptions {
 
 const skillsNames = optionNames<SkillsOptions>({
 	...loadSkillsMembers,
-	allowedTools: true,
+	allowedTools: ["enforce", "ignore"],
 	reload: ["never", "each-run"],
 	toolNames: "object",
 	alwaysAllowed: "texts",
@@ -60,10 +60,6 @@ const active = "active";
 export function skills(options: SkillsOptions): Plugin {
 	checkOptionNames(options, skillsNames, { of: "skills()" });
 	const { allowedTools = "enforce", reload = "never", toolNames, alwaysAllowed, ...loading } = options;
-	if (allowedTools !== "enforce" && allowedTools !== "ignore")
-		throw new HoldfastTypeError("invalid_option", 'The option `allowedTools` must be "enforce" or "ignore".');
-	if (reload !== "never" && reload !== "each-run")
-		throw new HoldfastTypeError("invalid_option", 'The option `reload` must be "never" or "each-run".');
 	if (allowedTools === "ignore" && (toolNames ?? alwaysAllowed) !== undefined)
 		throw new HoldfastTypeError(
 			"invalid_option",

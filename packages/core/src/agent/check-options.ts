@@ -35,18 +35,14 @@ interface CheckedOptions {
 	readonly middleware?: unknown;
 	readonly toolChoice?: unknown;
 	readonly cache?: unknown;
-	readonly prepareStep?: unknown;
 	readonly checkpoints?: unknown;
 	readonly prices?: unknown;
 	readonly remoteToolTimeoutMs?: unknown;
 	readonly maxRestarts?: unknown;
-	readonly onAgentChange?: unknown;
 	readonly keepDeltasMs?: unknown;
 	readonly maxSteps?: unknown;
 	readonly maxStreamed?: unknown;
-	readonly unread?: unknown;
 	readonly modelWait?: unknown;
-	readonly onWarning?: unknown;
 	readonly system?: unknown;
 	readonly instructions?: unknown;
 }
@@ -96,14 +92,14 @@ function whyNoModel(model: unknown): string {
 /** @throws HoldfastError `invalid_option` naming the option, and the position in it, that has the wrong type. */
 export function checkOptions(options: CheckedOptions): void {
 	const { strategy, middleware, checkpoints, prices } = options;
-	const { maxRestarts = 0, onAgentChange = "continue" } = options;
+	const { maxRestarts = 0 } = options;
 	for (const name of ["system", "instructions"] as const)
 		if (options[name] !== undefined) checkSystem(options[name], name, options.cache);
 	for (const name of ["remoteToolTimeoutMs", "keepDeltasMs"] as const) {
 		const given = options[name];
 		readDuration(name, given as number | undefined, 0, { most: Number.POSITIVE_INFINITY });
 	}
-	const { maxSteps, toolChoice, unread = "continue", modelWait = "never" } = options;
+	const { maxSteps, toolChoice, modelWait = "never" } = options;
 	if (toolChoice !== undefined) checkToolChoice(toolChoice);
 	if (options.cache !== undefined) checkCache(options.cache);
 	const isNoCount = maxSteps !== Number.POSITIVE_INFINITY && !Number.isInteger(maxSteps);
@@ -113,12 +109,7 @@ export function checkOptions(options: CheckedOptions): void {
 			"The option `maxSteps` must be a whole number above 0, or Infinity.",
 		);
 	if (options.maxStreamed !== undefined) checkMaxStreamed(options.maxStreamed);
-	if (unread !== "continue" && unread !== "wait")
-		throw new HoldfastTypeError("invalid_option", 'The option `unread` must be "continue" or "wait".');
 	if (modelWait !== "never") checkModelWait(modelWait);
-	for (const name of ["onWarning", "prepareStep"] as const)
-		if (options[name] !== undefined && typeof options[name] !== "function")
-			throw new HoldfastTypeError("invalid_option", `The option \`${name}\` must be a function.`);
 	if (strategy !== undefined)
 		checkFunctions("strategy", readObject(strategy, "strategy", "of hooks"), hookNames);
 	if (options.toolStrategy !== undefined) {
@@ -134,8 +125,6 @@ export function checkOptions(options: CheckedOptions): void {
 			"invalid_option",
 			"The option `maxRestarts` must be a whole number from 0, or Infinity.",
 		);
-	if (onAgentChange !== "continue" && onAgentChange !== "park")
-		throw new HoldfastTypeError("invalid_option", 'The option `onAgentChange` must be "continue" or "park".');
 }
 
 function checkMaxStreamed(given: unknown): void {

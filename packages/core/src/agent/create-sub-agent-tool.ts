@@ -29,7 +29,7 @@ const createSubAgentToolNames = optionNames<CreateSubAgentToolOptions>({
 	subagentType: "text",
 	buildPrompt: "function",
 	stream: "flag",
-	policy: true,
+	policy: ["own", "caller"],
 	sequential: "flag",
 	dependsOn: "list",
 	loadedBy: "text",
@@ -132,11 +132,6 @@ export function createSubAgentTool<Params = Record<string, unknown>>(
 	}
 	if (typeof agent?.id !== "string")
 		throw new HoldfastTypeError("invalid_option", "createSubAgentTool needs an agent as the option `agent`.");
-	if (policy !== "own" && policy !== "caller")
-		throw new HoldfastTypeError(
-			"invalid_option",
-			`The option \`policy\` of createSubAgentTool must be "own" or "caller", not ${JSON.stringify(policy)}.`,
-		);
 	const run: SubAgentToolRun<Params> = async (params, context = {}) => {
 		const work = { agent, subagentType, prompt: buildPrompt(params), streams: stream, policy };
 		return runSubAgent(work, context);

@@ -180,7 +180,7 @@ const ownOptions = {
 	tools: true,
 	toolChoice: true,
 	cache: true,
-	prepareStep: true,
+	prepareStep: "function",
 	instructions: true,
 	execution: true,
 	strategy: true,
@@ -195,7 +195,7 @@ const ownOptions = {
 	description: "text",
 	subagents: true,
 	maxRestarts: true,
-	onAgentChange: true,
+	onAgentChange: ["continue", "park"],
 	ports: "object",
 	remoteToolTimeoutMs: true,
 	keepDeltasMs: true,
@@ -203,9 +203,9 @@ const ownOptions = {
 	maxStreamed: true,
 	output: true,
 	outputRepairs: true,
-	unread: true,
+	unread: ["continue", "wait"],
 	modelWait: true,
-	onWarning: true,
+	onWarning: "function",
 } as const;
 
 /** The options that the strict constructor accepts. */

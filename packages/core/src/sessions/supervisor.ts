@@ -87,12 +87,7 @@ export class Supervisor {
 }
 
 /** @throws HoldfastError `invalid_option` for invalid options. */
-function checkWorkOptions({ until = "stopped", atOnce = 1, lookEveryMs }: WorkOptions): void {
-	if (until !== "stopped" && until !== "done")
-		throw new HoldfastTypeError(
-			"invalid_option",
-			'The option `until` of work() must be "stopped" or "done".',
-		);
+function checkWorkOptions({ atOnce = 1, lookEveryMs }: WorkOptions): void {
 	if (!(atOnce >= 1))
 		throw new HoldfastTypeError(
 			"invalid_option",

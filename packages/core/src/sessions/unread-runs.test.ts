@@ -219,7 +219,7 @@ test("watched and awaited runs leave no timer behind", async () => {
 });
 
 test.each([{ unread: "sometimes" }, { onWarning: "loud" }])("the options are checked: %o", (options) => {
-	expect(() => make(() => "done", options as never)).toThrow(/The option `(unread|onWarning)` must be/);
+	expect(() => make(() => "done", options as never)).toThrow(/The option `(unread|onWarning)` of .* must be/);
 });
 
 describe("ending before the run is done", () => {

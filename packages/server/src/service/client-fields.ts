@@ -30,11 +30,6 @@ export function clientRules({
 	maxMessages = 1_000,
 	maxTools = 100,
 }: ClientFieldOptions): ClientRules {
-	if (clients !== undefined && clients !== "bring-context")
-		throw new HoldfastTypeError(
-			"invalid_option",
-			'The option `clients` must be "bring-context". Omit it for clients that send their input only.',
-		);
 	if (clients !== undefined && clientsMaySet !== fields)
 		throw new HoldfastTypeError(
 			"conflicting_options",

@@ -159,7 +159,7 @@ export const sessionServiceNames: KnownOptions = optionNames<SessionServiceOptio
 	models: true,
 	maxSteps: true,
 	remoteToolTimeoutMs: true,
-	whileRunning: true,
+	whileRunning: ["queue", "steer", "refuse"],
 	deltaFlushMs: true,
 	recoverEveryMs: true,
 	clientsMaySet: true,

@@ -101,9 +101,7 @@ class Service implements SessionService {
 			);
 		const { maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20, recoverEveryMs, sessionsOf = "user" } = options;
 		if (options.clients !== undefined) this.clients = options.clients;
-		this.#whileRunning = checkedWhileRunning(options.whileRunning);
-		if (sessionsOf !== "user" && sessionsOf !== "tenant")
-			throw new HoldfastTypeError("invalid_option", 'The option `sessionsOf` must be "user" or "tenant".');
+		this.#whileRunning = options.whileRunning ?? "queue";
 		this.#rules = clientRules(options);
 		this.#sessionsOf = sessionsOf;
 		this.#shown = shownError(options.shownError);
@@ -372,14 +370,6 @@ class Service implements SessionService {
 		if ((await session.setup()) === undefined) throw sessionNotFound();
 		return session;
 	}
-}
-
-function checkedWhileRunning(given: WhileRunning = "queue"): WhileRunning {
-	if (["queue", "steer", "refuse"].includes(given)) return given;
-	throw new HoldfastTypeError(
-		"invalid_option",
-		'The option `whileRunning` must be "queue", "steer" or "refuse".',
-	);
 }
 
 /** The parts of a new session. */
