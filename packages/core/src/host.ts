@@ -5,6 +5,7 @@ export { agentOfCheckpoint } from "./checkpoint/checkpoint-store.ts";
 export { type CachedCall, type CachedInput, type CacheReport, cacheReportOf } from "./facts/cache-report.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./facts/codec.ts";
 export type { Committed } from "./facts/committed.ts";
+export { readBounded } from "./facts/entry-pages.ts";
 export type { Entry, ErrorData, Fact, FactKind, Placement, RunKind } from "./facts/fact.ts";
 export { isJobEvent } from "./facts/job-events.ts";
 export {

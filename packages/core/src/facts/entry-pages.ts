@@ -1,5 +1,6 @@
 // Reads the entries of a session page by page, without folding them: forwards from a position, or backwards from the end.
 import type { StoredChunk } from "./chunk.ts";
+import { encodeFact } from "./codec.ts";
 import type { Entry } from "./fact.ts";
 import { eventsExpired } from "./journal-errors.ts";
 
@@ -26,6 +27,9 @@ export interface ChunkSource {
 /** How many entries or chunks are read at a time. */
 const forwards = 500;
 const backwards = 200;
+/** How many entries are read first, and at a time, while their size is unknown. */
+const firstBounded = 4;
+const mostBounded = 64;
 
 /** Yields the entries after a seq, in order. Rejects with `events_expired` if they were folded. */
 export async function* entriesAfter(
@@ -81,6 +85,42 @@ export async function readKept(
 	} catch (error) {
 		if (!isExpired(error)) throw error;
 		return source.read(key, most);
+	}
+}
+
+/**
+ * Reads entries after a seq, at most `limit`, and stops once they have `characters` in their stored form. It reads few at a
+ * time, so that long entries do not fill the memory. Returns at least one entry unless there are none: to continue, read
+ * after the last one until none is returned. Rejects with `events_expired` if the next entries were folded.
+ */
+export async function readBounded(
+	source: EntrySource,
+	key: string,
+	{
+		after,
+		limit,
+		characters,
+	}: { readonly after: number; readonly limit: number; readonly characters: number },
+): Promise<readonly Entry[]> {
+	const found: Entry[] = [];
+	let size = 0;
+	for (let next = after, count = Math.min(limit, firstBounded); ; ) {
+		let page: readonly Entry[];
+		try {
+			page = await source.read(key, { after: next, limit: count });
+		} catch (error) {
+			// The entries were folded during the call: the next one reports it.
+			if (found.length > 0 && isExpired(error)) return found;
+			throw error;
+		}
+		found.push(...page);
+		const last = page.at(-1);
+		if (last === undefined || page.length < count || found.length >= limit) return found;
+		next = last.seq;
+		for (const { fact } of page) size += encodeFact(fact).body.length;
+		if (size >= characters) return found;
+		const fitting = Math.floor(((characters - size) * found.length) / Math.max(1, size));
+		count = Math.max(1, Math.min(mostBounded, 2 * count, fitting, limit - found.length));
 	}
 }
 

@@ -1,7 +1,7 @@
 // The entries of the sub-agent that worked for a call.
 import type { SessionLook, ShownEntry } from "../wire/index.ts";
 import { ask, inspectPath } from "./api.ts";
-import type { MessageSession } from "./session-store.ts";
+import type { EntriesPage, MessageSession } from "./session-store.ts";
 
 /** Maximum number of sub-agents that are searched for a call. */
 const mostChildren = 8;
@@ -33,8 +33,7 @@ export async function childEntries(
 	signal: AbortSignal,
 ): Promise<ChildEntries | undefined> {
 	for (const child of children) {
-		const of = `/entries?child=${encodeURIComponent(child.child)}`;
-		const { entries } = await ask<{ entries: readonly ShownEntry[] }>(inspectPath(sessionId, of), signal);
+		const entries = await allEntries(sessionId, child.child, signal);
 		const runs = new Set<string>();
 		for (const { kind, runId, body } of entries) {
 			const parent = body.parent as { toolCallId?: string } | undefined;
@@ -45,4 +44,18 @@ export async function childEntries(
 		if (child.sessionId !== undefined) return { child, entries };
 	}
 	return undefined;
+}
+
+async function allEntries(
+	sessionId: string,
+	child: string,
+	signal: AbortSignal,
+): Promise<readonly ShownEntry[]> {
+	const all: ShownEntry[] = [];
+	for (;;) {
+		const of = `/entries?after=${all.at(-1)?.seq ?? 0}&child=${encodeURIComponent(child)}`;
+		const { entries, isLast } = await ask<EntriesPage>(inspectPath(sessionId, of), signal);
+		all.push(...entries);
+		if (isLast || entries.length === 0) return all;
+	}
 }

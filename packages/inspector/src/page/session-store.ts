@@ -10,7 +10,7 @@ import { ask, client, inspectPath, isOver, pause, Refused, records } from "./api
 import { Conversation } from "./conversation-model.ts";
 import { Timeline } from "./timeline-model.ts";
 
-interface EntriesPage {
+export interface EntriesPage {
 	readonly entries: readonly ShownEntry[];
 	readonly isLast: boolean;
 	/** The event that precedes the next entry's events. */

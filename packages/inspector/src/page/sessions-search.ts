@@ -31,10 +31,14 @@ interface Answer {
 	readonly found: readonly FoundText[];
 	readonly searched: number;
 	readonly cut: readonly string[];
+	/** Where the request ended within a session: the next one continues there. */
+	readonly next?: { readonly after: number };
 }
 
 let ending = new AbortController();
 let rest: readonly string[] = [];
+/** The entry of the first of `rest` after which its search continues. */
+let after = 0;
 let wanted = "";
 
 /** Searches whenever the words or the filters change. Returns a function that ends it. */
@@ -63,6 +67,7 @@ export function keepSearching(
 				.filter((each) => each.seq > 0 && passes(each, undefined, others, now))
 				.sort((left, right) => right.updatedAt - left.updatedAt)
 				.map(({ sessionId }) => sessionId);
+			after = 0;
 			search.value = { state: "searching", searched: 0, total: rest.length, cut: 0 };
 			return searchOn();
 		});
@@ -83,9 +88,10 @@ export async function searchOn(): Promise<void> {
 	while (rest.length > 0 && left > 0 && search.value?.state === "searching") {
 		const ids = rest.slice(0, Math.min(left, perRequest));
 		try {
-			const { found, searched, cut } = await request(q, ids, signal);
+			const { found, searched, cut, next } = await request(q, ids, signal, after);
 			if (signal.aborted) return;
 			rest = rest.slice(searched);
+			after = next?.after ?? 0;
 			left -= searched;
 			add(found);
 			const { searched: before, cut: cutBefore } = search.value ?? { searched: 0, cut: 0 };
@@ -122,9 +128,10 @@ export async function searchChanged(changed: ReadonlySet<string>): Promise<void>
 	}
 }
 
-function request(q: string, ids: readonly string[], signal: AbortSignal): Promise<Answer> {
+function request(q: string, ids: readonly string[], signal: AbortSignal, from = 0): Promise<Answer> {
 	const words = encodeURIComponent(q.trim().slice(0, 200));
-	return ask<Answer>(`/api/inspect/search?q=${words}&ids=${ids.map(encodeURIComponent).join(",")}`, signal);
+	const sessions = ids.map(encodeURIComponent).join(",");
+	return ask<Answer>(`/api/inspect/search?q=${words}&after=${from}&ids=${sessions}`, signal);
 }
 
 function set(change: Partial<SearchState>): void {

@@ -109,13 +109,16 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		method: "GET",
 		path: "/api/inspect/session/:id/entries",
 		name: "inspectEntries",
-		summary: "The entries of a session's journal, masked; long texts are cut.",
+		summary:
+			"The entries of a session's journal, masked; long texts are cut. A page ends earlier if its entries are long.",
 		parameters: [
 			query("after", "Only entries after this seq."),
 			query("limit", `Entries of a page, ${mostEntries} at most.`),
 			query("child", "The sub-agent's session, by its name.", "string"),
 		],
-		answers: jsonAnswer("`{ entries, isLast }`."),
+		answers: jsonAnswer(
+			"`{ entries, isLast }`. Unless `isLast` is true, continue after the seq of the last entry.",
+		),
 		errors: ["inspector_closed", "session_not_found", "events_expired", "invalid_input"],
 		async handle(exchange) {
 			const inspection = inspectionOf(exchange, parts);
@@ -134,10 +137,16 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 				if (texts.length > 0 && characters > pageCharacters) break;
 				texts.push(text);
 			}
-			const isLast = texts.length === found.length && found.length < limit;
 			const last = found[texts.length - 1]?.seq ?? after;
+			const isLast = texts.length === found.length && found.length < limit && (await isEnd(last));
 			// The event after which the public stream continues: later text is not committed yet.
 			const lastEventId = last === 0 ? "" : `,"lastEventId":${JSON.stringify(atEntry(last))}`;
+			// A page may end early because its entries are long.
+			async function isEnd(seq: number): Promise<boolean> {
+				if (found.length === 0) return true;
+				const [next] = await inspection.entries(caller, sessionId, { after: seq, limit: 1, child });
+				return next === undefined;
+			}
 			return new Response(`{"entries":[${texts.join(",")}],"isLast":${isLast}${lastEventId}}`, {
 				headers: answerJson(null).headers,
 			});

@@ -1,5 +1,5 @@
-// Searches the content of sessions. Each request reads a bounded part of the journals that it names, and returns how
-// far it got (keeps I7). It needs no index, so it works in every store, and nothing is written for it.
+// Searches the content of sessions. Each request reads a bounded part of the journals that it names, and returns where
+// to continue (keeps I7). It needs no index, so it works in every store, and nothing is written for it.
 import type { Route } from "@holdfast/server";
 import { isHoldfastError } from "holdfast";
 import { searchEntry, wordsOf } from "../looks/index.ts";
@@ -12,6 +12,7 @@ import {
 	jsonAnswer,
 	maskOf,
 	mostIds,
+	numberOf,
 	type RouteParts,
 	readEach,
 } from "./route-parts.ts";
@@ -20,7 +21,7 @@ const longestQuery = 200;
 /** Entries per session; the latest ones. */
 const mostEntries = 5_000;
 const pageEntries = 500;
-/** Characters of entries after which a request reads no further session. */
+/** Characters of entries after which a request reads no further session; with twice as many, it ends within one. */
 const mostCharacters = 8_000_000;
 
 /** The route. */
@@ -44,9 +45,15 @@ export function searchRoute(parts: RouteParts): Route {
 				description: `Ids of sessions, with commas between; ${mostIds} at most.`,
 				schema: text,
 			},
+			{
+				in: "query",
+				name: "after",
+				description: "`next.after` of the previous response: the first session is searched from there.",
+				schema: { type: "integer" },
+			},
 		],
 		answers: jsonAnswer(
-			`\`{ found: [{ sessionId, seq, at, kind, excerpt }], searched, cut, unreadable }\`: the first entry of each session with the words; how many of the sessions were searched, in their order; and those of which only a part was: the last ${mostEntries} entries, or less if they are long; and the sessions that cannot be read.`,
+			`\`{ found: [{ sessionId, seq, at, kind, excerpt }], searched, cut, unreadable, next? }\`: the first entry of each session with the words; how many of the sessions were searched, in their order; those of which only the last ${mostEntries} entries were; and the sessions that cannot be read. With \`next: { sessionId, after }\`, the request ended within this session: continue with it and the sessions after it.`,
 		),
 		errors: ["inspector_closed", "invalid_input"],
 		async handle(exchange) {
@@ -59,22 +66,26 @@ export function searchRoute(parts: RouteParts): Route {
 			const wanted = idsOf(exchange).map((sessionId) => ({ sessionId }));
 			const found: FoundText[] = [];
 			const cut: string[] = [];
+			const from = numberOf(exchange, "after") ?? 0;
+			let next: { readonly sessionId: string; readonly after: number } | undefined;
 			let characters = 0;
 			let searched = 0;
 			const unreadable = await readEach(wanted, async ({ sessionId }) => {
-				if (characters >= mostCharacters) return;
+				if (next !== undefined || characters >= mostCharacters) return;
+				const begun = searched === 0 ? from : 0;
 				searched++;
 				const head = await inspection.head(caller, sessionId);
 				if (head === undefined) return;
 				const mask = await maskOf(inspection, caller, sessionId, parts.mask);
 				const isLong = head.seq > mostEntries;
-				if (isLong) cut.push(sessionId);
-				let after = isLong ? head.seq - mostEntries : 0;
+				if (isLong && begun === 0) cut.push(sessionId);
+				let after = begun > 0 ? begun : Math.max(0, head.seq - mostEntries);
 				let hit: FoundText | undefined;
 				while (hit === undefined && after < head.seq) {
 					if (characters >= 2 * mostCharacters) {
-						if (!isLong) cut.push(sessionId);
-						break;
+						searched--;
+						next = { sessionId, after };
+						return;
 					}
 					// The journal may have been folded since.
 					const page = await entriesAfter(after);
@@ -101,7 +112,7 @@ export function searchRoute(parts: RouteParts): Route {
 					}
 				}
 			});
-			return answerJson({ found, searched, cut, unreadable });
+			return answerJson({ found, searched, cut, unreadable, ...(next === undefined ? {} : { next }) });
 		},
 	};
 }

@@ -2,7 +2,7 @@
 // of the owner's sessions.
 import type { Host } from "holdfast";
 import { type ExecuteSession, readInput } from "holdfast/execute";
-import { childPrefix, readChildStoreKey, type SessionHead, watchAll } from "holdfast/host";
+import { childPrefix, readBounded, readChildStoreKey, type SessionHead, watchAll } from "holdfast/host";
 import type { Plugin } from "holdfast/plugins";
 import { invalidInput, sessionNotFound } from "./client-errors.ts";
 import type { InspectedChild, InspectedHead, SessionInspection } from "./inspection.ts";
@@ -30,6 +30,8 @@ export interface InspectedService {
 
 const mostHeads = 1_000;
 const mostEntries = 1_000;
+/** Characters of stored entries after which a page ends. */
+const pageCharacters = 4_000_000;
 const mostChildren = 500;
 const mostForks = 500;
 /** How many changes are combined into one answer. */
@@ -65,7 +67,8 @@ export function inspectSessions(service: InspectedService): SessionInspection {
 		async entries(owner, sessionId, { after = 0, limit = mostEntries, child } = {}) {
 			const { storeKey } = await service.found(owner, sessionId);
 			const key = child === undefined ? storeKey : childOf(storeKey, child);
-			return journal.read(key, { after, limit: Math.min(mostEntries, Math.max(1, limit)) });
+			const most = Math.min(mostEntries, Math.max(1, limit));
+			return readBounded(journal, key, { after, limit: most, characters: pageCharacters });
 		},
 		async children(owner, sessionId) {
 			const { storeKey } = await service.found(owner, sessionId);

@@ -45,7 +45,7 @@ export interface InspectedChild extends Omit<InspectedHead, "sessionId"> {
 export interface InspectedEntriesOptions {
 	/** Only entries after this seq. Default 0. */
 	readonly after?: number;
-	/** Maximum number of entries, 1 to 1,000. Default 1,000. */
+	/** Maximum number of entries, 1 to 1,000. Default 1,000. Long entries end a page earlier. */
 	readonly limit?: number;
 	/** Name of a child session to read. Default: the session itself. */
 	readonly child?: string | undefined;
@@ -90,7 +90,10 @@ export interface SessionInspection {
 	): Promise<readonly InspectedHead[]>;
 	/** Undefined if this owner has no such session. */
 	head(owner: string | SessionOwner, sessionId: string): Promise<InspectedHead | undefined>;
-	/** Rejects with `session_not_found`; with `events_expired` if the next entries were folded. */
+	/**
+	 * Returns a page of entries, bounded by their number and by their size. To continue, read after the last one until none
+	 * is returned. Rejects with `session_not_found`; with `events_expired` if the next entries were folded.
+	 */
 	entries(
 		owner: string | SessionOwner,
 		sessionId: string,

@@ -3,7 +3,7 @@
 import type { InspectedChild, InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import { readStoreKey } from "holdfast/execute";
-import { type Entry, watchAll } from "holdfast/host";
+import { type Entry, readBounded, watchAll } from "holdfast/host";
 import { dataOf, systemOf, type ThreadRecord, type Threads, turnInfo } from "../thread/index.ts";
 import { isVisibleTo, tenantOf } from "./served-threads.ts";
 
@@ -11,6 +11,8 @@ type Owner = string | SessionOwner;
 
 const mostHeads = 1_000;
 const mostEntries = 1_000;
+/** Characters of stored entries after which a page ends. */
+const pageCharacters = 4_000_000;
 const mostChildren = 500;
 /** How many changes are combined into one answer. */
 const mostChanges = 500;
@@ -121,7 +123,8 @@ export function inspectThreads(threads: Threads): SessionInspection {
 			const { id: threadId } = await found(given, child ?? id);
 			const key = threads.storeKeyOf(threadId);
 			if ((await journal.head(key)) === undefined) return [];
-			const entries = await journal.read(key, { after, limit: Math.min(mostEntries, Math.max(1, limit)) });
+			const most = Math.min(mostEntries, Math.max(1, limit));
+			const entries = await readBounded(journal, key, { after, limit: most, characters: pageCharacters });
 			return entries.map(asOfThread);
 		},
 		async children(given, id) {
