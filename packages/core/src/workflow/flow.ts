@@ -9,7 +9,7 @@ import type { InferToolInput, InferToolOutput } from "../tools/index.ts";
 import { approveTool, askTool, modelTool } from "./built-in-tools.ts";
 import { type Duration, millisecondsOf, timeOf } from "./duration.ts";
 import { inputText } from "./event-message.ts";
-import type { FlowCall, StepCall, StepContext, ToolOutcomeOfFlow } from "./flow-call.ts";
+import type { FlowCall, StepContext, ToolOutcomeOfFlow } from "./flow-call.ts";
 import { callOfPerson, checkName, nameOf, randomOf, resultOf, storableOf } from "./flow-checks.ts";
 import type { ChildWorkflow, FlowChild, NamedAgent } from "./flow-children.ts";
 import {
@@ -21,6 +21,7 @@ import {
 	stepCall,
 } from "./flow-options.ts";
 import { modelWork } from "./model-work.ts";
+import { Undos } from "./undos.ts";
 import { outsideCode } from "./unrecorded.ts";
 
 /** About the run that a workflow's code works in. */
@@ -32,12 +33,6 @@ export interface FlowAbout {
 	readonly prices: AgentOptions["prices"];
 	/** Checks an input of the workflow. Rejects with `invalid_input`. */
 	checkInput(input: unknown): Promise<void>;
-}
-
-/** A completed step that can be undone. */
-interface Undo {
-	readonly name: string;
-	readonly call: StepCall;
 }
 
 /**
@@ -56,10 +51,10 @@ export class Flow {
 	readonly caller: Caller | undefined;
 	readonly #branch: Branch<FlowCall>;
 	readonly #about: FlowAbout;
-	readonly #undos: Undo[];
+	readonly #undos: Undos;
 
 	/** @internal */
-	constructor(branch: Branch<FlowCall>, about: FlowAbout, undos: Undo[] = []) {
+	constructor(branch: Branch<FlowCall>, about: FlowAbout, undos = new Undos()) {
 		this.#branch = branch;
 		this.#about = about;
 		this.#undos = undos;
@@ -85,14 +80,10 @@ export class Flow {
 		if (typeof run !== "function")
 			throw new HoldfastTypeError("invalid_argument", "flow.step(name, run) takes a function as `run`.");
 		const call = stepCall(run, options as StepOptions);
-		const value = (await this.#branch.call(name, "step", call)) as Value;
 		const { undo } = options as StepOptions;
-		if (undo !== undefined)
-			this.#undos.push({
-				name,
-				call: { ...call, run: (context) => undo(value, context), reconcile: undefined },
-			});
-		return value;
+		const result = this.#branch.call(name, "step", call) as Promise<Value>;
+		if (undo === undefined) return result;
+		return this.#undos.follow(name, call, result, undo) as Promise<Value>;
 	}
 
 	/**
@@ -370,18 +361,9 @@ export class Flow {
 		return new Flow(this.#branch.branch(name), this.#about, this.#undos);
 	}
 
-	/** Undoes completed steps, the last one first. Returns the names of those that could not be undone. @internal */
-	async undo(): Promise<readonly string[]> {
-		const failed: string[] = [];
-		for (let next = this.#undos.pop(); next !== undefined; next = this.#undos.pop()) {
-			const { name, call } = next;
-			try {
-				await this.#branch.call(`undo ${name}`, "undo", call);
-			} catch {
-				failed.push(name);
-			}
-		}
-		return failed;
+	/** Undoes steps after a failure: see `Undos.undo`. @internal */
+	undo(): Promise<readonly string[]> {
+		return this.#undos.undo(this.#branch);
 	}
 
 	#value(name: string, value: (ports: { now(): number; uuid(): string }) => unknown): Promise<unknown> {
