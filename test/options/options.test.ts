@@ -46,6 +46,7 @@ const leftOut: Readonly<Record<string, string>> = {
 	"client new ClientError(options)": ofErrors,
 	"holdfast new HoldfastError(options)": ofErrors,
 	"upp new HoldfastTypeError(options)": ofErrors,
+	"holdfast/host readBounded(options)": "It is for packages of the project.",
 	"client/ai-sdk someMessageIsAnswered(options)": "The AI SDK calls it with members of its own.",
 	"create-holdfast writeTemplate(options)":
 		"The command reads its arguments first, and refuses unknown ones.",

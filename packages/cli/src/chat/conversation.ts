@@ -45,7 +45,7 @@ export interface ConversationParts {
 export class Conversation {
 	readonly transcript: Transcript;
 	/** Absolute paths of the images that the user dropped on the terminal or pasted from the clipboard. */
-	readonly chosenImages = new Set<string>();
+	readonly chosenImages: Set<string> = new Set();
 	readonly #parts: ConversationParts;
 	#open: OpenAgent;
 	#setup: Setup;

@@ -54,7 +54,7 @@ export class Flow {
 	readonly #undos: Undos;
 
 	/** @internal */
-	constructor(branch: Branch<FlowCall>, about: FlowAbout, undos = new Undos()) {
+	constructor(branch: Branch<FlowCall>, about: FlowAbout, undos: Undos = new Undos()) {
 		this.#branch = branch;
 		this.#about = about;
 		this.#undos = undos;
