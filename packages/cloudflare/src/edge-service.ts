@@ -1,7 +1,7 @@
 // The sessions of objects as a service, which `@holdfast/server` exposes over HTTP in the Worker.
 
 import type { SessionInfo, SessionOwner, SessionPage, SessionService, Submitted } from "@holdfast/server";
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import { isHoldfastError } from "holdfast";
 import { recovery } from "holdfast/execute";
 import { readAnswer } from "./answers.ts";
@@ -47,7 +47,7 @@ export interface EdgeServiceOptions {
  * ```
  */
 export function edgeService(options: EdgeServiceOptions): SessionService {
-	checkOptionNames(options, edgeServiceNames, { of: "edgeService()" });
+	checkOptions(options, edgeServiceNames, { of: "edgeService()" });
 	const { sessions, directory, sessionsOf = "user", clients } = options;
 	const ownerOf = (given: string | SessionOwner): SessionOwner => {
 		const { tenant, user } = typeof given === "string" ? { tenant: given, user: undefined } : given;

@@ -1,6 +1,6 @@
 // The host in a Durable Object: the ports of holdfast/sql over the object's own storage. An object is a single writer:
 // the platform never runs two objects with the same name at once.
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import { makeInstance, type SqlHost, type SqlHostOptions, sqlHost } from "holdfast/sql";
 import { objectConnection } from "./object-connection.ts";
 import type { ObjectStorage } from "./platform.ts";
@@ -21,7 +21,7 @@ export type ObjectHostOptions = Omit<SqlHostOptions, "connection" | "name">;
  * @throws HoldfastError `journal_newer` if a newer release has written the storage, which is left unchanged.
  */
 export function objectHost(storage: ObjectStorage, options: ObjectHostOptions = {}): SqlHost {
-	checkOptionNames(options, objectHostNames, { of: "objectHost()" });
+	checkOptions(options, objectHostNames, { of: "objectHost()" });
 	const { instance = makeInstance(), ...rest } = options;
 	return sqlHost({ ...rest, instance, name: "durable object", connection: objectConnection(storage) });
 }

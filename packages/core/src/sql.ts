@@ -1,6 +1,6 @@
 // Entry point `holdfast/sql`: a host over any synchronous connection to a SQLite database that one instance of a program
 // uses exclusively. It does not use Node APIs.
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import type { OwnExecutionHost } from "./execution-host/in-memory.ts";
 import { journalExecution } from "./execution-host/over-journal/journal-execution.ts";
 import { never } from "./facts/look-at.ts";
@@ -81,7 +81,7 @@ export interface SqlHost
  * @throws HoldfastError `journal_newer` if a newer release has written the database, which is not changed.
  */
 export function sqlHost(options: SqlHostOptions): SqlHost {
-	checkOptionNames(options, sqlHostNames, { of: "sqlHost()" });
+	checkOptions(options, sqlHostNames, { of: "sqlHost()" });
 	const {
 		connection,
 		name = "sql",

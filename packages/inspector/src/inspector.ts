@@ -3,7 +3,7 @@
 
 import { createRedactor } from "@holdfast/redaction";
 import type { Route, SessionInspection } from "@holdfast/server";
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { SessionLooks } from "./looks/index.ts";
 import {
 	actRoutes,
@@ -76,7 +76,7 @@ export interface Inspector {
  * ```
  */
 export function inspector(options: InspectorOptions = {}): Inspector {
-	checkOptionNames(options, inspectorNames, { of: "inspector()" });
+	checkOptions(options, inspectorNames, { of: "inspector()" });
 	const { secrets = [], mayInspect = () => true, inspection, prompts, playground = "models" } = options;
 	if (options.playground !== undefined && options.playground !== "off" && inspection?.kind === "threads")
 		throw new HoldfastTypeError(

@@ -4,7 +4,7 @@ import { lookup } from "node:dns/promises";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { checkOptionNames, cutText, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, cutText, HoldfastError, optionNames } from "@holdfast/upp";
 import { type Destinations, destinations, hostOf } from "./destinations.ts";
 import { acceptedEncodings, failure, type OutboundResponse, responseOf } from "./response.ts";
 
@@ -66,7 +66,7 @@ export type SendRequest = (request: OutboundRequest) => Promise<OutboundResponse
  * ```
  */
 export function outbound(options: OutboundOptions = {}): SendRequest {
-	checkOptionNames(options, outboundNames, { of: "outbound()" });
+	checkOptions(options, outboundNames, { of: "outbound()" });
 	const { allowPrivate = [], resolve = systemResolver, maxRedirects = 5 } = options;
 	const allowed = destinations(allowPrivate);
 	return async (request) => {

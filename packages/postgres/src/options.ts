@@ -1,13 +1,7 @@
 // The options of a host in Postgres, validated on entry.
 
 import type { ConnectionOptions } from "node:tls";
-import {
-	checkOptionNames,
-	durationFault,
-	HoldfastError,
-	longestForeignWait,
-	optionNames,
-} from "@holdfast/upp";
+import { checkOptions, durationFault, HoldfastError, longestForeignWait, optionNames } from "@holdfast/upp";
 import type { FileLimits } from "holdfast/host";
 
 /** The required part of a `Pool` of `pg`. */
@@ -141,7 +135,7 @@ const instead = {
 /** @throws HoldfastError `invalid_option`; the message names the option. */
 export function resolveOptions(options: PostgresHostOptions): Resolved {
 	// A misspelt option would be ignored silently.
-	checkOptionNames(options, known, { of: "postgresHost()", instead });
+	checkOptions(options, known, { of: "postgresHost()", instead });
 	const {
 		connectionString,
 		pool,

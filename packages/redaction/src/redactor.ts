@@ -1,6 +1,6 @@
 // Masks secrets and personal data, in plain data and in streamed text. Registered secrets are always masked, and masked
 // first; recognised data follows.
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import { typeOfField } from "./fields.ts";
 import { isMask, type MaskType, maskOf } from "./mask.ts";
 import { isCard } from "./numbers.ts";
@@ -57,7 +57,7 @@ export interface RedactorOptions {
  * ```
  */
 export function createRedactor(options: RedactorOptions = {}): Redactor {
-	checkOptionNames(options, redactorNames, { of: "createRedactor()" });
+	checkOptions(options, redactorNames, { of: "createRedactor()" });
 	const { secrets = [] } = options;
 	const values = [...new Set(secrets)].filter((value) => value !== "");
 	const set = values.length === 0 ? undefined : new SecretSet(values);
@@ -74,12 +74,12 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
 	const registered = masking(masked, { fields: false, cards: false });
 	return {
 		redact(value, how) {
-			checkOptionNames(how, redactNames, { of: "redact()" });
+			checkOptions(how, redactNames, { of: "redact()" });
 			return maskData(value, how?.keep === "pii" ? credentials : all);
 		},
 		maskSecrets: (value) => (set === undefined ? value : maskData(value, registered)),
 		stream(how) {
-			checkOptionNames(how, streamNames, { of: "stream()" });
+			checkOptions(how, streamNames, { of: "stream()" });
 			const inner = set === undefined ? undefined : new SecretStream(set);
 			if (how?.only === "secrets") return inner ?? { push: (piece) => piece, flush: () => "" };
 			const outer = new Scanner("all");

@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import {
-	checkOptionNames,
+	checkOptions,
 	type DurationRange,
 	durationFault,
 	HoldfastError,
@@ -97,8 +97,8 @@ const reserved = new Set(
 /** @throws HoldfastError `invalid_code_options` */
 export function readRunOptions(source: unknown, options: CodeExecutionOptions, limits: Limits): RunOptions {
 	if (typeof source !== "string") throw invalid("The source is not a string");
-	checkOptionNames(options, codeExecutionNames, { of: "runCode()" });
-	checkOptionNames(options.execute, executeNames, { of: "`execute` of runCode()" });
+	checkOptions(options, codeExecutionNames, { of: "runCode()" });
+	checkOptions(options.execute, executeNames, { of: "`execute` of runCode()" });
 	const { execute = {}, imports = {}, modules = {}, globals = {}, language = "typescript", report } = options;
 	if (language !== "typescript" && language !== "javascript")
 		throw invalid(`language is "${String(language)}": give "typescript" or "javascript"`);
@@ -133,7 +133,7 @@ export function readRunOptions(source: unknown, options: CodeExecutionOptions, l
 
 function readReproducible(given: ReproducibleRun | undefined): ReproducibleRun | undefined {
 	if (given === undefined) return undefined;
-	checkOptionNames(given, reproducibleNames, { of: "`reproducible` of runCode()" });
+	checkOptions(given, reproducibleNames, { of: "`reproducible` of runCode()" });
 	const { seed, now } = given;
 	if (!Number.isInteger(seed) || seed < 0 || seed >= 2 ** 32)
 		throw invalid(`reproducible.seed is ${String(seed)}: give an integer from 0 to 4294967295`);

@@ -1,5 +1,5 @@
 // The sandbox, its limits and its threads.
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames } from "@holdfast/upp";
 import { Execution } from "./execution.ts";
 import { readLimits, readRunOptions } from "./options.ts";
 import { Pool } from "./pool.ts";
@@ -30,7 +30,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 
 /** Like `createSandbox`, with executions of this package as runs. */
 export function ownSandbox(options: SandboxOptions): OwnSandbox {
-	checkOptionNames(options, sandboxNames, { of: "createSandbox()" });
+	checkOptions(options, sandboxNames, { of: "createSandbox()" });
 	const limits = readLimits(options);
 	const pool = new Pool(limits);
 	let runs = 0;

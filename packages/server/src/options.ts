@@ -1,5 +1,5 @@
 // The options of a handler, parsed once on entry.
-import { checkOptionNames, HoldfastTypeError, type OptionKind, readDuration } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, type OptionKind, readDuration } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { StoreStats } from "holdfast/host";
 import type { FailedAttempts, RateLimit } from "./access/index.ts";
@@ -177,7 +177,7 @@ export function refuseUnknown(options: object, known: Readonly<Record<string, Op
 			"invalid_option",
 			"A server takes an object of options, such as `listen({ agent, port })`.",
 		);
-	checkOptionNames(options, new Map(Object.entries(known)), { of: "A server", instead: insteadInServers });
+	checkOptions(options, new Map(Object.entries(known)), { of: "A server", instead: insteadInServers });
 }
 
 /**

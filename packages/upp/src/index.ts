@@ -9,7 +9,7 @@ export {
 	replacing,
 } from "./ai-sdk/index.ts";
 export {
-	checkOptionNames,
+	checkOptions,
 	ErrorCode,
 	failureText,
 	HoldfastError,

@@ -9,7 +9,7 @@ import {
 } from "@a2a-js/sdk/client";
 import {
 	boundFetch,
-	checkOptionNames,
+	checkOptions,
 	cutText,
 	HoldfastError,
 	HoldfastTypeError,
@@ -114,7 +114,7 @@ const remoteAgentNames = optionNames<RemoteAgentOptions>({
  * console.log(clerk.id);
  */
 export async function remoteAgent(options: RemoteAgentOptions): Promise<RemoteAgent> {
-	checkOptionNames(options, remoteAgentNames, { of: "remoteAgent()" });
+	checkOptions(options, remoteAgentNames, { of: "remoteAgent()" });
 	readDuration("pollEveryMs", options.pollEveryMs, 0, { least: 0 });
 	readDuration("deadlineMs", options.deadlineMs, 0, { most: Number.POSITIVE_INFINITY });
 	readDuration("silenceMs", options.silenceMs, 0, { most: Number.POSITIVE_INFINITY });

@@ -4,7 +4,7 @@ import { A2A_VERSION_HEADER, AGENT_CARD_PATH, AgentCard, formatSSEEvent, SSE_HEA
 import { toJsonRpcError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from "@a2a-js/sdk/server";
 import type { ServedCaller } from "@holdfast/server";
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import { AgentHandler, withCallState } from "./agent-handler.ts";
 import { eventStream } from "./event-stream.ts";
 import { type A2AServerOptions, cardOf } from "./options.ts";
@@ -56,7 +56,7 @@ const a2aServerNames = optionNames<A2AServerOptions>({
  * console.log((await card.json()).name); // Researcher
  */
 export function a2aServer(options: A2AServerOptions): A2AAgentServer {
-	checkOptionNames(options, a2aServerNames, { of: "a2aServer()" });
+	checkOptions(options, a2aServerNames, { of: "a2aServer()" });
 	const { service, caller: everybody = { tenant: "local" }, authenticate } = options;
 	const { maxRequestBytes = 4 * 1024 * 1024 } = options;
 	const card = cardOf(options);

@@ -1,6 +1,6 @@
 // Stores long tool results as files of their session and shows the model their beginning and end. What the model sees is
 // recorded in the journal, so a replay, a fork and another process show the same text.
-import { checkOptionNames, HoldfastTypeError, isToolResultMessage, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, isToolResultMessage, optionNames } from "@holdfast/upp";
 import { definePlugin, type Plugin } from "holdfast/plugins";
 import { readResult } from "./read-result.ts";
 import { shownResult, textOfResult, withText } from "./shown-result.ts";
@@ -35,7 +35,7 @@ const largeResultsNames = optionNames<LargeResultsOptions>({ limit: "number", he
  * const clerk = new Agent({ model: openai("gpt-5.2"), plugins: [largeResults({ limit: 10_000 })] });
  */
 export function largeResults(options: LargeResultsOptions = {}): Plugin {
-	checkOptionNames(options, largeResultsNames, { of: "largeResults()" });
+	checkOptions(options, largeResultsNames, { of: "largeResults()" });
 	const { limit = 20_000 } = options;
 	const { head = Math.floor(limit / 5), tail = Math.floor(limit / 10) } = options;
 	for (const [name, value, least] of [

@@ -1,5 +1,5 @@
 // Loads skills from all their sources, in order, and refuses two of one name.
-import { checkOptionNames, HoldfastTypeError, isHoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, isHoldfastError, optionNames } from "@holdfast/upp";
 import { checkPath, folderOfPackage, type ReadSkillOptions, skillsInFolder } from "./folder-skill.ts";
 import { parseSkill } from "./parse-skill.ts";
 import { hashOf, type InlineSkill, type Skill, type SkillPackage, type SkillSource } from "./skill.ts";
@@ -49,7 +49,7 @@ const loadSkillsNames = optionNames<LoadSkillsOptions>(loadSkillsMembers);
  * console.log(skill?.name); // tidy-up
  */
 export async function loadSkills(options: LoadSkillsOptions): Promise<readonly Skill[]> {
-	checkOptionNames(options, loadSkillsNames, { of: "loadSkills()" });
+	checkOptions(options, loadSkillsNames, { of: "loadSkills()" });
 	return readSkills(options);
 }
 

@@ -1,5 +1,5 @@
 // Reads a `SKILL.md` of the open Agent Skills format and checks every field, so that a skill that is used is a valid one.
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { splitSkill } from "./front-matter.ts";
 import { skillInvalid, skillNameInvalid, skillTooLarge } from "./skill-error.ts";
 
@@ -62,7 +62,7 @@ const known: ReadonlySet<string> = new Set([
  * const { name } = parseSkill("---\nname: tidy-up\ndescription: Tidies a folder.\n---\nMove files by kind.\n");
  */
 export function parseSkill(text: string, options: ParseSkillOptions = {}): SkillText {
-	checkOptionNames(options, parseSkillNames, { of: "parseSkill()" });
+	checkOptions(options, parseSkillNames, { of: "parseSkill()" });
 	if (typeof text !== "string")
 		throw new HoldfastTypeError(
 			"invalid_argument",

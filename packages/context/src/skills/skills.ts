@@ -1,6 +1,6 @@
 // The plugin `skills`: names and descriptions are a section of the instructions, and bodies and files come by recorded
 // calls. What a session has loaded is stored with it, by hash.
-import { checkOptionNames, HoldfastTypeError, isToolResultMessage, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, isToolResultMessage, optionNames } from "@holdfast/upp";
 import { tool } from "holdfast";
 import { definePlugin, type Plugin, type PluginHost, type SkillInfo } from "holdfast/plugins";
 import { isAllowed, type ToolNames } from "./allowed-tools.ts";
@@ -58,7 +58,7 @@ const active = "active";
  * const clerk = new Agent({ model: openai("gpt-5.2"), plugins: [skills({ sources: [{ text }] })] });
  */
 export function skills(options: SkillsOptions): Plugin {
-	checkOptionNames(options, skillsNames, { of: "skills()" });
+	checkOptions(options, skillsNames, { of: "skills()" });
 	const { allowedTools = "enforce", reload = "never", toolNames, alwaysAllowed, ...loading } = options;
 	if (allowedTools === "ignore" && (toolNames ?? alwaysAllowed) !== undefined)
 		throw new HoldfastTypeError(

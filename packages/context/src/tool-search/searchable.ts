@@ -1,6 +1,6 @@
 // Tools that the model finds with a search instead of seeing all of them. Only the search and the tools in `always` are
 // sent. Tools that a search finds are loaded, and the engine records this.
-import { checkOptionNames, HoldfastTypeError, isThenable, nearest, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, isThenable, nearest, optionNames } from "@holdfast/upp";
 import type { AnyTool, ToolContext } from "holdfast";
 import type { LoadableTools, ToolSet } from "holdfast/types";
 import { ToolIndex } from "./tool-index.ts";
@@ -95,10 +95,10 @@ export function searchable<const Tools extends ToolSet>(
 	tools: Tools,
 	options: SearchableOptions<NameOf<Tools>> = {},
 ): SearchableTools<Tools> {
-	checkOptionNames(options, searchableNames, { of: "searchable()" });
+	checkOptions(options, searchableNames, { of: "searchable()" });
 	const { always = [], name = "search_tools", limit = 5, provider } = options;
 	const named = namedTools(tools);
-	checkOptions({ always, name, limit }, named);
+	checkSearchOptions({ always, name, limit }, named);
 	if (provider !== undefined) checkProvider(provider, options);
 	const kept = new Set<string>(always);
 	let count = 0;
@@ -206,7 +206,7 @@ function checkProvider(provider: ProviderSearchTool, { limit }: SearchableOption
 		throw invalid("`limit` has no effect with `provider`, which decides how many tools it finds. Remove it.");
 }
 
-function checkOptions(
+function checkSearchOptions(
 	{ always, name, limit }: Required<Omit<SearchableOptions, "provider">>,
 	named: readonly (readonly [string, AnyTool])[],
 ): void {

@@ -2,7 +2,7 @@
 // moment.
 
 import type { Message } from "@holdfast/upp";
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import type { AgentStreamEvent } from "../engine/index.ts";
 import {
 	type AskedSystem,
@@ -92,7 +92,7 @@ export function startCall(
 	options: CallOptions,
 	observer?: CallObserver,
 ): StartedCall {
-	checkOptions(options);
+	checkCallOptions(options);
 	const { opaque } = setup;
 	const policed = policedBelow(setup, (options as SubAgentCallOptions)[callersPolicy]);
 	if (options.output !== undefined && opaque !== undefined) throw hasNoOutput(opaque.strategy.name);
@@ -244,10 +244,10 @@ const insteadOfCallOptions = {
 	schema: "Write `output`.",
 };
 
-function checkOptions(options: unknown): void {
+function checkCallOptions(options: unknown): void {
 	if (typeof options !== "object" || options === null)
 		throw new HoldfastTypeError("invalid_option", "The options of a call must be an object: { signal }.");
-	checkOptionNames(options, callOptionNames, { of: "A call of an agent", instead: insteadOfCallOptions });
+	checkOptions(options, callOptionNames, { of: "A call of an agent", instead: insteadOfCallOptions });
 	const { signal } = options as { signal?: Partial<AbortSignal> | null };
 	if (signal !== undefined && signal !== null && typeof signal.addEventListener !== "function")
 		throw new HoldfastTypeError(

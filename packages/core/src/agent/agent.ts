@@ -30,11 +30,11 @@ import { AgentSessions, sessionAgent } from "./agent-sessions.ts";
 import { streamCall } from "./agent-stream.ts";
 import type { AgentTypes, RunOf, SessionOf, ToolList } from "./agent-types.ts";
 import {
+	checkAgentOptions,
 	checkDependencies,
 	checkLoaders,
 	checkModel,
 	checkNames,
-	checkOptions,
 	checkWithoutModel,
 } from "./check-options.ts";
 import { checkpointsOf } from "./checkpoints.ts";
@@ -84,7 +84,7 @@ export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends O
 		checkNames(options);
 		if (!(options instanceof OpenOptions) || options.model !== undefined) checkModel(options);
 		const { ...given } = withoutInstance(options);
-		checkOptions(given);
+		checkAgentOptions(given);
 		this.#id = (given.ports?.ids ?? { uuid }).uuid();
 		this.#engine = resolveAgent(this.#id, given);
 		const { checkpoints, sessionId } = given;

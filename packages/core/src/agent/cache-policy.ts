@@ -2,7 +2,7 @@
 import {
 	type CacheBreakpoint,
 	type CacheLifetime,
-	checkOptionNames,
+	checkOptions,
 	HoldfastError,
 	HoldfastTypeError,
 	type LLMCapabilities,
@@ -48,7 +48,7 @@ export function checkCache(given: unknown): void {
 	if (given === "auto" || given === "off") return;
 	if (typeof given !== "object" || given === null || Array.isArray(given))
 		throw invalid('The option `cache` must be "auto", "off" or {breakpoints, lifetime, key}.');
-	checkOptionNames(given, policyNames, { of: "The option `cache`" });
+	checkOptions(given, policyNames, { of: "The option `cache`" });
 	const { breakpoints, lifetime, key } = given as { readonly [Name in keyof CachePolicy]: unknown };
 	const isList = Array.isArray(breakpoints) && breakpoints.length > 0;
 	if (breakpoints !== undefined && !(isList && breakpoints.every((part) => parts.includes(part))))

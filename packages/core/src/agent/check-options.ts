@@ -1,6 +1,6 @@
 // Checks, at creation, the options of an agent that would otherwise fail late or silently if they had the wrong type.
 import {
-	checkOptionNames,
+	checkOptions,
 	HoldfastTypeError,
 	isHoldfastError,
 	nearest,
@@ -49,7 +49,7 @@ interface CheckedOptions {
 
 /** @throws HoldfastError `invalid_option` for an unknown option, with a suggestion. */
 export function checkNames(options: AgentOptions): void {
-	checkOptionNames(options, knownOptions, { of: "An agent", instead: foreignOptions });
+	checkOptions(options, knownOptions, { of: "An agent", instead: foreignOptions });
 }
 
 /** @throws HoldfastError `invalid_option` if `model` is not a model, or another option conflicts with it. */
@@ -90,7 +90,7 @@ function whyNoModel(model: unknown): string {
 }
 
 /** @throws HoldfastError `invalid_option` naming the option, and the position in it, that has the wrong type. */
-export function checkOptions(options: CheckedOptions): void {
+export function checkAgentOptions(options: CheckedOptions): void {
 	const { strategy, middleware, checkpoints, prices } = options;
 	const { maxRestarts = 0 } = options;
 	for (const name of ["system", "instructions"] as const)

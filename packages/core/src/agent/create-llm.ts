@@ -1,7 +1,7 @@
 // createLlm: one step of a managed model as a function, for code that drives the steps itself. The model is asked once,
 // and its tool calls run.
 import {
-	checkOptionNames,
+	checkOptions,
 	HoldfastError,
 	HoldfastTypeError,
 	type Message,
@@ -58,7 +58,7 @@ export function createLlm(
 ): (
 	context: Omit<RuntimeLlmContext, "signal"> & Partial<Pick<RuntimeLlmContext, "signal">>,
 ) => Promise<RuntimeLlmOutput> {
-	checkOptionNames(options, createLlmNames, { of: "createLlm()" });
+	checkOptions(options, createLlmNames, { of: "createLlm()" });
 	const { model, instructions, tools, toolChoice } = options;
 	if (Object.values(tools ?? {}).some(({ loadedBy }) => loadedBy !== undefined))
 		throw new HoldfastTypeError(

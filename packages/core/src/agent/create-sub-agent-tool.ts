@@ -1,7 +1,7 @@
 // A sub-agent as a tool with an explicit schema, which emits its activity live to its parent (keeps I8).
 
 import {
-	checkOptionNames,
+	checkOptions,
 	HoldfastTypeError,
 	type JSONSchema,
 	messageOf,
@@ -108,7 +108,7 @@ export interface SubAgentTool<Params = Record<string, unknown>> extends ToolOpti
 export function createSubAgentTool<Params = Record<string, unknown>>(
 	options: CreateSubAgentToolOptions<Params>,
 ): SubAgentTool<Params> {
-	checkOptionNames(options, createSubAgentToolNames, { of: "createSubAgentTool()", required: true });
+	checkOptions(options, createSubAgentToolNames, { of: "createSubAgentTool()", required: true });
 	const {
 		agent,
 		name,

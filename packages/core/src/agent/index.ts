@@ -1,7 +1,7 @@
 // The entry point of agent.
 export { Agent, agent } from "./agent.ts";
 export { AgentSessions } from "./agent-sessions.ts";
-export { checkDependencies, checkModel, checkNames, checkOptions } from "./check-options.ts";
+export { checkAgentOptions, checkDependencies, checkModel, checkNames } from "./check-options.ts";
 export { type AgentOptions, modelIdOf, resolveAgent, toolsAsGiven } from "./options.ts";
 export type { AgentFor, TurnOptions } from "./session-agent.ts";
 export type { SystemFunction, SystemOption } from "./system-option.ts";

@@ -1,6 +1,6 @@
 // Checks what `prepareStep` returned, before anything is sent, and converts it to the engine's form.
 import {
-	checkOptionNames,
+	checkOptions,
 	HoldfastError,
 	messageOf,
 	nearest,
@@ -153,7 +153,7 @@ function checked(given: unknown): StepChanges {
 	if (typeof given !== "object" || given === null || Array.isArray(given))
 		throw invalid("it must return an object with changes, or nothing");
 	try {
-		checkOptionNames(given, changeNames, { of: "A step", instead: insteadOfChanges });
+		checkOptions(given, changeNames, { of: "A step", instead: insteadOfChanges });
 		const { toolChoice } = given as StepChanges;
 		if (toolChoice !== undefined) checkToolChoice(toolChoice);
 	} catch (cause) {

@@ -1,6 +1,6 @@
 // fileCheckpoints() in the main package. The store itself is in the package `@holdfast/stores`, which is loaded on first
 // use.
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames } from "@holdfast/upp";
 import type { AgentStateJSON } from "../state/index.ts";
 import {
 	agentOfCheckpoint,
@@ -48,7 +48,7 @@ const storesPackage = "@holdfast/stores/checkpoint";
  * await store.save("my-session", state.toJSON());
  */
 export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckpoints {
-	checkOptionNames(options, fileCheckpointsNames, { of: "fileCheckpoints()" });
+	checkOptions(options, fileCheckpointsNames, { of: "fileCheckpoints()" });
 	let loading: Promise<FileCheckpoints> | undefined;
 	const store = (): Promise<FileCheckpoints> => {
 		loading ??= load(storesPackage).then(

@@ -1,5 +1,5 @@
 // `createSession` and `execute` in this process, over the same sessions that servers use.
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { type AgentOptions, checkDependencies, modelIdOf } from "../agent/index.ts";
 import { afterEntry, continuesByItself, endsExecution } from "../facts/index.ts";
 import { followPages } from "../following/index.ts";
@@ -332,13 +332,13 @@ export function createSession<
 	if (typeof id !== "string" || id === "")
 		throw new HoldfastTypeError("invalid_argument", "createSession(id) takes a non-empty string.");
 	if (context === undefined) throw noContext();
-	checkOptionNames(context, contextNames, {
+	checkOptions(context, contextNames, {
 		of: "The context of createSession()",
 		instead: { instructions: "Write `systemPrompt`.", system: "Write `systemPrompt`." },
 	});
 	// The session's agent validates the other options.
 	const misplaced = Object.entries(options).filter(([name]) => Object.hasOwn(insteadOfSessionOptions, name));
-	checkOptionNames(Object.fromEntries(misplaced), new Set(), {
+	checkOptions(Object.fromEntries(misplaced), new Set(), {
 		of: "createSession()",
 		instead: insteadOfSessionOptions,
 	});
@@ -357,7 +357,7 @@ export function execute<Output, Event>(
 	input: string | UserInputMessage | readonly ToolAnswerMessage[],
 	options: ExecuteOptions = {},
 ): ExecuteStream<Output, Event> {
-	checkOptionNames(options, executeNames, { of: "execute()" });
+	checkOptions(options, executeNames, { of: "execute()" });
 	if (typeof (session as Partial<AgentSession> | undefined)?.execute !== "function") throw noSession();
 	return session.execute(input, options) as ExecuteStream<Output, Event>;
 }

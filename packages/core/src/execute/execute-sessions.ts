@@ -1,13 +1,13 @@
 // The `createSession` sessions of one host: a table of keyed sessions, each of whose turns is driven by the agent that
 // the session has at that time (keeps I1: there is no loop here). A session is held in memory only while it is used.
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import {
 	type AgentFor,
 	type AgentOptions,
 	AgentSessions,
+	checkAgentOptions,
 	checkModel,
 	checkNames,
-	checkOptions,
 	type TurnOptions,
 	toolsAsGiven,
 } from "../agent/index.ts";
@@ -73,7 +73,7 @@ export class ExecuteSessions {
 	 * `duplicate_tool`.
 	 */
 	constructor(options: ExecuteSessionsOptions) {
-		checkOptionNames(options, executeSessionsNames, { of: "new ExecuteSessions()" });
+		checkOptions(options, executeSessionsNames, { of: "new ExecuteSessions()" });
 		checkParts(options);
 		const { host, keys = keysOf(undefined) } = options;
 		const agent = { ...options.agent, tools: toolsAsGiven(options.agent.tools) };
@@ -171,5 +171,5 @@ function checkParts({ host, agent, models, agentFor }: ExecuteSessionsOptions): 
 		);
 	const mayCome = models !== undefined || agentFor !== undefined;
 	if (agent.model !== undefined || !mayCome) checkModel(agent);
-	checkOptions(agent);
+	checkAgentOptions(agent);
 }

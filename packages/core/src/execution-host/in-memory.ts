@@ -1,5 +1,5 @@
 // The in-memory execution host: complete, but it ends with the process.
-import { checkOptionNames, optionNames, uuid } from "@holdfast/upp";
+import { checkOptions, optionNames, uuid } from "@holdfast/upp";
 import type { ExecutionCapabilities } from "../host/index.ts";
 import { memoryRecords } from "../host/index.ts";
 import type { ExecutionHost } from "./execution-host.ts";
@@ -41,7 +41,7 @@ export interface OwnExecutionHost extends ExecutionHost {
  * console.log(clerk.id, host.capabilities.backgroundSubagents);
  */
 export function createInMemoryExecutionHost(options: InMemoryExecutionHostOptions = {}): OwnExecutionHost {
-	checkOptionNames(options, inMemoryExecutionHostNames, { of: "createInMemoryExecutionHost()" });
+	checkOptions(options, inMemoryExecutionHostNames, { of: "createInMemoryExecutionHost()" });
 	const { clock = { now: () => Date.now() }, ids = { uuid }, capabilities } = options;
 	const records = memoryRecords();
 	const ports = { now: () => clock.now(), newId: () => ids.uuid() };

@@ -1,6 +1,6 @@
 // The events of all sessions of a store, emitted when they are committed: each session's events in order, with the ids of
 // its own stream. Holds a reader for a bounded number of active sessions, and only a position for the others (keeps I7).
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { type EventPlace, eventId, isAfter, isExpired, isUnreadable, JournalReader } from "../facts/index.ts";
 import {
 	type Change,
@@ -93,7 +93,7 @@ export function followAll(
 	host: Pick<Host, "journal"> & { readonly changes: ChangeLog },
 	options: FollowAllOptions = {},
 ): AsyncIterableIterator<StoreEvent> {
-	checkOptionNames(options, followAllNames, { of: "followAll()" });
+	checkOptions(options, followAllNames, { of: "followAll()" });
 	if (typeof host?.changes?.watch !== "function")
 		throw new HoldfastTypeError(
 			"invalid_argument",

@@ -1,6 +1,6 @@
 // The events of one session, each with an id: past events first, then live ones. They derive only from committed entries,
 // so they are the same for everyone, at any time, in any process (keeps I3).
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { endsExecution, eventId, isAfter, type RunEvent } from "../facts/index.ts";
 import { type Host, readStoreKey } from "../host/index.ts";
 import { type FollowedJournal, followPages, placeAfter } from "./follow-pages.ts";
@@ -77,7 +77,7 @@ export function followStoreKey(
 	sessionKey: string,
 	options: FollowOptions = {},
 ): AsyncIterableIterator<FollowedEvent> {
-	checkOptionNames(options, followNames, { of: "follow()" });
+	checkOptions(options, followNames, { of: "follow()" });
 	return leavable(options.signal, (signal) => events(journal, storeKey, sessionKey, { ...options, signal }));
 }
 

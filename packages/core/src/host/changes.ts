@@ -1,7 +1,7 @@
 // The port of changes: all changes to all sessions of a store, by any process, in one order. Positions only
 // increase; a follower stores the last one, and continues after it. Implementations: memory-changes.ts and
 // sqlite/sqlite-changes.ts; `hostContract` of @holdfast/testing keeps them equal.
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames } from "@holdfast/upp";
 import type { MaybePromise } from "./journal.ts";
 
 const watchAllNames = optionNames<WatchAllOptions>({
@@ -85,7 +85,7 @@ export async function* watchAll(
 	changes: ChangeLog,
 	options: WatchAllOptions = {},
 ): AsyncGenerator<Change, void, void> {
-	checkOptionNames(options, watchAllNames, { of: "watchAll()" });
+	checkOptions(options, watchAllNames, { of: "watchAll()" });
 	const { after = 0, until = "never", signal } = options;
 	let wake = (): void => {};
 	let isNew = false;

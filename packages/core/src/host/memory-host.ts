@@ -1,5 +1,5 @@
 // The in-memory host: every port, until the process ends.
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import type { FileLimits } from "./files.ts";
 import type { Host } from "./host-port.ts";
 import { memoryChanges } from "./memory-changes.ts";
@@ -27,7 +27,7 @@ export interface MemoryHostOptions extends MemoryJournalOptions {
  * Creates a host whose sessions live as long as this object: for tests, and for agents that need not survive the process.
  */
 export function memoryHost(options: MemoryHostOptions = {}): Required<Omit<Host, "queue" | "stats">> {
-	checkOptionNames(options, memoryHostNames, { of: "memoryHost()" });
+	checkOptions(options, memoryHostNames, { of: "memoryHost()" });
 	const store = newStore(options.clock);
 	const journal = workerOf(store, options.workerId ?? "memory");
 	// Most agents need only the journal: other ports are created on first access.

@@ -1,7 +1,7 @@
 // The in-memory journal: the counterpart of the durable ones, with the same leases, epochs and inboxes (keeps I2, I4).
 // Everything is synchronous and throws where a durable journal rejects. Entries are stored unchanged, without copies per
 // append (keeps I5).
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import type { Entry, StoredChunk } from "../facts/index.ts";
 import {
 	eventsExpired,
@@ -52,7 +52,7 @@ export interface MemoryJournal extends Journal {
 
 /** Creates a synchronous journal that lives as long as this object. */
 export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal {
-	checkOptionNames(options, memoryJournalNames, { of: "memoryJournal()" });
+	checkOptions(options, memoryJournalNames, { of: "memoryJournal()" });
 	return workerOf(newStore(options.clock), options.workerId ?? "memory");
 }
 

@@ -1,7 +1,7 @@
 // Retention within a session: settled history becomes one entry, and its old bodies are deleted (keeps I2, I4). Later
 // entries keep their positions, so the meaning of a seq never changes.
 
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames } from "@holdfast/upp";
 import {
 	type Entry,
 	foldedFact,
@@ -57,7 +57,7 @@ export async function foldHistory(
 	key: string,
 	options: FoldHistoryOptions,
 ): Promise<FoldedHistory | undefined> {
-	checkOptionNames(options, foldHistoryNames, { of: "foldHistory()" });
+	checkOptions(options, foldHistoryNames, { of: "foldHistory()" });
 	const before = Number((options as FoldHistoryOptions | undefined)?.before);
 	// No entry is younger than an invalid time, so everything would be folded.
 	if (Number.isNaN(before))

@@ -8,7 +8,7 @@
 //
 // recover() finishes, once, what dead processes left. supervise() continues to do so until the owner is closed.
 import {
-	checkOptionNames,
+	checkOptions,
 	HoldfastError,
 	HoldfastTypeError,
 	messageOf,
@@ -114,7 +114,7 @@ export class Lifecycle {
 	 * resumed.
 	 */
 	recover(options: RecoverOptions = {}): Recovery {
-		checkOptionNames(options, recoverNames, { of: "recover()" });
+		checkOptions(options, recoverNames, { of: "recover()" });
 		return recovery(() => this.#recover(options));
 	}
 
@@ -135,7 +135,7 @@ export class Lifecycle {
 
 	/** Runs due work until the signal fires or the owner is closed. Yields each run when it resumes. */
 	async *work(given: WorkOptions = {}): AsyncGenerator<AgentRun, void, void> {
-		checkOptionNames(given, workNames, { of: "work()" });
+		checkOptions(given, workNames, { of: "work()" });
 		const { signal, ...options } = given;
 		const ending = this.#enter();
 		const supervisor = this.#living.supervisor();
@@ -149,7 +149,7 @@ export class Lifecycle {
 	 * work, whether or not it succeeded. Later calls wait for the same search.
 	 */
 	async supervise(options: SuperviseOptions = {}): Promise<void> {
-		checkOptionNames(options, superviseNames, { of: "supervise()" });
+		checkOptions(options, superviseNames, { of: "supervise()" });
 		const signal = this.#enter();
 		readDuration("lookEveryMs", options.lookEveryMs, 500);
 		this.#supervising ??= { options, looked: this.#supervise(options, signal) };
@@ -188,7 +188,7 @@ export class Lifecycle {
 	 * @throws HoldfastError `invalid_option`; `agent_not_ready` within a plugin's setup.
 	 */
 	async close(options: DrainOptions = {}): Promise<void> {
-		checkOptionNames(options, drainNames, { of: "close()" });
+		checkOptions(options, drainNames, { of: "close()" });
 		const { drainMs } = options;
 		this.#living.check?.();
 		const patience = readDuration("drainMs", drainMs, 0, { least: 0, most: Number.POSITIVE_INFINITY });

@@ -1,6 +1,6 @@
 // The handle of a durable conversation. Handles are cheap: all handles of one key share one actor.
 
-import { checkOptionNames, HoldfastTypeError, optionNames, UserMessage } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, optionNames, UserMessage } from "@holdfast/upp";
 import { type Caller, readCaller } from "../caller/index.ts";
 import type { AgentEvent, MessageEdit, PendingToolCall, RunEvent, ToolAnswer } from "../facts/index.ts";
 import { acceptInput, type SendInput, saidBy } from "../facts/index.ts";
@@ -85,7 +85,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		input: SendInput,
 		options: Pick<StartOptions, "runId" | "messageId" | "caller" | "dedupeKey"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
-		checkOptionNames(options, sendNames, { of: "send()", instead: insteadInSessions });
+		checkOptions(options, sendNames, { of: "send()", instead: insteadInSessions });
 		const { messageId, caller, dedupeKey } = options;
 		const accepted = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
 		return typed(
@@ -101,7 +101,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * history, `duplicate_input`.
 	 */
 	async start(input: SendInput, options: StartOptions = {}): Promise<AgentRun<Event, Output, Watched>> {
-		checkOptionNames(options, startNames, { of: "start()", instead: insteadInSessions });
+		checkOptions(options, startNames, { of: "start()", instead: insteadInSessions });
 		const { insteadOf, messageId = insteadOf, caller, dedupeKey } = options;
 		const said = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
 		return typed(requests.start(this.#queue(), said, { ...options, messageId: messageId ?? givenId(input) }));
@@ -131,7 +131,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		input: SendInput,
 		options: Pick<StartOptions, "messageId" | "caller" | "dedupeKey"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
-		checkOptionNames(options, steerNames, { of: "steer()", instead: insteadInSessions });
+		checkOptions(options, steerNames, { of: "steer()", instead: insteadInSessions });
 		const { messageId, caller, dedupeKey } = options;
 		const said = saidBy(acceptInput(input, messageId), readBy(caller), dedupeKey);
 		return typed(requests.steer(this.#queue(), said, { messageId: messageId ?? givenId(input) }));
@@ -187,7 +187,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 		answers: readonly ToolAnswer[],
 		options: Pick<StartOptions, "watcher"> = {},
 	): Promise<AgentRun<Event, Output, Watched>> {
-		checkOptionNames(options, answerNames, { of: "answer()", instead: insteadInSessions });
+		checkOptions(options, answerNames, { of: "answer()", instead: insteadInSessions });
 		return typed(outside.answer(this.#queue(), answers, options.watcher));
 	}
 
@@ -244,7 +244,7 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	 * ended yet, `run_not_found`, or `invalid_argument` for a key that is not a non-empty string.
 	 */
 	async fork(key: string, options: ForkOptions = {}): Promise<Session<Event, Output, Watched>> {
-		checkOptionNames(options, forkNames, { of: "fork()" });
+		checkOptions(options, forkNames, { of: "fork()" });
 		if (typeof key !== "string" || key === "")
 			throw new HoldfastTypeError("invalid_argument", "fork(key) takes a non-empty string.");
 		const table = this.#table;

@@ -1,12 +1,6 @@
 // The journal in a SQLite file (keeps I2, I3, I4). Several processes may share the file, each with its own worker.
 import { resolve as resolvePath } from "node:path";
-import {
-	checkOptionNames,
-	HoldfastError,
-	longestForeignWait,
-	optionNames,
-	readDuration,
-} from "@holdfast/upp";
+import { checkOptions, HoldfastError, longestForeignWait, optionNames, readDuration } from "@holdfast/upp";
 import type { FileLimits } from "../host/index.ts";
 import { ownConnection } from "./node-connection.ts";
 import { openDatabase } from "./open-database.ts";
@@ -59,7 +53,7 @@ export function sqliteJournal(options: SqliteJournalOptions): SqliteJournal {
 		maxFileSize,
 		clock = { now: () => Date.now() },
 	} = options;
-	checkOptions(options);
+	checkJournalOptions(options);
 	const path = options.path === ":memory:" ? options.path : resolvePath(options.path);
 	const workerId = options.workerId ?? globalThis.crypto.randomUUID();
 	const database = openDatabase(
@@ -89,8 +83,8 @@ const known = optionNames<SqliteJournalOptions>({
 	workerId: "text",
 });
 
-function checkOptions(options: SqliteJournalOptions): void {
-	checkOptionNames(options, known, { of: "sqliteHost()" });
+function checkJournalOptions(options: SqliteJournalOptions): void {
+	checkOptions(options, known, { of: "sqliteHost()" });
 	const { path, durability = "process", leaseTtlMs = 15_000, maxFileSize = 1 } = options;
 	if (typeof path !== "string") throw invalid("path", "the path of a file");
 	if (/^(?:file:|[a-z][a-z\d+.-]+:\/\/)/i.test(path)) throw invalid("path", "a path, not an address");

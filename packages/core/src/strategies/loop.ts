@@ -1,5 +1,5 @@
 // loop(): asks the model and runs its tool calls, until it makes none. Purely a decider.
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import type { DecidingStrategy } from "./execution-strategy.ts";
 import { readLimit } from "./read-limit.ts";
 import { strategy } from "./strategy.ts";
@@ -21,7 +21,7 @@ const loopNames = optionNames<LoopOptions>({ maxIterations: true });
  * @throws HoldfastError `invalid_option` for a limit that is not an integer of at least 1.
  */
 export function loop(options: LoopOptions = {}): DecidingStrategy {
-	checkOptionNames(options, loopNames, {
+	checkOptions(options, loopNames, {
 		of: "loop()",
 		instead: {
 			maxSteps: "`maxIterations` limits the model calls; `maxSteps` of the agent limits the steps of a run.",

@@ -1,7 +1,7 @@
 // plan(): makes a plan with dependencies, runs its steps in order, and makes a new plan if one fails. The position of the
 // run is read from the plan in the state, so a crash loses nothing. Steps are in an order that respects their
 // dependencies and run from the front: all before the first open one are completed.
-import { checkOptionNames, cutText, HoldfastError, type JSONSchema, optionNames } from "@holdfast/upp";
+import { checkOptions, cutText, HoldfastError, type JSONSchema, optionNames } from "@holdfast/upp";
 import type { Action, Decider, ModelAction, Situation } from "../engine/index.ts";
 import type { PlanStep, PlanStepChange } from "../state/index.ts";
 import type { DecidingStrategy } from "./execution-strategy.ts";
@@ -32,7 +32,7 @@ const planNames = optionNames<PlanOptions>({ maxPlanSteps: true, allowReplan: "f
  * @throws HoldfastError `invalid_option` for a limit that is not an integer of at least 1.
  */
 export function plan(options: PlanOptions = {}): DecidingStrategy {
-	checkOptionNames(options, planNames, {
+	checkOptions(options, planNames, {
 		of: "plan()",
 		instead: {
 			maxSteps: "`maxPlanSteps` limits the steps of a plan; `maxSteps` of the agent limits those of a run.",

@@ -1,5 +1,5 @@
 // react(): reason, act, observe. Each step asks the model twice: for a thought without tools, then for an action.
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import type { DecidingStrategy } from "./execution-strategy.ts";
 import { readLimit } from "./read-limit.ts";
 import { strategy } from "./strategy.ts";
@@ -27,7 +27,7 @@ const reactNames = optionNames<ReactOptions>({ maxSteps: true, reasoningPrompt: 
  * @throws HoldfastError `invalid_option` for a limit that is not an integer of at least 1.
  */
 export function react(options: ReactOptions = {}): DecidingStrategy {
-	checkOptionNames(options, reactNames, {
+	checkOptions(options, reactNames, {
 		of: "react()",
 		instead: { maxIterations: "`maxSteps` limits the steps." },
 	});

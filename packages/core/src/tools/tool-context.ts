@@ -1,7 +1,7 @@
 // Passes tools their context outside the engine, for strategies and tools that call tools themselves. The engine always
 // passes the context, however a tool declares its parameters.
 
-import { checkOptionNames, optionNames, type Tool, uuid } from "@holdfast/upp";
+import { checkOptions, optionNames, type Tool, uuid } from "@holdfast/upp";
 import type { OnSubagentEvent } from "./subagent-event.ts";
 import type { AnyTool } from "./types.ts";
 
@@ -55,7 +55,7 @@ export function injectToolContext(
 	context: CallingContext,
 	options: InjectToolContextOptions = {},
 ): Tool[] {
-	checkOptionNames(options, injectToolContextNames, { of: "injectToolContext()" });
+	checkOptions(options, injectToolContextNames, { of: "injectToolContext()" });
 	const { agent, state } = context;
 	const { model: parentModel, config: parentConfig } = agent;
 	const shared = { agentId: agent.id, stateId: state.id, parentModel, parentConfig };

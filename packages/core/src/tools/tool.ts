@@ -1,6 +1,6 @@
 // Holdfast's own two ways to declare a tool: `tool({...})`, and `createSimpleTool`.
 
-import { checkOptionNames, HoldfastTypeError, type JSONSchema } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, type JSONSchema } from "@holdfast/upp";
 import { readToolInput, validatingSchema } from "./tool-input.ts";
 import { invalidTool } from "./tool-options.ts";
 import type { AnyTool, ToolContext, ToolExecutionEvent, ToolOptions } from "./types.ts";
@@ -204,7 +204,7 @@ function checkDeclaration(declaration: AnyTool & { readonly name: string }): voi
 			"invalid_option",
 			"tool() takes an object of options: `tool({ name, description, parameters, run })`.",
 		);
-	checkOptionNames(declaration, declaredNames, { of: "tool()", instead: insteadInTools });
+	checkOptions(declaration, declaredNames, { of: "tool()", instead: insteadInTools });
 	const { name, run, execute } = declaration;
 	if (typeof name !== "string" || name === "")
 		throw invalidTool("tool() takes a `name` that is a non-empty string: the model calls the tool by it.");

@@ -1,6 +1,6 @@
 // The options of a workflow's operations, and their validation.
 import {
-	checkOptionNames,
+	checkOptions,
 	type HoldfastError,
 	HoldfastTypeError,
 	type KnownOptions,
@@ -79,7 +79,7 @@ export const modelNames: KnownOptions = optionNames<ModelOptions>({
 
 /** @throws HoldfastError `invalid_option` naming the option. */
 export function stepCall(run: StepCall["run"], options: StepOptions): StepCall {
-	checkOptionNames(options, stepNames, { of: "flow.step()" });
+	checkOptions(options, stepNames, { of: "flow.step()" });
 	const {
 		retryPolicy = "manual-recovery",
 		retries = 0,

@@ -1,5 +1,5 @@
 // The interface for the code of a workflow: each method is a recorded call.
-import { checkOptionNames, HoldfastTypeError } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError } from "@holdfast/upp";
 import type { AgentOptions } from "../agent/index.ts";
 import type { Caller } from "../caller/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";
@@ -116,7 +116,7 @@ export class Flow {
 	 */
 	async event<Payload = unknown>(name: string, options: EventOptions = {}): Promise<Payload | undefined> {
 		checkName(name, "event");
-		checkOptionNames(options, eventNames, { of: "flow.event()" });
+		checkOptions(options, eventNames, { of: "flow.event()" });
 		const { timeout } = options;
 		const milliseconds = timeout === undefined ? undefined : millisecondsOf(timeout, "`timeout`");
 		const until = (now: number): number | undefined => milliseconds && now + milliseconds;
@@ -182,7 +182,7 @@ export class Flow {
 		prompt: string,
 		options: ModelOptions<Schema> = {},
 	): Promise<[Schema] extends [never] ? string : OutputOf<Schema>> {
-		checkOptionNames(options, modelNames, { of: "flow.model()" });
+		checkOptions(options, modelNames, { of: "flow.model()" });
 		if (typeof prompt !== "string" || prompt === "")
 			throw new HoldfastTypeError("invalid_argument", "flow.model(model, prompt) takes a non-empty prompt.");
 		const { name = "model" } = options;

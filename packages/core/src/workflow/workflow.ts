@@ -1,5 +1,5 @@
 // workflow(): a function of the user's as an agent whose sessions survive crashes (keeps I1).
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { type Agent, type AgentOptions, agent } from "../agent/index.ts";
 import type { OutputOf, OutputSchema } from "../output/index.ts";
 import type { AgentRun, RecoverOptions, SuperviseOptions } from "../sessions/index.ts";
@@ -120,7 +120,7 @@ export class Workflow<Input = unknown, Output = unknown> {
 	 * @throws HoldfastError `invalid_option` for an option that cannot be replaced.
 	 */
 	withOptions(options: Pick<WorkflowOptions, "host" | "ports">): Workflow<Input, Output> {
-		checkOptionNames(options, replaceable, { of: "withOptions()" });
+		checkOptions(options, replaceable, { of: "withOptions()" });
 		const [given, run] = this.#given;
 		const { workflows } = given;
 		const children = (workflows as readonly Workflow[] | undefined)?.map((each) => each.withOptions(options));
@@ -181,7 +181,7 @@ export function workflow<
 ): Workflow<Input, Result> {
 	if (typeof options !== "object" || options === null)
 		throw new HoldfastTypeError("invalid_option", "workflow() takes an object of options.");
-	checkOptionNames(options, names, { of: "workflow()" });
+	checkOptions(options, names, { of: "workflow()" });
 	const { name, version } = options;
 	if (typeof name !== "string" || name === "")
 		throw new HoldfastTypeError(

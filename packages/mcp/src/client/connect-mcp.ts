@@ -1,5 +1,5 @@
 // `connectMcp`: the tools of MCP servers, for agents.
-import { checkOptionNames, HoldfastError, messageOf, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, messageOf, optionNames } from "@holdfast/upp";
 import { AskedBackDesk, type McpAnswer, type McpRequest } from "./asked-back.ts";
 import { checkServers, type McpChange, type McpServer } from "./connect-options.ts";
 import { type McpTool, mcpTool, resourceTool, resourceToolName } from "./mcp-tool.ts";
@@ -70,7 +70,7 @@ export class McpServers implements AsyncDisposable {
 
 	/** @internal Created by `connectMcp`. */
 	constructor(servers: Readonly<Record<string, McpServer>>, options: McpOptions) {
-		checkOptionNames(options, mcpNames, { of: "connectMcp()" });
+		checkOptions(options, mcpNames, { of: "connectMcp()" });
 		checkServers(servers);
 		this.#options = options;
 		const { approvals = memoryApprovals(), approve = "first-seen", allow = {} } = options;

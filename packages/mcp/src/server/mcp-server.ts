@@ -2,7 +2,7 @@
 // durable session, so a restart loses nothing.
 
 import type { ServedCaller } from "@holdfast/server";
-import { checkOptionNames, optionNames, readDuration } from "@holdfast/upp";
+import { checkOptions, optionNames, readDuration } from "@holdfast/upp";
 import {
 	createMcpHandler,
 	hostHeaderValidationResponse,
@@ -63,7 +63,7 @@ const mcpServerNames = optionNames<McpServerOptions>({
  * await mcp.close();
  */
 export function mcpServer(options: McpServerOptions): McpAgentServer {
-	checkOptionNames(options, mcpServerNames, { of: "mcpServer()" });
+	checkOptions(options, mcpServerNames, { of: "mcpServer()" });
 	checkTools(options.tools);
 	const { caller: everybody = { tenant: "local" }, authenticate, onError } = options;
 	const pollEveryMs = readDuration("pollEveryMs", options.pollEveryMs, 1000);

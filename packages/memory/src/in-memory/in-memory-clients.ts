@@ -1,5 +1,5 @@
 // Clients for tests and short runs: their data is lost when the process ends.
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, FullMemoryClient, MemoryClientOptions } from "../contract/index.ts";
 import { KeyRing } from "../encryption/index.ts";
@@ -25,7 +25,7 @@ const clientNames = optionNames<MemoryClientOptions>({
  * const [best] = await memory.search("blue sky");
  */
 export function inMemoryClients(options: MemoryClientOptions = {}): Clients {
-	checkOptionNames(options, clientNames, { of: "inMemoryClients()" });
+	checkOptions(options, clientNames, { of: "inMemoryClients()" });
 	const { encryption } = options;
 	const keyRing = encryption === undefined ? undefined : new KeyRing(encryption);
 	return clientsOver(inMemoryStorage(), options, keyRing);
@@ -33,6 +33,6 @@ export function inMemoryClients(options: MemoryClientOptions = {}): Clients {
 
 /** Returns only the memory client of `inMemoryClients()`. */
 export function inMemoryClient(options: MemoryClientOptions = {}): FullMemoryClient {
-	checkOptionNames(options, clientNames, { of: "inMemoryClient()" });
+	checkOptions(options, clientNames, { of: "inMemoryClient()" });
 	return inMemoryClients(options).memory;
 }

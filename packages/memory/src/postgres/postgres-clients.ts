@@ -1,5 +1,5 @@
 // Clients over Postgres, with the package `pg` or your own pool.
-import { checkOptionNames, HoldfastError, longestForeignWait, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, longestForeignWait, optionNames } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, PersistentOptions } from "../contract/index.ts";
 import { keyRingOf } from "../encryption/index.ts";
@@ -47,7 +47,7 @@ export interface PostgresOptions extends PersistentOptions {
  * const clients = postgresClients({ url: "postgres://localhost/agents", unencrypted: true });
  */
 export function postgresClients(options: PostgresOptions): Clients {
-	checkOptionNames(options, postgresNames, { of: "postgresClients()" });
+	checkOptions(options, postgresNames, { of: "postgresClients()" });
 	const { url, pool, schema = "holdfast_memory", maxConnections = 10 } = options;
 	const most = longestForeignWait;
 	const connectTimeoutMs = duration("connectTimeoutMs", options.connectTimeoutMs, 5_000, { most });

@@ -1,5 +1,5 @@
 // Clients over Redis, with the package `redis` or your own connection.
-import { checkOptionNames, HoldfastError, longestForeignWait, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, longestForeignWait, optionNames } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, PersistentOptions } from "../contract/index.ts";
 import { keyRingOf } from "../encryption/index.ts";
@@ -45,7 +45,7 @@ export interface RedisOptions extends PersistentOptions {
  * const clients = redisClients({ url: "redis://localhost:6379", unencrypted: true });
  */
 export function redisClients(options: RedisOptions): Clients {
-	checkOptionNames(options, redisNames, { of: "redisClients()" });
+	checkOptions(options, redisNames, { of: "redisClients()" });
 	const { url, command, prefix = "{holdfast}:memory:" } = options;
 	const most = longestForeignWait;
 	const connectTimeoutMs = duration("connectTimeoutMs", options.connectTimeoutMs, 5_000, { most });

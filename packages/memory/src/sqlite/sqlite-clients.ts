@@ -1,5 +1,5 @@
 // Clients over a SQLite file, with Node's built-in SQLite: nothing to install.
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import { clientsOver } from "../clients/index.ts";
 import type { Clients, PersistentOptions } from "../contract/index.ts";
 import { keyRingOf } from "../encryption/index.ts";
@@ -40,6 +40,6 @@ export interface SqliteOptions extends PersistentOptions {
  * await clients.close();
  */
 export function sqliteClients(options: SqliteOptions): Clients {
-	checkOptionNames(options, sqliteNames, { of: "sqliteClients()" });
+	checkOptions(options, sqliteNames, { of: "sqliteClients()" });
 	return clientsOver(sqliteStorage(options), options, keyRingOf(options));
 }

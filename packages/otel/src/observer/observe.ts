@@ -3,7 +3,7 @@
 //
 // observing ── close ──▶ catching up ──▶ closed
 //     └── the store cannot be read ──▶ closed
-import { checkOptionNames, longestForeignWait, optionNames, readDuration } from "@holdfast/upp";
+import { checkOptions, longestForeignWait, optionNames, readDuration } from "@holdfast/upp";
 import { metrics as globalMetrics, trace as globalTrace, type Meter, type Tracer } from "@opentelemetry/api";
 import { followAll, type Host, isHoldfastError } from "holdfast";
 import { readStoreKey } from "holdfast/execute";
@@ -104,7 +104,7 @@ const observeNames = optionNames<ObserverOptions>({
  * ```
  */
 export function observe(host: ObservedHost, options: ObserverOptions = {}): Observer {
-	checkOptionNames(options, observeNames, { of: "observe()" });
+	checkOptions(options, observeNames, { of: "observe()" });
 	readDuration("saveEveryMs", options.saveEveryMs, 0, { most: longestForeignWait });
 	return new HostObserver(host, options);
 }

@@ -1,5 +1,5 @@
 // Fills an empty store from a dump, in one transaction: completely or not at all.
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames } from "@holdfast/upp";
 import {
 	type DumpBatch,
 	differsIn,
@@ -33,7 +33,7 @@ export async function writeStore(
 	dump: StoreDump,
 	more: WriteStoreOptions = {},
 ): Promise<StoreSize> {
-	checkOptionNames(more, writeStoreNames, { of: "writeStore()" });
+	checkOptions(more, writeStoreNames, { of: "writeStore()" });
 	const { onProgress } = more;
 	const resolved = resolveOptions(options);
 	const { schema } = resolved;

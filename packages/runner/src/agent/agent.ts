@@ -1,6 +1,6 @@
 // An agent: what its sessions share, and its lifecycle. new → started → stopped; a failed start leaves it new.
 
-import { checkOptionNames, HoldfastError, messageOf, optionNames, startTimer } from "@holdfast/upp";
+import { checkOptions, HoldfastError, messageOf, optionNames, startTimer } from "@holdfast/upp";
 import type { Agent as EngineAgent, Host } from "holdfast";
 import {
 	type ActionResult,
@@ -105,7 +105,7 @@ export class RunnerAgent implements AgentContract {
 
 	/** @throws HoldfastError `AGENT_STOPPED`, `CONFIG_INVALID`. */
 	createSession(given: RunOptions = {}): Session {
-		checkOptionNames(given, runNames, { of: "createSession()" });
+		checkOptions(given, runNames, { of: "createSession()" });
 		this.#checkAlive();
 		const options = this.#agent.redactor.maskSecrets(given);
 		if (options.sessionId !== given.sessionId)

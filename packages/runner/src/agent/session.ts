@@ -2,7 +2,7 @@
 // `run` starts it once, `abort` ends it in any process.
 
 import { createRedactor, type Redactor } from "@holdfast/redaction";
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames } from "@holdfast/upp";
 import type { AgentRun, Host } from "holdfast";
 import type { ActionResult, AgentResult, RunnerSession, RunOptions } from "../contract/index.ts";
 import { noProgress, type Progress, progressAfter } from "../loop/index.ts";
@@ -175,7 +175,7 @@ export async function readResult(
 	sessionKey: string,
 	options: ReadResultOptions = {},
 ): Promise<AgentResult | undefined> {
-	checkOptionNames(options, readResultNames, { of: "readResult()" });
+	checkOptions(options, readResultNames, { of: "readResult()" });
 	const { runId, secrets } = options;
 	const entries = await host.journal.read(sessionKey);
 	const id = runId ?? entries.at(-1)?.runId;

@@ -1,5 +1,5 @@
 // The loop as a strategy for any agent: its tools, its sessions, its policy.
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import type { DecidingStrategy } from "holdfast/execution";
 import type { AgentConfig, RunnerStep } from "../contract/index.ts";
 import { type LoopParts, modelPlanner, planActReflectLoop } from "../loop/index.ts";
@@ -75,7 +75,7 @@ export type PlanActReflectOptions = Partial<
  * ```
  */
 export function planActReflect(options: PlanActReflectOptions = {}): DecidingStrategy {
-	checkOptionNames(options, planActReflectNames, { of: "planActReflect()" });
+	checkOptions(options, planActReflectNames, { of: "planActReflect()" });
 	const { modelProviders = [], planner } = options;
 	if (planner === undefined && modelProviders.length === 0)
 		throw invalid([["modelProviders", "the model planner needs at least one"]]);

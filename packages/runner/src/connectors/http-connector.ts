@@ -1,7 +1,7 @@
 // The connector for HTTP: one guarded request, and whether a retry may help.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { type OutboundOptions, type OutboundResponse, outbound } from "@holdfast/outbound";
-import { checkOptionNames, isHoldfastError, optionNames, timeoutSignal } from "@holdfast/upp";
+import { checkOptions, isHoldfastError, optionNames, timeoutSignal } from "@holdfast/upp";
 import type { RunnerToolContext, ToolOutput } from "../contract/index.ts";
 import {
 	type Connector,
@@ -83,7 +83,7 @@ interface HttpInput {
  * @throws HoldfastError `CONFIG_INVALID`, `DESTINATION_INVALID`.
  */
 export function httpConnector(options: HttpConnectorOptions = {}): Connector {
-	checkOptionNames(options, httpConnectorNames, { of: "httpConnector()" });
+	checkOptions(options, httpConnectorNames, { of: "httpConnector()" });
 	const { id = "http", methods = allMethods, credentialHeaders = [] } = options;
 	const timeoutMs = duration("timeoutMs", options.timeoutMs, 10_000);
 	const maxResponseBytes = limit("maxResponseBytes", options.maxResponseBytes, 1_048_576);

@@ -1,6 +1,6 @@
 // The connector for keys and values in memory. Values are stored as JSON, so that they share nothing with the caller's
 // objects.
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import type { ToolOutput } from "../contract/index.ts";
 import { type Connector, connector, failed, inputInvalid, limit } from "./connector.ts";
 
@@ -37,7 +37,7 @@ interface KvInput {
  * @throws HoldfastError `CONFIG_INVALID`.
  */
 export function kvConnector(options: KvConnectorOptions = {}): Connector {
-	checkOptionNames(options, kvConnectorNames, { of: "kvConnector()" });
+	checkOptions(options, kvConnectorNames, { of: "kvConnector()" });
 	const { id = "kv" } = options;
 	const maxKeys = limit("maxKeys", options.maxKeys, 10_000);
 	const maxCharacters = limit("maxValueCharacters", options.maxValueCharacters, 1_048_576);

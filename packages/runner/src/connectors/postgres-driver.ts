@@ -1,6 +1,6 @@
 // Postgres for the SQL connector. Every statement uses the extended protocol, which carries exactly one statement. A
 // query becomes a cursor inside a read-only transaction, so Postgres's own parser rejects everything else.
-import { checkOptionNames, HoldfastError, isHoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, isHoldfastError, optionNames } from "@holdfast/upp";
 import { configInvalid } from "./connector.ts";
 import { sqlReadOnly } from "./sql-connector.ts";
 import type { SqlDriver, SqlRows, SqlStatement } from "./sql-driver.ts";
@@ -54,7 +54,7 @@ const [readOnlyTransaction, syntaxError] = ["25006", "42601"];
  * ```
  */
 export function postgresDriver(options: PostgresDriverOptions): SqlDriver {
-	checkOptionNames(options, postgresDriverNames, { of: "postgresDriver()" });
+	checkOptions(options, postgresDriverNames, { of: "postgresDriver()" });
 	const { pool } = options;
 	if (typeof pool?.connect !== "function") throw configInvalid("`pool` is not a pool of `pg`");
 	let isExtended = false;

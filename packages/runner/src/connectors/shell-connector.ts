@@ -3,7 +3,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { checkOptionNames, HoldfastError, optionNames, startTimer } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames, startTimer } from "@holdfast/upp";
 import type { ToolOutput } from "../contract/index.ts";
 import {
 	type Connector,
@@ -54,7 +54,7 @@ interface ShellInput {
  * @throws HoldfastError `CONFIG_INVALID`.
  */
 export function shellConnector(options: ShellConnectorOptions): Connector {
-	checkOptionNames(options, shellConnectorNames, { of: "shellConnector()" });
+	checkOptions(options, shellConnectorNames, { of: "shellConnector()" });
 	const { id = "shell", env: names = ["PATH", "LANG"], variables = {} } = options;
 	const timeoutMs = duration("timeoutMs", options.timeoutMs, 30_000);
 	const maxOutputBytes = limit("maxOutputBytes", options.maxOutputBytes, 1_048_576);

@@ -1,6 +1,6 @@
 // The connector for SQL: one statement with bound parameters, read-only unless the agent may change databases.
 import {
-	checkOptionNames,
+	checkOptions,
 	HoldfastError,
 	isHoldfastError,
 	longestForeignWait,
@@ -42,7 +42,7 @@ export interface SqlConnectorOptions {
  * @throws HoldfastError `CONFIG_INVALID`.
  */
 export function sqlConnector(options: SqlConnectorOptions): Connector {
-	checkOptionNames(options, sqlConnectorNames, { of: "sqlConnector()" });
+	checkOptions(options, sqlConnectorNames, { of: "sqlConnector()" });
 	const { driver, id = "sql" } = options;
 	const timeoutMs = duration("timeoutMs", options.timeoutMs, 10_000, { most: longestForeignWait });
 	const maxRows = limit("maxRows", options.maxRows, 1_000);

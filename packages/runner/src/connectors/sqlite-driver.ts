@@ -2,7 +2,7 @@
 // interrupted inside this one: idle → busy → idle; a process that does not answer in time is killed and discarded.
 import { type ChildProcess, fork } from "node:child_process";
 import type { DatabaseSync } from "node:sqlite";
-import { checkOptionNames, HoldfastError, isHoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, isHoldfastError, optionNames } from "@holdfast/upp";
 import { configInvalid } from "./connector.ts";
 import { sqlReadOnly } from "./sql-connector.ts";
 import type { SqlDriver, SqlRows, SqlStatement } from "./sql-driver.ts";
@@ -38,7 +38,7 @@ export type SqliteAnswer = ReturnType<typeof querySqlite>;
  * @throws HoldfastError `CONFIG_INVALID`, and `SQL_PROGRAM_MISSING` if the program of the process cannot be found.
  */
 export function sqliteDriver(options: SqliteDriverOptions): SqlDriver {
-	checkOptionNames(options, sqliteDriverNames, { of: "sqliteDriver()" });
+	checkOptions(options, sqliteDriverNames, { of: "sqliteDriver()" });
 	if ("database" in options) {
 		const { database } = options;
 		return { query: async (statement) => rowsOf(querySqlite(database, statement)) };

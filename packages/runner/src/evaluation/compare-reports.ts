@@ -1,5 +1,5 @@
 // Finds regressions: compares the metrics of an evaluation with those of an earlier one.
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames } from "@holdfast/upp";
 import type { EvaluationReport, ScenarioReport } from "./evaluate.ts";
 
 /** A metric that got worse. */
@@ -30,7 +30,7 @@ export function compareReports(
 	baseline: EvaluationReport,
 	options: Tolerance = {},
 ): readonly Regression[] {
-	checkOptionNames(options, toleranceNames, { of: "The tolerance of compareReports()" });
+	checkOptions(options, toleranceNames, { of: "The tolerance of compareReports()" });
 	const { all = 0.1, of = {} } = options;
 	const regressions: Regression[] = [];
 	const now = new Map(report.scenarios.map((each) => [each.name, each]));

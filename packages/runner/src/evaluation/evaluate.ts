@@ -1,6 +1,6 @@
 // Runs scenarios, each several times, and aggregates the outcomes.
 
-import { checkOptionNames, HoldfastError, messageOf, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, messageOf, optionNames } from "@holdfast/upp";
 import type { AgentResult, RunOptions } from "../contract/index.ts";
 import type { Outcome, Scenario } from "./scenario.ts";
 
@@ -72,7 +72,7 @@ export async function evaluate(
 	scenarios: readonly Scenario[],
 	options: EvaluateOptions = {},
 ): Promise<EvaluationReport> {
-	checkOptionNames(options, evaluateNames, { of: "evaluate()" });
+	checkOptions(options, evaluateNames, { of: "evaluate()" });
 	const { repetitions = 1, concurrency = 1 } = options;
 	check(scenarios, repetitions, concurrency);
 	const queue = scenarios.flatMap((scenario) => Array.from({ length: repetitions }, () => scenario));

@@ -1,5 +1,5 @@
 // The unit of evaluation: an agent, an input, and scorers for the output.
-import { checkOptionNames, cutText, optionNames } from "@holdfast/upp";
+import { checkOptions, cutText, optionNames } from "@holdfast/upp";
 import type { Agent as EngineAgent } from "holdfast";
 import type { AgentResult, LLMClient, RunOptions } from "../contract/index.ts";
 
@@ -78,7 +78,7 @@ export interface JudgeOptions {
 
 /** Scores the output with a model. A reply without a number from 0 to 1 is a scorer error of the run. */
 export function judge(options: JudgeOptions): Scorer {
-	checkOptionNames(options, judgeNames, { of: "judge()" });
+	checkOptions(options, judgeNames, { of: "judge()" });
 	const { client, criteria, name = "judge" } = options;
 	return {
 		name,

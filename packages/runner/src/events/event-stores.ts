@@ -2,7 +2,7 @@
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseClient } from "@holdfast/memory";
-import { checkOptionNames, HoldfastError, makeFolder, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, makeFolder, optionNames } from "@holdfast/upp";
 import type { EventStore, RecordAnchor, RunnerEvent, StoredEvent } from "../contract/index.ts";
 import { type ChainKeys, chained, noHash, verifyChain } from "./hash-chain.ts";
 
@@ -104,7 +104,7 @@ function chainStore(keeper: ChainKeeper, options: EventStoreOptions): EventStore
 
 /** Keeps events for the lifetime of the process. */
 export function memoryEventStore(options: EventStoreOptions = {}): EventStore {
-	checkOptionNames(options, eventStoreNames, { of: "memoryEventStore()" });
+	checkOptions(options, eventStoreNames, { of: "memoryEventStore()" });
 	const runs = new Map<string, string[]>();
 	const incomplete = new Set<string>();
 	return chainStore(
@@ -124,7 +124,7 @@ export function memoryEventStore(options: EventStoreOptions = {}): EventStore {
 
 /** Keeps the events of each run in a file of a folder, one JSON object per line. */
 export function fileEventStore(folder: string, options: EventStoreOptions = {}): EventStore {
-	checkOptionNames(options, eventStoreNames, { of: "fileEventStore()" });
+	checkOptions(options, eventStoreNames, { of: "fileEventStore()" });
 	const file = (runId: string, ending: string): string =>
 		join(folder, `${encodeURIComponent(runId)}.${ending}`);
 	return chainStore(
@@ -174,7 +174,7 @@ export function databaseEventStore(
 	collection: string = "runner-events",
 	options: EventStoreOptions = {},
 ): EventStore {
-	checkOptionNames(options, eventStoreNames, { of: "databaseEventStore()" });
+	checkOptions(options, eventStoreNames, { of: "databaseEventStore()" });
 	const marks = `${collection}-incomplete`;
 	return chainStore(
 		{

@@ -1,5 +1,5 @@
 // A model client with scripted answers for tests.
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames } from "@holdfast/upp";
 import type {
 	ChatMessage,
 	LLMClient,
@@ -38,7 +38,7 @@ export interface StubOptions {
  * with `STUB_EXHAUSTED`.
  */
 export function stubClient(script: readonly StubReply[], options: StubOptions = {}): StubClient {
-	checkOptionNames(options, stubNames, { of: "stubClient()" });
+	checkOptions(options, stubNames, { of: "stubClient()" });
 	const { info, usage } = options;
 	const prompts: StubPrompt[] = [];
 	let next = 0;

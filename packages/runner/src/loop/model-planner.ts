@@ -1,6 +1,6 @@
 // A planner that calls a model: one system message contains the task and the allowed tools, and the conversation follows.
 // Tool outputs appear only in messages of the role `tool`, so their text never becomes an instruction.
-import { checkOptionNames, isHoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, isHoldfastError, optionNames } from "@holdfast/upp";
 import type { ChatMessage, ModelRequest, Planner, PlannerContext, PlannerState } from "../contract/index.ts";
 import { parseStep } from "./parse-step.ts";
 import { readStep } from "./read-step.ts";
@@ -38,7 +38,7 @@ export interface ModelPlannerOptions {
  * @throws HoldfastError `CONFIG_INVALID` for an unknown `manner`.
  */
 export function modelPlanner(options: ModelPlannerOptions = {}): Planner {
-	checkOptionNames(options, modelPlannerNames, { of: "modelPlanner()" });
+	checkOptions(options, modelPlannerNames, { of: "modelPlanner()" });
 	const { maxPlanRepairs = 1, request = {}, promptTemplate } = options;
 	const manner = checkManner(options.manner ?? "plain");
 	return {

@@ -1,5 +1,5 @@
 // Clients of well-known services: the providers of the AI SDK, loaded on first use.
-import { checkOptionNames, HoldfastError, type LanguageModel, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, type LanguageModel, optionNames } from "@holdfast/upp";
 import type { LLMClient, ModelInfo } from "../contract/index.ts";
 import { modelClient } from "./model-client.ts";
 import { untilDone } from "./until-done.ts";
@@ -37,7 +37,7 @@ export interface KeyedAdapterOptions extends AdapterOptions {
 
 /** Posts to `{baseUrl}/chat/completions` with a bearer key. Needs `@ai-sdk/openai`. */
 export function openaiClient(given: KeyedAdapterOptions): LLMClient {
-	checkOptionNames(given, keyedAdapterNames, { of: "openaiClient()" });
+	checkOptions(given, keyedAdapterNames, { of: "openaiClient()" });
 	const { apiKey, ...options } = given;
 	return lazyClient(options, apiKey, async () => {
 		const { createOpenAI } = await loadOpenAI();
@@ -48,7 +48,7 @@ export function openaiClient(given: KeyedAdapterOptions): LLMClient {
 
 /** Posts to `{baseUrl}/messages` with the key in `x-api-key`; the base ends in `/v1`. Needs `@ai-sdk/anthropic`. */
 export function anthropicClient(given: KeyedAdapterOptions): LLMClient {
-	checkOptionNames(given, keyedAdapterNames, { of: "anthropicClient()" });
+	checkOptions(given, keyedAdapterNames, { of: "anthropicClient()" });
 	const { apiKey, ...options } = given;
 	return lazyClient(options, apiKey, async () => {
 		const { createAnthropic } = await loadAnthropic();
@@ -58,7 +58,7 @@ export function anthropicClient(given: KeyedAdapterOptions): LLMClient {
 
 /** Uses a service that is compatible with OpenAI's, without a key. Needs `@ai-sdk/openai-compatible`. */
 export function localClient(options: AdapterOptions & { readonly baseUrl: string }): LLMClient {
-	checkOptionNames(options, localClientNames, { of: "localClient()" });
+	checkOptions(options, localClientNames, { of: "localClient()" });
 	return lazyClient(options, undefined, async () => {
 		const { createOpenAICompatible } = await loadOpenAICompatible();
 		const { baseUrl: baseURL, fetch } = options;

@@ -2,7 +2,7 @@
 import {
 	AssistantMessage,
 	bindModel,
-	checkOptionNames,
+	checkOptions,
 	HoldfastError,
 	type LanguageModel,
 	type LLMRequest,
@@ -42,7 +42,7 @@ export function modelClient(
 	model: LanguageModel | ModelReference,
 	options: ModelClientOptions = {},
 ): LLMClient {
-	checkOptionNames(options, modelClientNames, { of: "modelClient()" });
+	checkOptions(options, modelClientNames, { of: "modelClient()" });
 	const binding = bindModel({ model });
 	const closing = new AbortController();
 	const closed = (): HoldfastError =>

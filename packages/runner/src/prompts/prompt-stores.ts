@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { createRedactor, type Redactor } from "@holdfast/redaction";
-import { checkOptionNames, HoldfastError, messageOf, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, messageOf, optionNames } from "@holdfast/upp";
 import { type Clock, type Ids, systemPorts } from "holdfast/host";
 import type {
 	AuditSink,
@@ -74,7 +74,7 @@ export interface DatabasePromptStoreOptions extends PromptStoreOptions {
 
 /** Creates a prompt store for tests and short runs: nothing outlives the object. */
 export function memoryPromptStore(options: PromptStoreOptions = {}): PromptStore {
-	checkOptionNames(options, promptStoreNames, { of: "memoryPromptStore()" });
+	checkOptions(options, promptStoreNames, { of: "memoryPromptStore()" });
 	return createStore(memoryKeeper(), options);
 }
 
@@ -86,7 +86,7 @@ export function databasePromptStore(
 	database: CreatingDatabase,
 	given: DatabasePromptStoreOptions = {},
 ): PromptStore {
-	checkOptionNames(given, databasePromptStoreNames, { of: "databasePromptStore()" });
+	checkOptions(given, databasePromptStoreNames, { of: "databasePromptStore()" });
 	const { collection = "prompts", roles, ...options } = given;
 	return createStore(databaseKeeper(database, collection, roles === undefined ? {} : { roles }), options);
 }

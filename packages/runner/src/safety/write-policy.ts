@@ -1,6 +1,6 @@
 // Only the rules for writes, for stores that no agent writes to, such as prompt stores.
 import { createRedactor } from "@holdfast/redaction";
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import { systemPorts } from "holdfast/host";
 import type { SafetyConfig, SafetyLayer } from "../contract/index.ts";
 import { createSafety } from "./create-safety.ts";
@@ -33,7 +33,7 @@ export type WritePolicyOptions = Pick<
  * ```
  */
 export function writePolicy(config: WritePolicyOptions): Pick<SafetyLayer, "checkWrite"> {
-	checkOptionNames(config, writePolicyNames, { of: "writePolicy()" });
+	checkOptions(config, writePolicyNames, { of: "writePolicy()" });
 	const { clock, ids, timers } = systemPorts;
 	const { checkWrite } = createSafety({
 		agentId: "writes",

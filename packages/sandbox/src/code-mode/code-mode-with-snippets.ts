@@ -1,5 +1,5 @@
 // `codeModeWithSnippets()`: code mode as a plugin, whose scripts can be saved under a name as files of the session.
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import type { SessionFiles } from "holdfast/host";
 import { definePlugin, type Plugin, type PluginHost } from "holdfast/plugins";
 import { type CodeModeOptions, codeModeKinds, codeModeTool } from "./code-mode.ts";
@@ -60,7 +60,7 @@ const names = optionNames<CodeModeWithSnippetsOptions>({
  * ```
  */
 export function codeModeWithSnippets(options: CodeModeWithSnippetsOptions): Plugin {
-	checkOptionNames(options, names, { of: "codeModeWithSnippets()" });
+	checkOptions(options, names, { of: "codeModeWithSnippets()" });
 	const { maxSnippets = 50, maxSnippetCharacters = 20_000, ...others } = options ?? {};
 	for (const [name, value] of Object.entries({ maxSnippets, maxSnippetCharacters }))
 		if (!Number.isInteger(value) || value < 1)

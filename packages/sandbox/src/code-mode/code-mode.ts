@@ -1,7 +1,7 @@
 // `codeMode()`: one tool that runs a script, in which the model calls all other tools. The script works in a session of its own
 // below the calling agent (keeps I2, I3): each of its calls is recorded, approved and retried like any other.
 import {
-	checkOptionNames,
+	checkOptions,
 	HoldfastTypeError,
 	type JSONSchema,
 	type ModelTool,
@@ -122,7 +122,7 @@ export function codeModeTool(
 	options: CodeModeOptions,
 	scripts: "kept" | "forgotten",
 ): SubAgentTool<{ readonly code: string }> & { readonly name: string } {
-	checkOptionNames(options, codeModeNames, { of: "codeMode()" });
+	checkOptions(options, codeModeNames, { of: "codeMode()" });
 	const {
 		tools,
 		name = "run_code",

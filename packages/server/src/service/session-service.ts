@@ -1,7 +1,7 @@
 // Sessions served to clients, by owner and id, over one host (keeps I1, I7). All tenants share one table of sessions; a
 // tenant, and a user of a tenant, sees only its own. The service resumes the work of dead processes. Sessions stay
 // readable after it was closed.
-import { checkOptionNames, HoldfastTypeError, readDuration } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, readDuration } from "@holdfast/upp";
 import type { AgentRun, Host } from "holdfast";
 import {
 	type AgentFor,
@@ -65,7 +65,7 @@ import { whenBegun } from "./when-begun.ts";
  * HoldfastError `invalid_tool`, `duplicate_tool`.
  */
 export function sessionService(options: SessionServiceOptions): SessionService {
-	checkOptionNames(options, sessionServiceNames, { of: "sessionService()" });
+	checkOptions(options, sessionServiceNames, { of: "sessionService()" });
 	return new Service(options);
 }
 

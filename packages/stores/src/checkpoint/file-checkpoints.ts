@@ -7,7 +7,7 @@ import { join, resolve, sep } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { checkOptionNames, HoldfastError, makeFolder, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, makeFolder, optionNames } from "@holdfast/upp";
 import type { AgentStateJSON } from "holdfast";
 import type { CheckpointMetadata, CheckpointStore } from "holdfast/checkpoint";
 import { agentOfCheckpoint } from "holdfast/host";
@@ -57,7 +57,7 @@ const fileCheckpointsNames = optionNames<FileCheckpointOptions>({ dir: "text", c
  * await store.save("my-session", state.withMetadata("sessionId", "my-session").toJSON());
  */
 export function fileCheckpoints(options: FileCheckpointOptions = {}): FileCheckpoints {
-	checkOptionNames(options, fileCheckpointsNames, { of: "fileCheckpoints()" });
+	checkOptions(options, fileCheckpointsNames, { of: "fileCheckpoints()" });
 	const { dir = ".checkpoints", compress = false } = options;
 	const root = resolve(dir);
 	const pathOf = (sessionId: string): string => join(root, folderOf(checkId(sessionId)));

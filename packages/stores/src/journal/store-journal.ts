@@ -1,7 +1,7 @@
 // A journal over a bare session store: facts as segments that are written once, and a head replaced by compare-and-swap
 // (keeps I2). A bare store cannot provide leases (a new holder does not wait for a live one, whose next commit
 // conflicts), notifications from other processes, or lists of sessions that this process has not used.
-import { checkOptionNames, optionNames, uuid } from "@holdfast/upp";
+import { checkOptions, optionNames, uuid } from "@holdfast/upp";
 import {
 	type Entry,
 	forkUnsettled,
@@ -48,7 +48,7 @@ export interface StoreJournalOptions {
  * and leave them unchanged.
  */
 export function storeJournal(store: SessionStore, options: StoreJournalOptions = {}): Journal {
-	checkOptionNames(options, storeJournalNames, { of: "storeJournal()" });
+	checkOptions(options, storeJournalNames, { of: "storeJournal()" });
 	const { clock = { now: () => Date.now() }, ids = { uuid } } = options;
 	const workerId = options.workerId ?? ids.uuid();
 	const process = processOf(store);

@@ -1,6 +1,6 @@
 // Runs a workflow to its end in a test, in memory and with a clock that skips waits. The test supplies answers and
 // events, and can choose where a worker dies.
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames } from "@holdfast/upp";
 import type { PendingToolCall } from "holdfast";
 import type { ErrorData } from "holdfast/host";
 import type { Workflow } from "holdfast/workflow";
@@ -69,7 +69,7 @@ export async function runWorkflow<Input, Output>(
 	input: Input,
 	options: RunWorkflowOptions = {},
 ): Promise<WorkflowTestResult<Output>> {
-	checkOptionNames(options, names, { of: "runWorkflow()" });
+	checkOptions(options, names, { of: "runWorkflow()" });
 	const time = manualTime();
 	const store = new DyingStore(time.ports.clock);
 	const events = [...(options.events ?? [])];

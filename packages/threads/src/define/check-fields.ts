@@ -7,7 +7,10 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** Returns the options of a definition, which must be an object. */
-export function checkOptions(subject: Subject, options: unknown): asserts options is Record<string, unknown> {
+export function checkIsObject(
+	subject: Subject,
+	options: unknown,
+): asserts options is Record<string, unknown> {
 	if (!isRecord(options)) throw invalidDefinition(subject, "options", "must be an object");
 }
 

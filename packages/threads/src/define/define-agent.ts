@@ -3,10 +3,10 @@ import type { AgentDefinition, SideConfig } from "../types/index.ts";
 import {
 	checkChoice,
 	checkCount,
+	checkIsObject,
 	checkKind,
 	checkName,
 	checkNames,
-	checkOptions,
 	checkText,
 	checkTexts,
 	checkTextsByName,
@@ -53,7 +53,7 @@ export function defineAgent<const Name extends string>(
 	options: AgentDefinition<Name, StandardAgentSpec.Prompts, StandardAgentSpec.Callables>,
 ): AgentDefinition<Name> {
 	const subject: Subject = { kind: "agent", name: options?.name };
-	checkOptions(subject, options);
+	checkIsObject(subject, options);
 	checkNames(subject, options, known);
 	checkName(subject, options.name);
 	checkChoice(subject, "type", options.type, ["ai_human", "dual_ai"]);

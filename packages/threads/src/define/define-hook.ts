@@ -1,6 +1,6 @@
 // `defineHook`: validates a hook of a project.
 import type { HookDefinition, HookDefinitionOptions, HookName } from "../types/index.ts";
-import { checkFunction, checkNames, checkOptions, checkText } from "./check-fields.ts";
+import { checkFunction, checkIsObject, checkNames, checkText } from "./check-fields.ts";
 import { invalidDefinition, type Subject } from "./invalid-definition.ts";
 
 /** All names of hooks. */
@@ -30,7 +30,7 @@ export function defineHook<Name extends HookName, const Id extends string>(
 	options: HookDefinitionOptions<Name, Id>,
 ): HookDefinition<Name, Id> {
 	const subject: Subject = { kind: "hook", name: options?.id };
-	checkOptions(subject, options);
+	checkIsObject(subject, options);
 	checkNames(subject, options, known);
 	if (!Object.hasOwn(hookNames, String(options.hook)))
 		throw invalidDefinition(subject, "hook", `must be one of ${Object.keys(hookNames).join(", ")}`);

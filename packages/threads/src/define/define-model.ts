@@ -2,9 +2,9 @@
 import type { ModelDefinition, ProviderFactoryWithOptions } from "../types/index.ts";
 import {
 	checkFunction,
+	checkIsObject,
 	checkKind,
 	checkNames,
-	checkOptions,
 	checkText,
 	checkTexts,
 	isRecord,
@@ -34,7 +34,7 @@ export function defineModel<const Name extends string, P extends ProviderFactory
 	options: ModelDefinition<Name, P>,
 ): ModelDefinition<Name, P> {
 	const subject: Subject = { kind: "model", name: options?.name };
-	checkOptions(subject, options);
+	checkIsObject(subject, options);
 	checkNames(subject, options, known);
 	checkText(subject, "name", options.name);
 	checkText(subject, "model", options.model);

@@ -2,10 +2,10 @@
 import type { PromptDefinition, ToolArgs } from "../types/index.ts";
 import {
 	checkChoice,
+	checkIsObject,
 	checkKind,
 	checkName,
 	checkNames,
-	checkOptions,
 	checkText,
 	checkTexts,
 	checkTextsByName,
@@ -43,7 +43,7 @@ export function definePrompt<const Name extends string, Schema extends ToolArgs 
 	options: PromptDefinition<Name, Schema>,
 ): PromptDefinition<Name, Schema> {
 	const subject: Subject = { kind: "prompt", name: options?.name };
-	checkOptions(subject, options);
+	checkIsObject(subject, options);
 	checkNames(subject, options, known);
 	checkName(subject, options.name);
 	checkText(subject, "toolDescription", options.toolDescription);

@@ -4,9 +4,9 @@ import type { DefineToolOptions, ThreadState, ToolArgs, ToolDefinition, ToolTenv
 import {
 	checkChoice,
 	checkFunction,
+	checkIsObject,
 	checkKind,
 	checkNames,
-	checkOptions,
 	checkText,
 	checkTexts,
 	checkVariables,
@@ -36,7 +36,7 @@ export function defineTool<
 	const Uses extends readonly string[] | undefined = undefined,
 >(options: DefineToolOptions<ThreadState, Args, Tenvs, Uses>): ToolDefinition<ThreadState, Args, Tenvs> {
 	const subject: Subject = { kind: "tool" };
-	checkOptions(subject, options);
+	checkIsObject(subject, options);
 	checkNames(subject, options, known);
 	checkText(subject, "description", options.description);
 	checkFunction(subject, "execute", options.execute);

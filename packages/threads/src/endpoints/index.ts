@@ -1,7 +1,7 @@
 // Entry point of the endpoints: routes of threads for a server.
 
 import type { Route } from "@holdfast/server";
-import { checkOptionNames, optionNames } from "@holdfast/upp";
+import { checkOptions, optionNames } from "@holdfast/upp";
 import { checkThreadFields } from "./client-fields.ts";
 import { customRoutes } from "./custom-endpoints.ts";
 import { fileRoutes } from "./file-routes.ts";
@@ -28,7 +28,7 @@ const threadRoutesNames = optionNames<ThreadRoutesOptions>({
  * calls and their cost, the stream, the project's definitions, and last its own endpoints and controllers.
  */
 export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
-	checkOptionNames(options, threadRoutesNames, { of: "threadRoutes()" });
+	checkOptions(options, threadRoutesNames, { of: "threadRoutes()" });
 	checkThreadFields(options.clientsMaySet);
 	return [
 		...ownRoutes(options),

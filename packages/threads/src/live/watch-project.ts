@@ -5,7 +5,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import {
-	checkOptionNames,
+	checkOptions,
 	HoldfastError,
 	isHoldfastError,
 	longestForeignWait,
@@ -65,7 +65,7 @@ export async function watchProject(
 	directory: string,
 	options: WatchProjectOptions = {},
 ): Promise<WatchedProject> {
-	checkOptionNames(options, watchProjectNames, { of: "watchProject()" });
+	checkOptions(options, watchProjectNames, { of: "watchProject()" });
 	const root = resolve(directory);
 	const modules = moduleVersions(root);
 	const watchers = new Map<string, FSWatcher>();

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { checkOptionNames, HoldfastError, makeFolder, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, makeFolder, optionNames } from "@holdfast/upp";
 import { loadProject } from "../load/index.ts";
 import type { ItemKind, Project, ProjectItem } from "../types/index.ts";
 import { itemsOf, namedInCode } from "./closure.ts";
@@ -59,7 +59,7 @@ const runtimeContext = /\b_notPackableRuntimeContext\b/;
  * `not_packable`, naming the items that use APIs of this runtime only
  */
 export async function packAgents(options: PackOptions): Promise<PackResult> {
-	checkOptionNames(options, packNames, { of: "packAgents()" });
+	checkOptions(options, packNames, { of: "packAgents()" });
 	const project = await loadProject(options.directory);
 	const entries = options.agents.map((name) => find(project, "agent", name));
 	const effects = (options.effects ?? []).map((name) => find(project, "effect", name));

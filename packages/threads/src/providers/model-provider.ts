@@ -4,7 +4,7 @@ import {
 	AssistantMessage,
 	bindModel,
 	type ContentBlock,
-	checkOptionNames,
+	checkOptions,
 	isUPPError,
 	type LanguageModel,
 	type LLMResponse,
@@ -64,7 +64,7 @@ export function modelProvider(
 	given: GivenModel,
 	options: ModelProviderOptions = {},
 ): ProviderFactoryWithOptions {
-	checkOptionNames(options, modelProviderNames, { of: "modelProvider()" });
+	checkOptions(options, modelProviderNames, { of: "modelProvider()" });
 	const { name = "model", apiKeyEnv } = options;
 	const factory = (config: ProviderFactoryConfig): ProviderInstance => {
 		const modelOf = (id: string): ModelReference | LanguageModel =>

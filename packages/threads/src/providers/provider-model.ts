@@ -1,6 +1,6 @@
 // A project provider as a model anywhere in Holdfast.
 import {
-	checkOptionNames,
+	checkOptions,
 	createProvider,
 	type LLMCapabilities,
 	type LLMRequest,
@@ -66,7 +66,7 @@ export function providerModel(
 	modelId: string,
 	options: ProviderModelOptions = {},
 ): ModelReference {
-	checkOptionNames(options, providerModelNames, { of: "providerModel()" });
+	checkOptions(options, providerModelNames, { of: "providerModel()" });
 	const { capabilities, ...given } = options;
 	const bind = (id: string) => ({
 		modelId: id,

@@ -1,5 +1,5 @@
 // Checks the arguments of requests about threads, so that a misspelt field is never ignored or stored (keeps I12).
-import { checkOptionNames, HoldfastError, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import type { ListThreads, RecordChange } from "./records.ts";
 import type { CreateThreadOptions } from "./threads-options.ts";
 
@@ -28,7 +28,7 @@ const queueMessageNames = optionNames<{ readonly id?: string }>({ id: "text" });
 
 /** @throws HoldfastError `invalid_option`, `invalid_input`. */
 export function checkNewThread(options: CreateThreadOptions): void {
-	checkOptionNames(options, createThreadNames, { of: "createThread()", required: true });
+	checkOptions(options, createThreadNames, { of: "createThread()", required: true });
 	const { userId, message } = options;
 	checkUserId(userId, "createThread()");
 	if (message !== undefined && typeof message !== "string" && typeof message?.content !== "string")
@@ -40,18 +40,18 @@ export function checkNewThread(options: CreateThreadOptions): void {
 
 /** @throws HoldfastError `invalid_option`. */
 export function checkFilter(filter: ListThreads | undefined): void {
-	checkOptionNames(filter, listNames, { of: "list()" });
+	checkOptions(filter, listNames, { of: "list()" });
 }
 
 /** @throws HoldfastError `invalid_option`. */
 export function checkChange(change: Pick<RecordChange, "userId" | "tags" | "name">): void {
-	checkOptionNames(change, updateNames, { of: "update()" });
+	checkOptions(change, updateNames, { of: "update()" });
 	checkUserId(change?.userId, "update()");
 }
 
 /** @throws HoldfastError `invalid_option`. */
 export function checkQueueOptions(options: { readonly id?: string }): void {
-	checkOptionNames(options, queueMessageNames, { of: "queueMessage()" });
+	checkOptions(options, queueMessageNames, { of: "queueMessage()" });
 }
 
 /** Threads without a user have null. */

@@ -1,11 +1,5 @@
 // The options of threads, validated on entry.
-import {
-	type AnswerLimits,
-	checkOptionNames,
-	HoldfastTypeError,
-	optionNames,
-	readDuration,
-} from "@holdfast/upp";
+import { type AnswerLimits, checkOptions, HoldfastTypeError, optionNames, readDuration } from "@holdfast/upp";
 import type { AgentOptions, Host } from "holdfast";
 import type { Ports } from "holdfast/host";
 import type { MiddlewareEntry } from "holdfast/middleware";
@@ -114,8 +108,8 @@ const threadsNames = optionNames<ThreadsOptions>({
 });
 
 /** @throws HoldfastError `invalid_option` for invalid options; `mcp_tools_missing`. */
-export function checkOptions(options: ThreadsOptions): void {
-	checkOptionNames(options, threadsNames, { of: "threads()" });
+export function checkThreadsOptions(options: ThreadsOptions): void {
+	checkOptions(options, threadsNames, { of: "threads()" });
 	const { host, project, mcp } = options;
 	if (typeof host?.journal !== "object")
 		throw new HoldfastTypeError(
@@ -133,7 +127,7 @@ export function checkOptions(options: ThreadsOptions): void {
 }
 
 function checkLimits(config: AnswerLimits = {}): void {
-	checkOptionNames(config, limitNames, { of: "`config` of threads()" });
+	checkOptions(config, limitNames, { of: "`config` of threads()" });
 	readDuration("config.silenceMs", config.silenceMs, 1, { most: Number.POSITIVE_INFINITY });
 	if ((config.maxAnswerCharacters ?? 1) > 0) return;
 	throw new HoldfastTypeError(

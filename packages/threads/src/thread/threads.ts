@@ -40,7 +40,7 @@ import { keepSystem, type ThreadSystem } from "./system.ts";
 import { ThreadViews } from "./thread-views.ts";
 import {
 	type CreateThreadOptions,
-	checkOptions,
+	checkThreadsOptions,
 	isScoped,
 	type ThreadListener,
 	type ThreadsOptions,
@@ -69,7 +69,7 @@ export class Threads {
 
 	constructor(options: ThreadsOptions) {
 		const { host, project, env, userEnv, namespace, onLog, runtimeContext } = options;
-		checkOptions(options);
+		checkThreadsOptions(options);
 		this.host = host;
 		this.#source = project;
 		this.models = new ModelLists(() => this.project, env);

@@ -50,7 +50,7 @@ export interface NameHints {
  * @throws HoldfastError `invalid_option` with a message that says what to write, and for an unknown name
  * `data: { option, meant }`; also if `options` is not an object.
  */
-export function checkOptionNames(
+export function checkOptions(
 	options: object | undefined,
 	known: KnownOptions | ReadonlySet<string>,
 	{ of, instead, required }: NameHints,

@@ -1,7 +1,7 @@
 // The entry point of the errors: the base class and the errors of the model layer.
 
 export {
-	checkOptionNames,
+	checkOptions,
 	type KnownOptions,
 	type NameHints,
 	type OptionKind,

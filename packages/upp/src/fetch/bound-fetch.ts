@@ -1,6 +1,6 @@
 // Requests to an untrusted server: credentials are sent only to the origins they are for, a silent server is abandoned,
 // and an endless response is cut off (keeps I7).
-import { checkOptionNames, HoldfastError, HoldfastTypeError, optionNames } from "../errors/index.ts";
+import { checkOptions, HoldfastError, HoldfastTypeError, optionNames } from "../errors/index.ts";
 import { startTimer } from "../time/index.ts";
 
 const boundFetchNames = optionNames<BoundFetchOptions>({
@@ -52,7 +52,7 @@ const naming = ["authorization", "cookie", "proxy-authorization"];
 export function boundFetch(
 	options: BoundFetchOptions,
 ): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
-	checkOptionNames(options, boundFetchNames, { of: "boundFetch()", required: true });
+	checkOptions(options, boundFetchNames, { of: "boundFetch()", required: true });
 	for (const name of ["origins", "silenceMs", "maxBytes"] as const)
 		if (options[name] === undefined)
 			throw new HoldfastTypeError("invalid_option", `boundFetch() needs the option \`${name}\`.`);

@@ -1,7 +1,7 @@
 // `llm()`: a model with its options, and its own loop of model calls and tool rounds. `generate` and `stream` run the
 // same loop; they differ only in how they ask the model.
 
-import { checkOptionNames, HoldfastTypeError, optionNames, UPPError } from "../errors/index.ts";
+import { checkOptions, HoldfastTypeError, optionNames, UPPError } from "../errors/index.ts";
 import { type Message, type ToolExecution, type ToolResult, ToolResultMessage } from "../messages/index.ts";
 import { checkStreamEvent, type LLMRequest, type LLMResponse, textOfSystem } from "../model/index.ts";
 import { resolveModel } from "../providers/index.ts";
@@ -33,7 +33,7 @@ const llmOptionNames = optionNames<LLMOptions & { signal?: AbortSignal }>({
 export function llm(options: LLMOptions): LLMInstance {
 	if (typeof options !== "object" || options === null)
 		throw new HoldfastTypeError("invalid_option", "llm() takes an object of options: { model }.");
-	checkOptionNames(options, llmOptionNames, { of: "llm()" });
+	checkOptions(options, llmOptionNames, { of: "llm()" });
 	const loop: Loop = {
 		options,
 		binding: bindModel(options),

@@ -1,6 +1,6 @@
 // Creates providers: functions that turn a model's id into a reference.
 
-import { checkOptionNames, optionNames } from "../errors/index.ts";
+import { checkOptions, optionNames } from "../errors/index.ts";
 import { checkedModel } from "./checked-model.ts";
 import type { LLMHandler } from "./model-port.ts";
 import type { ModelReference, Provider, ProviderModalities } from "./provider.ts";
@@ -18,7 +18,7 @@ export interface ProviderOptions {
  * Creates a provider. Call it with a model's id to get a reference that every option for a model accepts.
  */
 export function createProvider<Options = any>(options: ProviderOptions): Provider<Options> {
-	checkOptionNames(options, providerNames, { of: "createProvider()" });
+	checkOptions(options, providerNames, { of: "createProvider()" });
 	const provider = (modelId: string, modelOptions?: Options): ModelReference<Options> =>
 		modelOptions === undefined
 			? { modelId, provider: provider as Provider<Options> }

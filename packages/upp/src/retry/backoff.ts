@@ -1,6 +1,6 @@
 // Predefined retry strategies.
 
-import { checkOptionNames, optionNames } from "../errors/index.ts";
+import { checkOptions, optionNames } from "../errors/index.ts";
 import type { RetryStrategy } from "../model/index.ts";
 import { readDuration } from "../time/index.ts";
 
@@ -36,7 +36,7 @@ export interface BackoffOptions {
  * @throws HoldfastError `invalid_option`.
  */
 export function exponentialBackoff(options: BackoffOptions = {}): RetryStrategy {
-	checkOptionNames(options, backoffNames, { of: "exponentialBackoff()" });
+	checkOptions(options, backoffNames, { of: "exponentialBackoff()" });
 	const maxRetries = options.maxRetries ?? 2;
 	const initialDelayMs = readDuration("initialDelayMs", options.initialDelayMs, 500, { least: 0 });
 	const maxDelayMs = readDuration("maxDelayMs", options.maxDelayMs, 30_000, unlimited);

@@ -1,6 +1,6 @@
 // A conversation that grows: messages under an id, for callers that store history themselves.
 
-import { checkOptionNames, HoldfastError, optionNames } from "../errors/index.ts";
+import { checkOptions, HoldfastError, optionNames } from "../errors/index.ts";
 import { uuid } from "../ids/index.ts";
 import {
 	AssistantMessage,
@@ -43,7 +43,7 @@ export class Thread implements Iterable<Message> {
 	#updatedAt: Date;
 
 	constructor(messages: Iterable<Message> = [], options: ThreadOptions = {}) {
-		checkOptionNames(options, threadNames, { of: "new Thread()" });
+		checkOptions(options, threadNames, { of: "new Thread()" });
 		this.id = options.id ?? uuid();
 		this.#messages = [...messages];
 		this.#createdAt = options.createdAt ?? new Date();

@@ -3,7 +3,7 @@
 // the order of the calls.
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames } from "@holdfast/upp";
 import { fromStored, isBusy, openDatabase, toStored } from "../../sqlite/index.ts";
 import type { AgentStateJSON } from "../../state/index.ts";
 import { agentOfCheckpoint, type CheckpointMetadata, type CheckpointStore } from "../checkpoint-store.ts";
@@ -297,7 +297,7 @@ function nameOf(sessionId: unknown): string {
 
 function readOptions(options: string | SqliteCheckpointOptions): SqliteCheckpointOptions {
 	const given = typeof options === "string" ? { path: options } : options;
-	checkOptionNames(given, sqliteCheckpointsNames, { of: "sqliteCheckpoints()" });
+	checkOptions(given, sqliteCheckpointsNames, { of: "sqliteCheckpoints()" });
 	const { path, durability = "process", maxFileSize = 1 } = given;
 	if (typeof path !== "string") throw invalidOption("path", "the path of a file");
 	if (durability !== "process" && durability !== "power") {

@@ -1,6 +1,6 @@
 // The execution host over a journal: claims, notifications and schedules are separate records; turns are read from the
 // journal.
-import { checkOptionNames, optionNames, uuid } from "@holdfast/upp";
+import { checkOptions, optionNames, uuid } from "@holdfast/upp";
 import type { Host } from "../../host/index.ts";
 import type { OwnExecutionHost } from "../in-memory.ts";
 import { recordScheduler } from "../record-scheduler.ts";
@@ -27,7 +27,7 @@ const journalExecutionNames = optionNames<JournalExecutionOptions>({
 
 /** Creates the execution host over a host that has records, and an index of the runs in its journal. */
 export function journalExecution(options: JournalExecutionOptions): OwnExecutionHost {
-	checkOptionNames(options, journalExecutionNames, { of: "journalExecution()" });
+	checkOptions(options, journalExecutionNames, { of: "journalExecution()" });
 	const {
 		journal,
 		records: space,

@@ -1,6 +1,6 @@
 // Limits the usage of a conversation. A run does not start if nothing is left. A running one ends after the step in which
 // it reaches the limit, and keeps its results. The usage of a session is recorded with each answer.
-import { checkOptionNames, HoldfastError, optionNames, type TokenUsage } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames, type TokenUsage } from "@holdfast/upp";
 import type { ModelPrice } from "../../facts/index.ts";
 import { type Clock, systemPorts } from "../../host/index.ts";
 import type { Admission, Interceptor, Stages } from "../interceptor.ts";
@@ -70,7 +70,7 @@ const budgetNames = optionNames<BudgetOptions>({
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [budget({ maxTokens: 200_000 })] });
  */
 export function budget(options: BudgetOptions): Middleware & Interceptor {
-	checkOptionNames(options, budgetNames, { of: "budget()" });
+	checkOptions(options, budgetNames, { of: "budget()" });
 	const limits = limitsOf(options);
 	const { scope = "conversation", clock = systemPorts.clock, price } = options;
 	const openings = new WeakMap<object, Opening>();

@@ -1,5 +1,5 @@
 // Logs when calls of an agent start, end and fail.
-import { checkOptionNames, HoldfastError, type Message, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, type Message, optionNames } from "@holdfast/upp";
 import { type Clock, systemPorts } from "../../host/index.ts";
 import type { GenerateResult } from "../../state/index.ts";
 import { transcript } from "../summaries/transcript.ts";
@@ -67,7 +67,7 @@ const loggingNames = optionNames<LoggingOptions>({
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [logging({ level: "debug" })] });
  */
 export function logging(options: LoggingOptions = {}): Middleware {
-	checkOptionNames(options, loggingNames, { of: "logging()" });
+	checkOptions(options, loggingNames, { of: "logging()" });
 	const level = options.level ?? "info";
 	if (!levels.includes(level)) {
 		throw new HoldfastError(

@@ -1,7 +1,7 @@
 // Clears old tool outputs when the history gets too long. Every result keeps its position and id, so no call is left
 // without an answer.
 import {
-	checkOptionNames,
+	checkOptions,
 	isAssistantMessage,
 	isToolResultMessage,
 	type Message,
@@ -53,7 +53,7 @@ const pruneToolOutputsNames = optionNames<PruneToolOutputsOptions>({
  * const reader = agent({ model: openai("gpt-5.2"), middleware: [pruneToolOutputs({ contextLimit: 128_000 })] });
  */
 export function pruneToolOutputs(options: PruneToolOutputsOptions = {}): Middleware & Interceptor {
-	checkOptionNames(options, pruneToolOutputsNames, { of: "pruneToolOutputs()" });
+	checkOptions(options, pruneToolOutputsNames, { of: "pruneToolOutputs()" });
 	const contextLimit = readNumber(options.contextLimit ?? 200_000, "contextLimit", 0);
 	const outputReserve = readNumber(options.outputReserve ?? 16_000, "outputReserve", 0);
 	const protectRecent = readNumber(options.protectRecent ?? 40_000, "protectRecent", 0);

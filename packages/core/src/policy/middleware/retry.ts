@@ -1,7 +1,7 @@
 // A model that retries if it fails before producing output.
 import {
 	type BoundLLMModel,
-	checkOptionNames,
+	checkOptions,
 	type LLMRequest,
 	type ModelReference,
 	optionNames,
@@ -45,7 +45,7 @@ const retryNames = optionNames<RetryOptions>({
  * const clerk = agent({ model: retry(openai("gpt-5.2"), { attempts: 5 }) });
  */
 export function retry(model: GivenModel, options: RetryOptions = {}): ModelReference {
-	checkOptionNames(options, retryNames, {
+	checkOptions(options, retryNames, {
 		of: "retry()",
 		instead: {
 			maxRetries: "`attempts` is the number of calls, the first one included.",

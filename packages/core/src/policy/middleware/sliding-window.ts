@@ -1,7 +1,7 @@
 // Keeps the end of a history. The cut never separates a tool call from its result, and the kept part starts with a user
 // message.
 import {
-	checkOptionNames,
+	checkOptions,
 	HoldfastError,
 	isAssistantMessage,
 	isUserMessage,
@@ -40,7 +40,7 @@ const slidingWindowNames = optionNames<SlidingWindowOptions>({ max: true, block:
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [slidingWindow({ max: 40, block: 20 })] });
  */
 export function slidingWindow(max: number | SlidingWindowOptions = {}): Middleware & Interceptor {
-	checkOptionNames(typeof max === "object" && max !== null ? max : {}, slidingWindowNames, {
+	checkOptions(typeof max === "object" && max !== null ? max : {}, slidingWindowNames, {
 		of: "slidingWindow()",
 	});
 	const given = typeof max === "number" ? { max } : max;

@@ -1,6 +1,6 @@
 // Replaces the old part of a long history with a summary. If the summary fails, the history is unchanged.
 import {
-	checkOptionNames,
+	checkOptions,
 	HoldfastError,
 	isToolResultMessage,
 	type LanguageModel,
@@ -70,7 +70,7 @@ const summariseNames = optionNames<SummariseOptions>({
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [summarise({ model: openai("gpt-5.2-mini") })] });
  */
 export function summarise(options: SummariseOptions): Middleware & Interceptor {
-	checkOptionNames(options, summariseNames, { of: "summarise()" });
+	checkOptions(options, summariseNames, { of: "summarise()" });
 	const write = writerOf(options);
 	const threshold = readNumber(options.threshold ?? 150_000, "threshold", 0);
 	const keepRecent = readCount(options.keepRecent ?? 10, "keepRecent", 0);

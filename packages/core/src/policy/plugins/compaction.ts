@@ -1,7 +1,7 @@
 // Keeps the model's view within a token budget: the old part of a long history is shown as a summary. The journal keeps
 // every message, and a summary is written once per part of the history, not for every call.
 import {
-	checkOptionNames,
+	checkOptions,
 	HoldfastError,
 	type LanguageModel,
 	llm,
@@ -65,7 +65,7 @@ const compactionNames = optionNames<CompactionOptions>({
  * const clerk = new Agent({ model: openai("gpt-5.2"), plugins: [compaction({ maxTokens: 60_000 })] });
  */
 export function compaction(options: CompactionOptions = {}): Plugin {
-	checkOptionNames(options, compactionNames, { of: "compaction()" });
+	checkOptions(options, compactionNames, { of: "compaction()" });
 	const maxTokens = readNumber(options.maxTokens ?? 100_000, "maxTokens", 1);
 	const keepRecent = readCount(options.keepRecent ?? 20, "keepRecent", 1);
 	const estimate = options.estimate ?? estimateTokens;

@@ -1,6 +1,6 @@
 // Notes that a model keeps, for its session or for all sessions of its agent: three tools over the session's values, or
 // over a collection of a database client.
-import { checkOptionNames, HoldfastError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, optionNames } from "@holdfast/upp";
 import type { SessionValues, ValueStore } from "../../host/index.ts";
 import { type AnyTool, type ToolContext, tool } from "../../tools/index.ts";
 import { definePlugin, type Plugin } from "./plugin.ts";
@@ -55,7 +55,7 @@ const memoryNames = optionNames<MemoryOptions>({ store: "object", database: "obj
  * const clerk = new Agent({ model: openai("gpt-5.2"), plugins: [memory()] });
  */
 export function memory(options: MemoryOptions = {}): Plugin {
-	checkOptionNames(options, memoryNames, { of: "memory()" });
+	checkOptions(options, memoryNames, { of: "memory()" });
 	const { store, database } = options;
 	if (store !== undefined && database !== undefined)
 		throw new HoldfastError("invalid_option", "Notes are kept in `store` or in `database`, not in both.");

@@ -1,6 +1,6 @@
 // The host that a plugin's `setup` receives, and the registry that collects its registrations.
 
-import { checkOptionNames, HoldfastTypeError, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import type { FileStore, ValueStore } from "../../host/index.ts";
 import type { AnyTool } from "../../tools/index.ts";
 import { callKey } from "../policy-run.ts";
@@ -52,7 +52,7 @@ export function pluginHost(registry: Registry, plugin: string): { host: PluginHo
 		},
 		tool(tool, options = {}) {
 			whileOpen("tool");
-			checkOptionNames(options, toolOptionNames, { of: "host.tool()" });
+			checkOptions(options, toolOptionNames, { of: "host.tool()" });
 			const { in: where = "sessions" } = options;
 			if (where !== "sessions" && where !== "sessions-and-calls")
 				refuse('gives a tool with an `in` that is neither "sessions" nor "sessions-and-calls".');
