@@ -3,8 +3,8 @@
 // removed, so that a deleted source cannot be published from an old build. With names of folders under packages/ as
 // arguments, it builds these packages and what they are compiled with.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-import { type ChunkingContext, type OutputAsset, type OutputChunk, rolldown } from "rolldown";
+import { dirname, join } from "node:path";
+import { bundlePackage } from "./bundle-package.ts";
 import { listFiles } from "./list-sources.ts";
 import { pruneDeclarations } from "./prune-declarations.ts";
 import { runCommand } from "./run-command.ts";
@@ -12,67 +12,19 @@ import { outputOf, readWorkspaces, type Workspace } from "./workspaces.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** A module and everything that it imports statically. */
-function staticImportsOf(first: string, modules: ChunkingContext): ReadonlySet<string> {
-	const found = new Set([first]);
-	for (const id of found)
-		for (const imported of modules.getModuleInfo(id)?.importedIds ?? []) found.add(imported);
-	return found;
-}
-
 /** Bundles the entries of a package and returns the files it wrote, relative to dist. */
-async function bundle({ folder, entries, commands }: Workspace): Promise<readonly string[]> {
-	const place = join(root, "packages", folder);
-	const sources = entries.map(({ source }) => join(place, source));
-	if (commands.length > 0) sources.push(join(place, "src/main.ts"));
-	if (sources.length === 0) return [];
-	const build = await rolldown({
-		input: Object.fromEntries(sources.map((source) => [outputOf(relative(place, source)), source])),
-		external: /^[^./]/,
-		platform: "neutral",
-		treeshake: true,
-	});
-	let loadedFirst: ReadonlySet<string> | undefined;
-	const { output } = await build.generate({
-		dir: join(place, "dist"),
-		format: "esm",
-		entryFileNames: "[name].js",
-		chunkFileNames: "shared/[name]-[hash].js",
-		// Code that the first entry shares with others is one file: each file takes longer to find and open than to read.
-		codeSplitting: {
-			groups: [
-				{
-					name(id, modules) {
-						loadedFirst ??= staticImportsOf(sources[0] as string, modules);
-						return loadedFirst.has(id) ? "common" : null;
-					},
-					debugName: "common",
-					minShareCount: 2,
-				},
-			],
-		},
-		// Comments that change what a bundler does with an import.
-		comments: { annotation: true, jsdoc: false, legal: false },
-		sourcemap: true,
-		// Readable in stack traces, debuggers and editors: applications minify it when they are bundled.
-		minify: false,
-	});
-	await build.close();
-	return output.flatMap((part) => writePart(join(place, "dist"), part));
-}
-
-/** Writes a bundled file and its map, and returns their names. A file that only re-exports has no map. */
-function writePart(dist: string, part: OutputChunk | OutputAsset): readonly string[] {
-	if (part.type === "asset") return [];
-	const { fileName, code, map } = part;
-	const into = join(dist, fileName);
-	mkdirSync(dirname(into), { recursive: true });
-	if (map === null) writeFileSync(into, code);
-	else {
+async function bundle(workspace: Workspace): Promise<readonly string[]> {
+	const dist = join(root, "packages", workspace.folder, "dist");
+	const files = await bundlePackage(root, workspace);
+	for (const { fileName, code, map } of files) {
+		const into = join(dist, fileName);
+		mkdirSync(dirname(into), { recursive: true });
 		writeFileSync(into, code);
-		writeFileSync(`${into}.map`, JSON.stringify(map));
+		if (map !== undefined) writeFileSync(`${into}.map`, JSON.stringify(map));
 	}
-	return map === null ? [fileName] : [fileName, `${fileName}.map`];
+	return files.flatMap(({ fileName, map }) =>
+		map === undefined ? [fileName] : [fileName, `${fileName}.map`],
+	);
 }
 
 /** Writes the files of a package's page as a module, so that bundlers find them; returns the names of the files it wrote. */
