@@ -7,6 +7,7 @@ import { checkOptions, HoldfastTypeError, optionNames } from "@holdfast/upp";
 import { SessionLooks } from "./looks/index.ts";
 import {
 	actRoutes,
+	damageStatuses,
 	type InspectedPrompts,
 	lookRoutes,
 	pagePaths,
@@ -93,13 +94,11 @@ export function inspector(options: InspectorOptions = {}): Inspector {
 		prompts,
 		playground,
 	};
+	const data = [...lookRoutes(parts), ...actRoutes(parts), ...promptRoutes(parts), ...trialRoutes(parts)];
 	return {
 		routes: [
 			...pageRoutes(),
-			...lookRoutes(parts),
-			...actRoutes(parts),
-			...promptRoutes(parts),
-			...trialRoutes(parts),
+			...data.map((route) => ({ ...route, statuses: { ...damageStatuses, ...route.statuses } })),
 		],
 		publicPaths: pagePaths,
 	};

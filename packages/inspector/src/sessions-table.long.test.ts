@@ -84,15 +84,17 @@ describe.skipIf(whyNot !== undefined)(`the table of sessions${whyNot ?? ""}`, ()
 
 	test("names the sessions that cannot be read", async () => {
 		await stage.say("readable", "Hello");
+		const failure = { code: "journal_corrupt", message: "The journal is damaged." };
+		const torn = { sessionId: "torn", status: "unreadable", seq: 0, createdAt: 0, updatedAt: 0, failure };
 		await page.route(/\/api\/inspect\/sessions(?!\?ids)/, async (route) => {
 			const answer = await (await route.fetch()).json();
 			await route.fulfill({
-				json: { ...answer, unreadable: [{ sessionId: "torn", code: "journal_corrupt" }] },
+				json: { ...answer, sessions: [...answer.sessions, torn] },
 			});
 		});
 		await page.goto(stage.url);
 		await line("readable").waitFor();
-		await page.getByText("1 session cannot be read: torn (journal_corrupt)").waitFor();
+		await line("torn").getByText("journal_corrupt: The journal is damaged.").waitFor();
 		expect(await violationsOf(page)).toEqual([]);
 	});
 

@@ -1,8 +1,9 @@
 // Records in Postgres: a table next to the entries. Records of one commit are locked by name first, even missing ones, so
 // that of two commits with the same expectation one is refused.
-import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import { encodeValue } from "@holdfast/upp";
 import { fromStored, type RecordSpace, type StoredRecord, toStored } from "holdfast/host";
 import { digest } from "./digest.ts";
+import { decoded } from "./read-rows.ts";
 import type { Store } from "./store.ts";
 
 const nothing: StoredRecord = { revision: 0, value: undefined };
@@ -23,7 +24,7 @@ export function postgresRecords({ database, commits, schema, ready }: Store): Re
 				`SELECT revision, body FROM ${schema}.records WHERE digest = $1`,
 				[digestOf(shelf, name)],
 			);
-			return row === undefined ? nothing : { revision: row.revision, value: decoded(row.body) };
+			return row === undefined ? nothing : { revision: row.revision, value: decoded(row.body, "a record") };
 		},
 		async list(shelf, { after = "", limit } = {}) {
 			await ready();
@@ -36,7 +37,10 @@ export function postgresRecords({ database, commits, schema, ready }: Store): Re
 			return rows.map(({ name, revision, body }) => ({
 				name: fromStored(name),
 				revision,
-				value: decoded(body),
+				// Decoded on access, so that damaged records can still be listed.
+				get value() {
+					return decoded(body, "a record");
+				},
 			}));
 		},
 		async commit(expected, writes) {
@@ -57,8 +61,4 @@ export function postgresRecords({ database, commits, schema, ready }: Store): Re
 			return done === true;
 		},
 	};
-}
-
-function decoded(text: string): unknown {
-	return decodeValue(JSON.parse(text) as JSONValue);
 }

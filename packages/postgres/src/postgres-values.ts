@@ -1,8 +1,9 @@
 // The values of sessions in Postgres: a table next to the entries, emptied with its session.
-import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import { encodeValue } from "@holdfast/upp";
 import type { Host } from "holdfast";
 import { fromStored, toStored } from "holdfast/host";
 import { digest } from "./digest.ts";
+import { decoded } from "./read-rows.ts";
 import type { Store } from "./store.ts";
 
 type ValueStore = Host["values"];
@@ -32,7 +33,7 @@ function valuesOf(store: Store, key: string, owner: string): ReturnType<ValueSto
 				session,
 				digestOf(name),
 			]);
-			return row === undefined ? undefined : decoded(row.value);
+			return row === undefined ? undefined : decoded(row.value, "a value of a session");
 		},
 		async set(name, value) {
 			const b = JSON.stringify(encodeValue(value));
@@ -57,12 +58,14 @@ function valuesOf(store: Store, key: string, owner: string): ReturnType<ValueSto
 				owner,
 			]);
 			return rows
-				.map(({ name, value }) => ({ name: fromStored(name), value: decoded(value) }))
+				.map(({ name, value }) => ({
+					name: fromStored(name),
+					// Decoded on access, so that damaged values can still be listed.
+					get value() {
+						return decoded(value, "a value of a session");
+					},
+				}))
 				.sort((one, other) => (one.name < other.name ? -1 : 1));
 		},
 	};
-}
-
-function decoded(text: string): unknown {
-	return decodeValue(JSON.parse(text) as JSONValue);
 }

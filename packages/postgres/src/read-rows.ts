@@ -1,4 +1,5 @@
-// Converts rows to entries, inputs and heads.
+// Converts rows to entries, inputs, values and heads.
+import { decodeValue, type JSONValue } from "@holdfast/upp";
 import {
 	decodeFact,
 	type Entry,
@@ -72,6 +73,15 @@ export function toInput(row: InputRow): StoredInput {
 export function parsed(body: string, what: string): unknown {
 	try {
 		return JSON.parse(body) as unknown;
+	} catch (cause) {
+		throw journalCorrupt(`${what} cannot be read`, cause);
+	}
+}
+
+/** Decodes a stored value. @throws HoldfastError `journal_corrupt` if it is damaged. */
+export function decoded(text: string, what: string): unknown {
+	try {
+		return decodeValue(JSON.parse(text) as JSONValue);
 	} catch (cause) {
 		throw journalCorrupt(`${what} cannot be read`, cause);
 	}

@@ -1,6 +1,5 @@
-// A `createSession` session on top of a keyed session. An execution is a turn that starts at once, or answers to the
-// calls of a waiting run. The initial context and the options are stored with the journal and read from there before each
-// turn.
+// A `createSession` session on top of a keyed session. An execution is a turn that starts at once, or answers to the calls
+// of a waiting run. The initial context and the options are stored with the journal, and read before each turn.
 import type { Caller } from "../caller/index.ts";
 import { afterEntry, type SendInput, sessionExists, type ToolAnswer } from "../facts/index.ts";
 import type { SessionValues } from "../host/index.ts";
@@ -13,14 +12,20 @@ import { backgroundCall } from "./pending-call.ts";
 import type { ChosenOptions, ExecuteInput } from "./read-input.ts";
 import { seed, seeded } from "./seed-history.ts";
 import type { ForkSettings, SessionAgentInfo, SessionOrigin } from "./session-fork.ts";
-import { deleteSetup, firstSetup, readSetup, type SessionSetup, setupValues } from "./session-setup.ts";
+import {
+	deleteSetup,
+	firstSetup,
+	hasSetup,
+	readSetup,
+	type SessionSetup,
+	sameOptions,
+	setupValues,
+} from "./session-setup.ts";
 import { type SessionTrial, sessionTrial } from "./session-trial.ts";
 import { SessionView } from "./session-view.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
-/** A fork is stored under this prefix and its key. */
-const forkName = "fork ";
-const optionNames = ["model", "temperature", "maxTokens"] as const;
+const forkName = "fork "; // a fork is stored under this prefix and its key
 
 /** A session of `ExecuteSessions`. */
 export class ExecuteSession {
@@ -49,6 +54,11 @@ export class ExecuteSession {
 	/** Returns the initial context and options; undefined if the session does not exist. */
 	setup(): Promise<SessionSetup | undefined> {
 		return readSetup(this.#parts.host, this.storeKey);
+	}
+
+	/** Whether the session exists, even if its setup is damaged. */
+	exists(): Promise<boolean> {
+		return hasSetup(this.#parts.host, this.storeKey);
 	}
 
 	/**
@@ -125,7 +135,7 @@ export class ExecuteSession {
 			return { run, after: afterEntry(run.from ?? 0), over: run.result() };
 		} catch (error) {
 			const { code } = error as { code?: unknown };
-			// The first message with this key was accepted with the same options.
+			// The first message with this key has the same options.
 			if (code !== "duplicate_input") await withdraw();
 			throw code === "session_killed" ? sessionNotFound() : error;
 		}
@@ -221,14 +231,14 @@ export class ExecuteSession {
 	}
 
 	/** Returns the session that this one was forked from; undefined if it is not a fork. */
-	async origin(): Promise<SessionOrigin | undefined> {
-		return (await this.values.get("origin")) as SessionOrigin | undefined;
+	origin(): Promise<SessionOrigin | undefined> {
+		return this.values.get("origin") as Promise<SessionOrigin | undefined>;
 	}
 
 	/** Returns the forks of the session, including deleted ones. */
 	async forks(): Promise<readonly SessionOrigin[]> {
-		const kept = await this.values.list();
-		return kept.flatMap(({ name, value }) => (name.startsWith(forkName) ? [value as SessionOrigin] : []));
+		const links = (await this.values.list()).filter(({ name }) => name.startsWith(forkName));
+		return links.map((each) => each.value as SessionOrigin);
 	}
 
 	/** Returns the agent of the next turn. Rejects with `session_not_found`, `unknown_model`. */
@@ -387,8 +397,4 @@ export class ExecuteSession {
 function decidedBy(answers: readonly ToolAnswer[], caller: Caller | undefined): readonly ToolAnswer[] {
 	if (caller === undefined) return answers;
 	return answers.map((answer) => ("approved" in answer ? { ...answer, by: caller } : answer));
-}
-
-function sameOptions(one: SessionSetup, other: SessionSetup): boolean {
-	return optionNames.every((name) => one[name] === other[name]);
 }

@@ -1,5 +1,6 @@
 // The arguments and options of `createSession`, stored with the session's journal. Tools are stored as the model sees
 // them; functions are bound again by name.
+import { isUnreadable } from "../facts/index.ts";
 import type { FirstValue, Host, SessionValues } from "../host/index.ts";
 
 /** A tool in stored form. */
@@ -49,4 +50,19 @@ export async function deleteSetup({ values }: Host, storeKey: string): Promise<v
 /** Reads the stored setup of a session; undefined if the session does not exist. */
 export async function readSetup(host: Host, storeKey: string): Promise<SessionSetup | undefined> {
 	return (await setupValues(host, storeKey).get("session")) as SessionSetup | undefined;
+}
+
+/** Whether the session exists, even if its stored setup is damaged. */
+export async function hasSetup(host: Host, storeKey: string): Promise<boolean> {
+	try {
+		return (await readSetup(host, storeKey)) !== undefined;
+	} catch (error) {
+		if (isUnreadable(error)) return true;
+		throw error;
+	}
+}
+
+/** Whether two setups have the same options. */
+export function sameOptions(one: SessionSetup, other: SessionSetup): boolean {
+	return (["model", "temperature", "maxTokens"] as const).every((name) => one[name] === other[name]);
 }

@@ -1,5 +1,5 @@
-// Converts rows to entries, inputs and heads.
-
+// Converts rows to entries, inputs, values and heads.
+import { decodeValue, type JSONValue } from "@holdfast/upp";
 import type { Entry, SourcePage, StoredChunk } from "../facts/index.ts";
 import { decodeFact, eventsExpired, journalCorrupt } from "../facts/index.ts";
 import type { Input, ReadChunks, ReadOptions, SessionHead, StoredInput } from "../host/index.ts";
@@ -102,6 +102,15 @@ export function readInbox(statements: Statements, storedKey: string): StoredInpu
 function parsed(body: string, what: string): unknown {
 	try {
 		return JSON.parse(body) as unknown;
+	} catch (cause) {
+		throw journalCorrupt(`${what} cannot be read`, cause);
+	}
+}
+
+/** Decodes a stored value. @throws HoldfastError `journal_corrupt` if it is damaged. */
+export function decoded(text: string, what: string): unknown {
+	try {
+		return decodeValue(JSON.parse(text) as JSONValue);
 	} catch (cause) {
 		throw journalCorrupt(`${what} cannot be read`, cause);
 	}

@@ -1,6 +1,7 @@
 // Records in the journal's file: a table next to the entries, written in one transaction.
-import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import { encodeValue } from "@holdfast/upp";
 import type { MaybePromise, RecordSpace, StoredRecord } from "../host/index.ts";
+import { decoded } from "./read-entries.ts";
 import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
 import type { WorkerRegistration } from "./worker-row.ts";
@@ -25,7 +26,7 @@ export function sqliteRecords({ statements, worker, commit, reading }: RecordsPa
 		get: ({ shelf, name }) =>
 			reading(() => {
 				const row = statements.readRecord.get(toStored(shelf), toStored(name)) as RecordRow | undefined;
-				return row === undefined ? nothing : { revision: row.revision, value: decoded(row.body) };
+				return row === undefined ? nothing : { revision: row.revision, value: decoded(row.body, "a record") };
 			}),
 		list: (shelf, { after = "", limit = -1 } = {}) =>
 			reading(() => {
@@ -33,7 +34,10 @@ export function sqliteRecords({ statements, worker, commit, reading }: RecordsPa
 				return (rows as unknown as (RecordRow & { name: string })[]).map(({ name, revision, body }) => ({
 					name: fromStored(name),
 					revision,
-					value: decoded(body),
+					// Decoded on access, so that damaged records can still be listed.
+					get value() {
+						return decoded(body, "a record");
+					},
 				}));
 			}),
 		commit(expected, writes) {
@@ -60,8 +64,4 @@ export function sqliteRecords({ statements, worker, commit, reading }: RecordsPa
 interface RecordRow {
 	readonly revision: number;
 	readonly body: string;
-}
-
-function decoded(text: string): unknown {
-	return decodeValue(JSON.parse(text) as JSONValue);
 }

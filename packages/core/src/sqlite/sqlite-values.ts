@@ -1,6 +1,7 @@
 // The values of sessions in the journal's file: a table next to the entries. They are deleted with their session.
-import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import { encodeValue } from "@holdfast/upp";
 import type { SessionValues, ValueStore } from "../host/index.ts";
+import { decoded } from "./read-entries.ts";
 import { ensureSession } from "./session-writes.ts";
 import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
@@ -36,7 +37,7 @@ function valuesOf(parts: ValuesParts, key: string, owner: string): SessionValues
 		get(name) {
 			return reading(() => {
 				const row = statements.readValue.get(key, owner, toStored(name)) as { value: string } | undefined;
-				return row === undefined ? undefined : decoded(row.value);
+				return row === undefined ? undefined : decoded(row.value, "a value of a session");
 			});
 		},
 		async set(name, value) {
@@ -60,7 +61,13 @@ function valuesOf(parts: ValuesParts, key: string, owner: string): SessionValues
 			return reading(() => {
 				const rows = statements.listValues.all(key, owner) as { name: string; value: string }[];
 				return rows
-					.map(({ name, value }) => ({ name: fromStored(name), value: decoded(value) }))
+					.map(({ name, value }) => ({
+						name: fromStored(name),
+						// Decoded on access, so that damaged values can still be listed.
+						get value() {
+							return decoded(value, "a value of a session");
+						},
+					}))
 					.sort((one, other) => (one.name < other.name ? -1 : 1));
 			});
 		},
@@ -74,8 +81,4 @@ export function encodedValue(value: unknown): string {
 
 function idOf(statements: Statements, key: string): number | undefined {
 	return (statements.sessionId.get(key) as { id: number } | undefined)?.id;
-}
-
-function decoded(text: string): unknown {
-	return decodeValue(JSON.parse(text) as JSONValue);
 }

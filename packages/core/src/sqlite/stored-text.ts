@@ -9,7 +9,12 @@ export function toStored(text: string): string {
 	return unsafe.test(text) ? JSON.stringify(text).slice(1, -1) : text;
 }
 
-/** Restores stored text. */
+/** Restores stored text. Returns damaged text unchanged, so that lists with it can still be read. */
 export function fromStored(stored: string): string {
-	return stored.includes("\\") ? (JSON.parse(`"${stored}"`) as string) : stored;
+	if (!stored.includes("\\")) return stored;
+	try {
+		return JSON.parse(`"${stored}"`) as string;
+	} catch {
+		return stored;
+	}
 }

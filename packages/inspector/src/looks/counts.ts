@@ -2,6 +2,7 @@
 import type { Entry } from "holdfast/host";
 import type { SessionCounts, UsageBucket } from "../wire/index.ts";
 import { type Grouped, groupEntries, noGroups } from "./groups.ts";
+import { type FoundEntry, isReadable } from "./readable-entries.ts";
 
 /** Maximum number of minutes with activity kept per session; older ones are discarded. */
 const mostMinutes = 1_440;
@@ -43,6 +44,7 @@ export const noCounts: Counted = {
 		errors: 0,
 		modelMs: 0,
 		runMs: 0,
+		unreadable: 0,
 	},
 	tools: new Set(),
 	codes: new Set(),
@@ -51,8 +53,10 @@ export const noCounts: Counted = {
 };
 
 /** Adds entries to the totals. */
-export function countEntries(before: Counted, entries: readonly Entry[]): Counted {
+export function countEntries(before: Counted, found: readonly FoundEntry[]): Counted {
+	const entries = found.filter(isReadable);
 	const counts: Sums = { ...before.counts };
+	counts.unreadable += found.length - entries.length;
 	const minutes = new Map(before.minutes);
 	const tools = new Set(before.tools);
 	const codes = new Set(before.codes);
@@ -80,12 +84,12 @@ export function countEntries(before: Counted, entries: readonly Entry[]): Counte
 		minutes.delete(oldest);
 	}
 	const grouped = groupEntries(before.grouped, entries);
-	return { seq: entries.at(-1)?.seq ?? before.seq, counts, tools, codes, grouped, openedAt, minutes };
+	return { seq: found.at(-1)?.seq ?? before.seq, counts, tools, codes, grouped, openedAt, minutes };
 }
 
 /** Creates an empty bucket. */
 export function emptyBucket(at: number): UsageBucket {
-	const { runs: _, steps: _steps, runMs: _runMs, ...counts } = noCounts.counts;
+	const { runs: _, steps: _steps, runMs: _runMs, unreadable: _unreadable, ...counts } = noCounts.counts;
 	return { at, ...counts, slowestMs: 0 };
 }
 

@@ -3,15 +3,19 @@
 
 import type { InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
 import { cutText } from "@holdfast/upp";
-import { isHoldfastError } from "holdfast";
-import type { Entry } from "holdfast/host";
+import { type HoldfastError, isHoldfastError } from "holdfast";
+import { type Entry, isUnreadable } from "holdfast/host";
 import type { InspectedSession, ShownStatus } from "../wire/index.ts";
 import { type Counted, countEntries, noCounts } from "./counts.ts";
+import { entriesAround, type FoundEntry, isReadable } from "./readable-entries.ts";
 
 /** Maximum number of cached sessions. */
 const most = 2_000;
+const pageEntries = 1_000;
 /** Characters of a title. */
 const longestTitle = 160;
+
+type Failure = NonNullable<InspectedSession["failure"]>;
 
 interface Look {
 	readonly incarnation: string;
@@ -19,6 +23,8 @@ interface Look {
 	agent: string | undefined;
 	/** The last entry that was read. */
 	last: { readonly seq: number; readonly fact: Entry["fact"] | undefined };
+	/** Why the first or the last entries cannot be read. */
+	damage: Failure | undefined;
 	counted: Counted;
 }
 
@@ -30,26 +36,46 @@ export class SessionLooks {
 		this.#mask = mask;
 	}
 
-	/** Returns the session for a list. */
+	/** Returns the session for a list; `unreadable` if its data is damaged, or if it is incomplete. */
 	async session(
+		inspection: SessionInspection,
+		owner: SessionOwner,
+		head: InspectedHead,
+	): Promise<InspectedSession> {
+		const { sessionId, seq, createdAt, updatedAt, unreadable } = head;
+		const of = { sessionId, seq, createdAt, updatedAt };
+		if (unreadable !== undefined) return unreadableSession(of, { code: unreadable, message: noRecord });
+		try {
+			return await this.#session(inspection, owner, head);
+		} catch (error) {
+			if (!isOfSession(error)) throw error;
+			return unreadableSession(of, error);
+		}
+	}
+
+	async #session(
 		inspection: SessionInspection,
 		owner: SessionOwner,
 		head: InspectedHead,
 	): Promise<InspectedSession> {
 		const look = this.#look(owner, head);
 		const { sessionId, seq, createdAt, updatedAt } = head;
+		const from = { inspection, owner, sessionId, last: seq };
 		if (look.title === undefined && seq > 0) {
-			const first = await inspection.entries(owner, sessionId, { limit: 4 });
+			const first = await entriesAround(from, { after: 0, limit: 4 });
 			const own = await inspection.maskOf?.(owner, sessionId);
-			look.title = this.#titleOf(first, own);
-			look.agent = agentOf(first);
+			look.title = this.#titleOf(first.filter(isReadable), own);
+			look.agent = agentOf(first.filter(isReadable));
+			look.damage ??= damageOf(first);
 		}
 		if (look.last.seq < seq) {
-			const [last] = await inspection.entries(owner, sessionId, { after: seq - 1, limit: 1 });
-			look.last = { seq, fact: last?.fact };
+			const found = await entriesAround(from, { after: seq - 1, limit: 1 });
+			look.last = { seq, fact: found.find(isReadable)?.fact };
+			look.damage ??= damageOf(found);
 		}
 		const agent = head.agent ?? look.agent;
-		const status = statusOf(head, look.last.fact);
+		const status = look.damage === undefined ? statusOf(head, look.last.fact) : "unreadable";
+		const failure = look.damage ?? (await this.#failureOf(inspection, owner, sessionId, look.last.fact));
 		return {
 			sessionId,
 			status,
@@ -59,7 +85,7 @@ export class SessionLooks {
 			updatedAt,
 			...(agent === undefined ? {} : { agent }),
 			...(head.user === undefined ? {} : { user: head.user }),
-			...(status === "error" ? await this.#failureOf(inspection, owner, sessionId, look.last.fact) : {}),
+			...(failure === undefined || (status !== "error" && status !== "unreadable") ? {} : { failure }),
 		};
 	}
 
@@ -68,11 +94,11 @@ export class SessionLooks {
 		owner: SessionOwner,
 		sessionId: string,
 		last: Entry["fact"] | undefined,
-	): Promise<Pick<InspectedSession, "failure">> {
-		if (last?.kind !== "run.ended" || last.error === undefined) return {};
+	): Promise<Failure | undefined> {
+		if (last?.kind !== "run.ended" || last.outcome !== "error" || last.error === undefined) return undefined;
 		const own = (await inspection.maskOf?.(owner, sessionId)) ?? (<Value>(value: Value) => value);
 		const message = this.#mask(own(last.error.message));
-		return { failure: { code: last.error.code, message: cutText(message, longestTitle) } };
+		return { code: last.error.code, message: cutText(message, longestTitle) };
 	}
 
 	/** Returns its totals. */
@@ -80,7 +106,7 @@ export class SessionLooks {
 		const look = this.#look(owner, head);
 		let { counted } = look;
 		while (counted.seq < head.seq) {
-			const page = await this.#after(inspection, owner, head.sessionId, counted.seq);
+			const page = await this.#after(inspection, owner, head, counted.seq);
 			if (page === "folded") counted = noCounts;
 			else if (page.length === 0) break;
 			else counted = countEntries(counted, page);
@@ -93,11 +119,11 @@ export class SessionLooks {
 	async #after(
 		inspection: SessionInspection,
 		owner: SessionOwner,
-		sessionId: string,
+		{ sessionId, seq: last }: InspectedHead,
 		after: number,
-	): Promise<readonly Entry[] | "folded"> {
+	): Promise<readonly FoundEntry[] | "folded"> {
 		try {
-			return await inspection.entries(owner, sessionId, { after });
+			return await entriesAround({ inspection, owner, sessionId, last }, { after, limit: pageEntries });
 		} catch (error) {
 			if (after > 0 && isHoldfastError(error) && error.code === "events_expired") return "folded";
 			throw error;
@@ -115,6 +141,7 @@ export class SessionLooks {
 						title: undefined,
 						agent: undefined,
 						last: { seq: 0, fact: undefined },
+						damage: undefined,
 						counted: noCounts,
 					};
 		this.#looks.delete(key);
@@ -141,6 +168,30 @@ export class SessionLooks {
 
 function agentOf(entries: readonly Entry[]): string | undefined {
 	for (const { fact } of entries) if (fact.kind === "run.started") return fact.agentName;
+	return undefined;
+}
+
+const noRecord = "Its record is damaged.";
+
+/** Whether an error concerns one session, so that others can still be read. */
+export function isOfSession(error: unknown): error is HoldfastError {
+	return isUnreadable(error) || (isHoldfastError(error) && error.code === "session_not_found");
+}
+
+/** Describes a session of which only this is known. */
+export function unreadableSession(
+	of: Pick<InspectedSession, "sessionId" | "seq" | "createdAt" | "updatedAt">,
+	{ code, message }: Failure,
+): InspectedSession {
+	return { ...of, status: "unreadable", failure: { code, message: cutText(message, longestTitle) } };
+}
+
+function damageOf(found: readonly FoundEntry[]): Failure | undefined {
+	for (const each of found) {
+		if (isReadable(each)) continue;
+		const { code, message } = each.error;
+		return { code, message: `Entry ${each.seq}: ${cutText(message, longestTitle)}` };
+	}
 	return undefined;
 }
 

@@ -139,8 +139,11 @@ export class Conversation {
 			this.wait = undefined;
 		}
 		// A newer server may send kinds that this page does not support.
-		const known = kind as Fact["kind"];
+		const known = kind as Fact["kind"] | "unreadable";
 		switch (known) {
+			case "unreadable":
+				put({ who: "error", text: `Entry ${seq} cannot be read (${body.code}): ${body.message}` });
+				break;
 			case "folded":
 				this.said.length = 0;
 				put({

@@ -22,7 +22,7 @@ function session(sessionId: string, more: Partial<InspectedSession> = {}): Inspe
 function known(numbers: Partial<Known["counts"]>, more: Partial<Known> = {}): Known {
 	const counts = {
 		...{ runs: 1, steps: 1, answers: 1, toolCalls: 0, inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
-		...{ cost: 0, unpriced: 0, errors: 0, modelMs: 0, runMs: 0, ...numbers },
+		...{ cost: 0, unpriced: 0, errors: 0, modelMs: 0, runMs: 0, unreadable: 0, ...numbers },
 	};
 	return { counts, tools: [], codes: [], ...more };
 }

@@ -21,6 +21,7 @@ export const statusNames: Readonly<Record<ShownStatus, string>> = {
 	error: "failed",
 	aborted: "stopped",
 	killed: "killed",
+	unreadable: "unreadable",
 };
 
 /** Shows the status of a session, as a word and a colour. */

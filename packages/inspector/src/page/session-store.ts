@@ -198,7 +198,10 @@ export class SessionStore {
 				inspectPath(this.sessionId, `/entries?after=${after}${of}`),
 				signal,
 			);
-			for (const entry of page.entries) {
+			for (const read of page.entries) {
+				// The time of a damaged entry is unknown: it is shown after the one before it.
+				const at = this.entries.at(-1)?.at ?? this.info.value?.createdAt ?? Date.now();
+				const entry = read.kind === "unreadable" ? { ...read, at } : read;
 				this.entries.push(entry);
 				this.conversation.add(entry);
 				this.timeline.add(entry);

@@ -1,6 +1,7 @@
 // A session: its details, its actions and its tabs.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { ShownSession } from "../wire/index.ts";
 import { areThreads } from "./about.ts";
 import { interrupt as interruptRun, removeSession } from "./acts.ts";
 import { inspectPath, post } from "./api.ts";
@@ -191,6 +192,7 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 					</div>
 				)}
 				{store.problem.value === undefined ? null : <p class="notice is-error">{store.problem.value}</p>}
+				{info === undefined || child !== undefined ? null : <Damage of={info} />}
 			</header>
 			<Tabs of={of} />
 			<div class="panel" role="tabpanel" id="panel" aria-labelledby={`tab-${tab}`}>
@@ -208,6 +210,21 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 			)}
 			{toFork.value?.sessionId === sessionId ? <ForkDialog store={store} /> : null}
 		</main>
+	);
+}
+
+/** The parts of a session that cannot be read. The others are shown. */
+function Damage({ of: { damage = [], counts } }: { readonly of: ShownSession }): JSX.Element | null {
+	const parts = damage.map(({ part, code }) => `${part} (${code})`);
+	if (counts.unreadable > 0)
+		parts.unshift(
+			counts.unreadable === 1 ? "1 entry" : `${formatCount(counts.unreadable)} entries of its journal`,
+		);
+	if (parts.length === 0) return null;
+	return (
+		<p class="notice is-error" role="status">
+			Some of this session's data cannot be read: {parts.join(", ")}. Restore a backup to get it back.
+		</p>
 	);
 }
 

@@ -1,10 +1,9 @@
-// How far the search in messages got, the sessions that cannot be read, and the choice of columns.
+// How far the search in messages got, and the choice of columns.
 import type { JSX } from "preact";
 import { allColumns, chooseColumn, chosenColumns, columnsNow, isNarrow } from "./columns.ts";
 import { formatCount } from "./format.ts";
 import { Menu } from "./menu.tsx";
 import { foundTexts, search, searchOn, stopSearch } from "./sessions-search.ts";
-import { unreadable } from "./sessions-store.ts";
 
 export function SearchBar(): JSX.Element | null {
 	const now = search.value;
@@ -36,20 +35,6 @@ export function SearchBar(): JSX.Element | null {
 				</button>
 			)}
 		</div>
-	);
-}
-
-/** The first few of the sessions that the list skips. */
-export function Unreadable(): JSX.Element | null {
-	const { value: all } = unreadable;
-	if (all.length === 0) return null;
-	const some = all.slice(0, 5).map(({ sessionId, code }) => `${sessionId} (${code})`);
-	return (
-		<p class="notice is-error" role="status">
-			{all.length === 1 ? "1 session cannot be read" : `${formatCount(all.length)} sessions cannot be read`}:{" "}
-			{some.join(", ")}
-			{all.length > some.length ? " …" : ""}
-		</p>
 	);
 }
 

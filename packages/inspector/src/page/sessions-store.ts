@@ -1,6 +1,6 @@
 // The listed sessions: read a page at a time, and updated when the server reports changes.
 import { computed, signal } from "@preact/signals";
-import type { InspectedCounts, InspectedSession, UnreadableSession } from "../wire/index.ts";
+import type { InspectedCounts, InspectedSession } from "../wire/index.ts";
 import { ask, isOver, pause, Refused } from "./api.ts";
 import { comparator, type Known, needsCounts, passes, queryOf } from "./filters.ts";
 import { filters } from "./list-filters.ts";
@@ -15,8 +15,6 @@ const sessions = signal<ReadonlyMap<string, InspectedSession>>(new Map());
 export const known = signal<ReadonlyMap<string, Known>>(new Map());
 export const isListed = signal(false);
 export const isCut = signal(false);
-/** The sessions that the server skips. */
-export const unreadable = signal<readonly UnreadableSession[]>([]);
 /** While this is set, the lines keep their places: the reader looks at them. */
 export const isHeld = signal(false);
 
@@ -98,7 +96,6 @@ export function onChanges(listener: (changed: ReadonlySet<string>) => void): () 
 
 interface Page {
 	readonly sessions: readonly InspectedSession[];
-	readonly unreadable: readonly UnreadableSession[];
 	readonly next?: string;
 }
 interface Changes {
@@ -139,19 +136,16 @@ export async function keepListed(signal: AbortSignal): Promise<void> {
 
 async function listAll(signal: AbortSignal): Promise<void> {
 	const found = new Map<string, InspectedSession>();
-	const skipped: UnreadableSession[] = [];
 	let after: string | undefined;
 	do {
 		const rest: string = after === undefined ? "" : `?after=${encodeURIComponent(after)}`;
 		const page: Page = await ask<Page>(`/api/inspect/sessions${rest}`, signal);
 		for (const each of page.sessions) found.set(each.sessionId, each);
-		skipped.push(...page.unreadable);
 		after = page.next;
 		if (!isListed.value) sessions.value = new Map(found);
 	} while (after !== undefined && found.size < mostListed);
 	isCut.value = after !== undefined;
 	sessions.value = found;
-	unreadable.value = skipped;
 	isListed.value = true;
 	for (const listener of listeners) listener(new Set(found.keys()));
 }
@@ -164,7 +158,6 @@ async function refresh(
 	const found = new Map(sessions.value);
 	for (const id of deleted) found.delete(id);
 	const asked = new Set([...changed, ...deleted]);
-	const skipped = unreadable.value.filter(({ sessionId }) => !asked.has(sessionId));
 	for (let at = 0; at < changed.length; at += 50) {
 		const ids = changed.slice(at, at + 50);
 		const page = await ask<Page>(
@@ -173,10 +166,8 @@ async function refresh(
 		);
 		for (const id of ids) found.delete(id);
 		for (const each of page.sessions) found.set(each.sessionId, each);
-		skipped.push(...page.unreadable);
 	}
 	sessions.value = found;
-	unreadable.value = skipped;
 	for (const listener of listeners) listener(asked);
 }
 
@@ -220,7 +211,6 @@ async function countWanted(signal: AbortSignal): Promise<void> {
 /** Clears everything: another key sees other sessions. */
 export function forgetSessions(): void {
 	sessions.value = new Map();
-	unreadable.value = [];
 	known.value = new Map();
 	countedAt.clear();
 	isListed.value = false;

@@ -102,11 +102,12 @@ function Title(props: {
 	readonly focused: () => void;
 }): JSX.Element {
 	const {
-		of: { sessionId, title, failure },
+		of: { sessionId, title, failure, status },
 		compared,
 		focused,
 	} = props;
 	const found = foundTexts.value.get(sessionId);
+	const { unreadable = 0 } = known.value.get(sessionId)?.counts ?? {};
 	const link =
 		compared === undefined
 			? linkTo({
@@ -119,7 +120,9 @@ function Title(props: {
 	return (
 		<>
 			<a href={link} onFocus={focused}>
-				<span class="session-title">{title ?? "No messages yet"}</span>
+				<span class="session-title">
+					{title ?? (status === "unreadable" ? sessionId : "No messages yet")}
+				</span>
 			</a>{" "}
 			{found === undefined ? (
 				<span class="session-id">{sessionId}</span>
@@ -131,6 +134,11 @@ function Title(props: {
 			{failure === undefined ? null : (
 				<span class="session-failure" title={failure.message}>
 					{failure.code}: {failure.message}
+				</span>
+			)}
+			{unreadable === 0 || status === "unreadable" ? null : (
+				<span class="session-failure">
+					{unreadable === 1 ? "1 entry" : `${formatCount(unreadable)} entries`} cannot be read
 				</span>
 			)}
 		</>
@@ -170,6 +178,8 @@ function cellOf(id: Exclude<Column, "title">, session: InspectedSession): JSX.El
 }
 
 function When({ at }: { readonly at: number }): JSX.Element {
+	// The times of a damaged session may be unknown.
+	if (at === 0) return <>–</>;
 	return (
 		<time dateTime={new Date(at).toISOString()} title={new Date(at).toString()}>
 			{formatWhen(at)}

@@ -18,7 +18,7 @@ import { go } from "./route.ts";
 import { Box } from "./scrolls.tsx";
 import { select, selection } from "./selection.ts";
 import { FilterBar } from "./sessions-filters.tsx";
-import { Columns, SearchBar, Unreadable } from "./sessions-parts.tsx";
+import { Columns, SearchBar } from "./sessions-parts.tsx";
 import { foundTexts, keepSearching, search, searchChanged } from "./sessions-search.ts";
 import {
 	allSessions,
@@ -124,7 +124,6 @@ export function SessionsView(): JSX.Element {
 					</button>
 				</p>
 			)}
-			<Unreadable />
 			<SearchBar />
 			<BulkBar key={keyNumber.value} />
 			{total === 0 && isListed.value ? (

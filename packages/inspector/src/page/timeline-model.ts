@@ -56,8 +56,11 @@ export class Timeline {
 		};
 		const step = typeof body.step === "number" ? { step: body.step } : {};
 		// A newer server may send kinds that this page does not support.
-		const known = kind as Fact["kind"];
+		const known = kind as Fact["kind"] | "unreadable";
 		switch (known) {
+			case "unreadable":
+				put({ kind: "note", label: "unreadable", detail: String(body.message), failed: true });
+				break;
 			case "folded":
 				put({ kind: "note", label: "folded", detail: `entries 1 to ${seq} were compacted` });
 				break;

@@ -57,7 +57,7 @@ function Children(props: {
 	if (own.length === 0) return null;
 	return (
 		<ul>
-			{own.map(({ child, sessionId, subagent, status, seq, updatedAt }) => (
+			{own.map(({ child, sessionId, subagent, status, failure, seq, updatedAt }) => (
 				<li key={child}>
 					<a
 						href={linkTo(
@@ -71,7 +71,8 @@ function Children(props: {
 					<Status of={status} />{" "}
 					<span class="quiet">
 						{formatCount(seq)} entries · {formatTime(updatedAt)}
-					</span>
+					</span>{" "}
+					{failure === undefined ? null : <span class="problem">{failure.message}</span>}
 					<Children of={child} all={props.all} sessionId={props.sessionId} />
 				</li>
 			))}

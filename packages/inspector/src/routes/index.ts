@@ -3,5 +3,5 @@ export { actRoutes } from "./act-routes.ts";
 export { lookRoutes } from "./look-routes.ts";
 export { pagePaths, pageRoutes } from "./page-routes.ts";
 export { promptRoutes } from "./prompt-routes.ts";
-export type { InspectedPrompts, RouteParts } from "./route-parts.ts";
+export { damageStatuses, type InspectedPrompts, type RouteParts } from "./route-parts.ts";
 export { trialRoutes } from "./trial-routes.ts";

@@ -1,6 +1,7 @@
 // The routes for reading: sessions, one session, its entries, a model's request, usage, and changes.
 import type { Exchange, InspectedHead, Route } from "@holdfast/server";
 import { atEntry } from "holdfast/execute";
+import { entriesAround, isOfSession, unreadableSession } from "../looks/index.ts";
 import { type InspectedCounts, type InspectedSession, shownEntry } from "../wire/index.ts";
 import type { RouteParts } from "./route-parts.ts";
 import {
@@ -45,7 +46,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			query("ids", `Only these, with commas between; ${mostIds} at most.`, "string"),
 		],
 		answers: jsonAnswer(
-			"A page of sessions: `{ sessions, unreadable, next? }`. `unreadable` lists the skipped ones, each with the code of its error.",
+			"A page of sessions: `{ sessions, next? }`. Damaged ones have the status `unreadable`, and their error.",
 		),
 		errors: ["inspector_closed", "invalid_input"],
 		async handle(exchange) {
@@ -56,18 +57,23 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 				found.push(await looks.session(inspection, caller, head));
 			};
 			if (exchange.query("ids") !== undefined) {
-				const wanted = idsOf(exchange).map((sessionId) => ({ sessionId }));
-				const unreadable = await readEach(wanted, async ({ sessionId }) => {
-					const head = await inspection.head(caller, sessionId);
-					if (head !== undefined) await add(head);
-				});
-				return answerJson({ sessions: found, unreadable });
+				for (const sessionId of idsOf(exchange)) {
+					try {
+						const head = await inspection.head(caller, sessionId);
+						if (head !== undefined) await add(head);
+					} catch (error) {
+						if (!isOfSession(error)) throw error;
+						const nothing = { sessionId, seq: 0, createdAt: 0, updatedAt: 0 };
+						found.push(unreadableSession(nothing, error));
+					}
+				}
+				return answerJson({ sessions: found });
 			}
 			const limit = numberOf(exchange, "limit", { least: 1, most: mostSessions }) ?? mostSessions;
 			const heads = await inspection.heads(caller, { after: exchange.query("after"), limit: limit + 1 });
-			const unreadable = await readEach(heads.slice(0, limit), add);
+			for (const head of heads.slice(0, limit)) await add(head);
 			const next = heads.length > limit ? { next: heads[limit - 1]?.sessionId } : {};
-			return answerJson({ sessions: found, unreadable, ...next });
+			return answerJson({ sessions: found, ...next });
 		},
 	};
 	const counts: Route = {
@@ -110,7 +116,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 		path: "/api/inspect/session/:id/entries",
 		name: "inspectEntries",
 		summary:
-			"The entries of a session's journal, masked; long texts are cut. A page ends earlier if its entries are long.",
+			"The entries of a session's journal, masked; long texts are cut. A page ends earlier if its entries are long. A damaged entry has the kind `unreadable`, and its error.",
 		parameters: [
 			query("after", "Only entries after this seq."),
 			query("limit", `Entries of a page, ${mostEntries} at most.`),
@@ -127,7 +133,8 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			const child = exchange.query("child");
 			const { caller } = exchange;
 			const sessionId = sessionIdOf(exchange);
-			const found = await inspection.entries(caller, sessionId, { after, limit, child });
+			const from = { inspection, owner: caller, sessionId, child };
+			const found = await entriesAround(from, { after, limit });
 			const masked = await maskOf(inspection, caller, sessionId, mask);
 			const texts: string[] = [];
 			let characters = 0;
@@ -144,7 +151,7 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			// A page may end early because its entries are long.
 			async function isEnd(seq: number): Promise<boolean> {
 				if (found.length === 0) return true;
-				const [next] = await inspection.entries(caller, sessionId, { after: seq, limit: 1, child });
+				const [next] = await entriesAround(from, { after: seq, limit: 1 });
 				return next === undefined;
 			}
 			return new Response(`{"entries":[${texts.join(",")}],"isLast":${isLast}${lastEventId}}`, {
@@ -166,11 +173,8 @@ export function lookRoutes(parts: RouteParts): readonly Route[] {
 			const child = exchange.query("child");
 			const { caller } = exchange;
 			const sessionId = sessionIdOf(exchange);
-			const [found] = await inspection.entries(caller, sessionId, {
-				after: seq - 1,
-				limit: 1,
-				child,
-			});
+			const from = { inspection, owner: caller, sessionId, child };
+			const [found] = await entriesAround(from, { after: seq - 1, limit: 1 });
 			if (found?.seq !== seq) throw invalid("seq", "is not an entry of the session");
 			const masked = await maskOf(inspection, caller, sessionId, mask);
 			return answerJson(shownEntry(found, masked, "whole"));

@@ -8,8 +8,7 @@ import {
 } from "@holdfast/server";
 import { cutText } from "@holdfast/upp";
 import { HoldfastError, isHoldfastError } from "holdfast";
-import { isUnreadable } from "holdfast/host";
-import type { SessionLooks } from "../looks/index.ts";
+import { isOfSession, type SessionLooks } from "../looks/index.ts";
 import type { Playground, ShownPrompt, UnreadableSession } from "../wire/index.ts";
 
 /** The parts of the routes. */
@@ -120,14 +119,15 @@ export async function readEach<Session extends { readonly sessionId: string }>(
 		try {
 			await read(session);
 		} catch (error) {
-			const isOfSession =
-				isUnreadable(error) || (isHoldfastError(error) && error.code === "session_not_found");
-			if (!isOfSession) throw error;
-			unreadable.push({ sessionId: session.sessionId, code: (error as HoldfastError).code });
+			if (!isOfSession(error)) throw error;
+			unreadable.push({ sessionId: session.sessionId, code: error.code });
 		}
 	}
 	return unreadable;
 }
+
+/** Statuses of errors of damaged data: operators see their messages. */
+export const damageStatuses = { journal_corrupt: 500, journal_newer: 500 } as const;
 
 /** Parses an integer of the query. @throws HoldfastError `invalid_input`. */
 export function numberOf(

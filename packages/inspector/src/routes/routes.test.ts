@@ -123,7 +123,7 @@ describe("display", () => {
 		expect((await get("sessions?limit=0")).body.code).toBe("invalid_input");
 	});
 
-	test("sessions that are damaged or incomplete are skipped and listed, and the others remain", async () => {
+	test("sessions that are damaged or incomplete are listed as unreadable, and the others remain", async () => {
 		const host = memoryHost();
 		const { get, say } = open(() => "Hi.", { host });
 		const { journal } = host;
@@ -138,18 +138,20 @@ describe("display", () => {
 		};
 		const ids = (list: readonly { sessionId: string }[]) => list.map(({ sessionId }) => sessionId);
 		const all = (await get("sessions")).body;
-		expect(ids(all.sessions)).toEqual(["a", "c", "d"]);
-		const unreadable = [
-			{ sessionId: "b", code: "journal_corrupt" },
-			{ sessionId: "e", code: "session_not_found" },
-		];
-		expect(all.unreadable).toEqual(unreadable);
+		expect(ids(all.sessions)).toEqual(["a", "b", "c", "d", "e"]);
+		const { sessions } = all as { sessions: readonly { status: string; failure?: { code: string } }[] };
+		expect(sessions.map(({ status, failure }) => failure?.code ?? status)).toEqual([
+			...["completed", "journal_corrupt", "completed", "completed", "session_not_found"],
+		]);
 		const page = (await get("sessions?limit=2")).body;
-		expect([ids(page.sessions), page.next]).toEqual([["a"], "b"]);
+		expect([ids(page.sessions), page.next]).toEqual([["a", "b"], "b"]);
 		const some = (await get("sessions?ids=a,b")).body;
-		expect([ids(some.sessions), ids(some.unreadable)]).toEqual([["a"], ["b"]]);
-		expect(ids((await get("counts?ids=a,b,c")).body.counts)).toEqual(["a", "c"]);
-		expect((await get("usage")).body.sessions).toBe(3);
+		expect(ids(some.sessions)).toEqual(["a", "b"]);
+		const { counts } = (await get("counts?ids=a,b,c")).body;
+		expect(counts.map((each: { counts: { unreadable: number } }) => each.counts.unreadable)).toEqual([
+			0, 4, 0,
+		]);
+		expect((await get("usage")).body.sessions).toBe(4);
 		const search = (await get("search?q=hello&ids=b,c")).body;
 		expect([ids(search.found), ids(search.unreadable), search.searched]).toEqual([["c"], ["b"], 2]);
 	});

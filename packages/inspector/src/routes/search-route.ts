@@ -2,7 +2,7 @@
 // to continue (keeps I7). It needs no index, so it works in every store, and nothing is written for it.
 import type { Route } from "@holdfast/server";
 import { isHoldfastError } from "holdfast";
-import { searchEntry, wordsOf } from "../looks/index.ts";
+import { entriesAround, isReadable, searchEntry, wordsOf } from "../looks/index.ts";
 import type { FoundText } from "../wire/index.ts";
 import {
 	answerJson,
@@ -53,7 +53,7 @@ export function searchRoute(parts: RouteParts): Route {
 			},
 		],
 		answers: jsonAnswer(
-			`\`{ found: [{ sessionId, seq, at, kind, excerpt }], searched, cut, unreadable, next? }\`: the first entry of each session with the words; how many of the sessions were searched, in their order; those of which only the last ${mostEntries} entries were; and the sessions that cannot be read. With \`next: { sessionId, after }\`, the request ended within this session: continue with it and the sessions after it.`,
+			`\`{ found: [{ sessionId, seq, at, kind, excerpt }], searched, cut, unreadable, next? }\`: the first entry of each session with the words; how many of the sessions were searched, in their order; those of which only the last ${mostEntries} entries were; and the sessions of which at least one entry cannot be read. With \`next: { sessionId, after }\`, the request ended within this session: continue with it and the sessions after it.`,
 		),
 		errors: ["inspector_closed", "invalid_input"],
 		async handle(exchange) {
@@ -70,12 +70,14 @@ export function searchRoute(parts: RouteParts): Route {
 			let next: { readonly sessionId: string; readonly after: number } | undefined;
 			let characters = 0;
 			let searched = 0;
-			const unreadable = await readEach(wanted, async ({ sessionId }) => {
+			const damaged = new Map<string, string>();
+			const skipped = await readEach(wanted, async ({ sessionId }) => {
 				if (next !== undefined || characters >= mostCharacters) return;
 				const begun = searched === 0 ? from : 0;
 				searched++;
 				const head = await inspection.head(caller, sessionId);
 				if (head === undefined) return;
+				const { seq: last } = head;
 				const mask = await maskOf(inspection, caller, sessionId, parts.mask);
 				const isLong = head.seq > mostEntries;
 				if (isLong && begun === 0) cut.push(sessionId);
@@ -90,6 +92,10 @@ export function searchRoute(parts: RouteParts): Route {
 					// The journal may have been folded since.
 					const page = await entriesAfter(after);
 					for (const entry of page) {
+						if (!isReadable(entry)) {
+							damaged.set(sessionId, entry.error.code);
+							continue;
+						}
 						const { size, excerpt } = searchEntry(entry, words, mask);
 						characters += size;
 						if (excerpt === undefined) continue;
@@ -101,17 +107,20 @@ export function searchRoute(parts: RouteParts): Route {
 				if (hit !== undefined) found.push(hit);
 
 				async function entriesAfter(seq: number) {
+					const of = { inspection, owner: caller, sessionId, last };
 					const options = { after: seq, limit: pageEntries };
 					try {
-						return await inspection.entries(caller, sessionId, options);
+						return await entriesAround(of, options);
 					} catch (error) {
 						if (!isHoldfastError(error)) throw error;
 						if (error.code === "session_not_found") return [];
 						if (error.code !== "events_expired") throw error;
-						return inspection.entries(caller, sessionId, { ...options, after: 0 });
+						return entriesAround(of, { ...options, after: 0 });
 					}
 				}
 			});
+			const inPart = [...damaged].map(([sessionId, code]) => ({ sessionId, code }));
+			const unreadable = [...skipped, ...inPart];
 			return answerJson({ found, searched, cut, unreadable, ...(next === undefined ? {} : { next }) });
 		},
 	};

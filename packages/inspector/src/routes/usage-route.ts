@@ -38,7 +38,7 @@ export function usageRoute(parts: RouteParts): Route {
 			const heads = [];
 			for (let after: string | undefined; ; ) {
 				const page = await inspection.heads(caller, { after });
-				heads.push(...page.filter(({ updatedAt }) => updatedAt >= begin));
+				heads.push(...page.filter((head) => head.updatedAt >= begin && head.unreadable === undefined));
 				after = page.at(-1)?.sessionId;
 				if (page.length < 1_000 || after === undefined) break;
 			}

@@ -1,5 +1,6 @@
 // Entries for the page: masked, and cut if they are long, so that a response stays bounded (keeps I7).
 import { cutText } from "@holdfast/upp";
+import type { HoldfastError } from "holdfast";
 import { type Entry, encodeFact } from "holdfast/host";
 import type { ShownEntry } from "./types.ts";
 
@@ -10,12 +11,17 @@ const keptCharacters = 2_000;
 const keptMembers = 50;
 const deepest = 40;
 
-/** Converts an entry; `size` determines whether long ones are cut. */
+/** Converts an entry, or one that cannot be read; `size` determines whether long ones are cut. */
 export function shownEntry(
-	{ seq, at, runId, fact }: Entry,
+	found: Entry | { readonly seq: number; readonly error: HoldfastError },
 	mask: <Value>(value: Value) => Value,
 	size: "cut" | "whole" = "cut",
 ): ShownEntry {
+	if ("error" in found) {
+		const { code, message } = found.error;
+		return { seq: found.seq, at: 0, runId: "", kind: "unreadable", body: { code, message } };
+	}
+	const { seq, at, runId, fact } = found;
 	const { kind, body: text } = encodeFact(fact);
 	const given = JSON.parse(text) as Readonly<Record<string, unknown>>;
 	const isLong = size === "cut" && text.length > wholeCharacters;

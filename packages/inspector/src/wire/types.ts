@@ -4,12 +4,12 @@ import type { TokenUsage } from "@holdfast/upp";
 /** A journal entry in the form that is shown. */
 export interface ShownEntry {
 	readonly seq: number;
-	/** Milliseconds since the epoch. */
+	/** Milliseconds since the epoch; 0 if it is not known. */
 	readonly at: number;
 	readonly runId: string;
-	/** The kind of its fact: `run.started`, `assistant`, `tool.settled` … */
+	/** The kind of its fact: `run.started`, `assistant`, `tool.settled` …; `unreadable` for a damaged entry. */
 	readonly kind: string;
-	/** The fact as JSON. */
+	/** The fact as JSON; `{ code, message }` of the error for a damaged entry. */
 	readonly body: Readonly<Record<string, unknown>>;
 	/** Long texts and lists were cut; request the single entry for all of it. */
 	readonly isCut?: true;
@@ -17,8 +17,8 @@ export interface ShownEntry {
 
 /**
  * The status of a session. `running`: a worker owns it. `waiting`: for answers, a time or its model. `parked`: until it
- * is released. `interrupted`: its worker died, and no other owns it yet. `queued`: a message waits. The others: how its
- * last run ended.
+ * is released. `interrupted`: its worker died, and no other owns it yet. `queued`: a message waits. `unreadable`: its data is
+ * damaged or of a later release, or it is incomplete. The others: how its last run ended.
  */
 export type ShownStatus =
 	| "idle"
@@ -30,7 +30,8 @@ export type ShownStatus =
 	| "completed"
 	| "error"
 	| "aborted"
-	| "killed";
+	| "killed"
+	| "unreadable";
 
 /** A session in a list. */
 export interface InspectedSession {
@@ -40,18 +41,18 @@ export interface InspectedSession {
 	readonly title?: string;
 	/** Number of entries in its journal. */
 	readonly seq: number;
-	/** Milliseconds since the epoch. */
+	/** Milliseconds since the epoch; 0 if they are not known. */
 	readonly createdAt: number;
 	readonly updatedAt: number;
 	/** Name of the agent that works on it; absent if it has none. */
 	readonly agent?: string;
 	/** The user that it belongs to; absent if it is not known. */
 	readonly user?: string;
-	/** Why its last run failed; absent if it did not. */
+	/** Why its last run failed, or why it cannot be read; absent otherwise. */
 	readonly failure?: { readonly code: string; readonly message: string };
 }
 
-/** A session that is skipped: its data is damaged or of a later release, or it is incomplete or was just deleted. */
+/** A session that a search skips entirely or in part: its data is damaged or of a later release, or it is incomplete. */
 export interface UnreadableSession {
 	readonly sessionId: string;
 	readonly code: string;
@@ -106,6 +107,8 @@ export interface SessionCounts {
 	readonly modelMs: number;
 	/** Milliseconds from the start to the end of its ended runs, including waits. */
 	readonly runMs: number;
+	/** Number of entries that cannot be read. */
+	readonly unreadable: number;
 }
 
 /** Counts of a session, by its id. */
@@ -129,7 +132,7 @@ export interface FoundText {
 }
 
 /** The activity of all examined sessions in one interval. */
-export interface UsageBucket extends Omit<SessionCounts, "runs" | "steps" | "runMs"> {
+export interface UsageBucket extends Omit<SessionCounts, "runs" | "steps" | "runMs" | "unreadable"> {
 	/** Its start, in milliseconds since the epoch. */
 	readonly at: number;
 	/** Milliseconds of the slowest answer. */
@@ -169,6 +172,8 @@ export interface SessionLook {
 	readonly sessionId?: string;
 	readonly parent?: string;
 	readonly status: ShownStatus;
+	/** Why it cannot be read; absent if it can. */
+	readonly failure?: { readonly code: string; readonly message: string };
 	readonly seq: number;
 	readonly createdAt: number;
 	readonly updatedAt: number;
@@ -200,6 +205,8 @@ export interface ShownSession extends Omit<InspectedSession, "agent"> {
 	/** Its forks, each with the entry it was forked from. */
 	readonly forks: readonly { readonly sessionId: string; readonly seq: number }[];
 	readonly children: readonly SessionLook[];
+	/** Parts that cannot be read, such as `forks` or `sub-agents`; absent if all can. */
+	readonly damage?: readonly { readonly part: string; readonly code: string; readonly message: string }[];
 	/** Waiting calls of its background tasks. */
 	readonly background?: readonly ShownWaitingCall[];
 	/** The inputs of its next turn; absent if they cannot be determined. */

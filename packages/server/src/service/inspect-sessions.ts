@@ -60,7 +60,7 @@ export function inspectSessions(service: InspectedService): SessionInspection {
 		},
 		async head(owner, sessionId) {
 			const session = service.session(owner, sessionId);
-			if ((await session.setup()) === undefined) return undefined;
+			if (!(await session.exists())) return undefined;
 			const head = await journal.head(session.storeKey);
 			return head && inspected(sessionId, head);
 		},
@@ -86,7 +86,7 @@ export function inspectSessions(service: InspectedService): SessionInspection {
 			for (const { key, seq } of await (await service.found(owner, sessionId)).forks()) {
 				if (forks.length >= mostForks) break;
 				const { sessionId: fork } = readSessionKey(key);
-				if ((await service.session(owner, fork).setup()) !== undefined) forks.push({ sessionId: fork, seq });
+				if (await service.session(owner, fork).exists()) forks.push({ sessionId: fork, seq });
 			}
 			return forks;
 		},

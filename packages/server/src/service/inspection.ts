@@ -28,6 +28,8 @@ export interface InspectedHead {
 	readonly agent?: string;
 	/** The user that it belongs to; absent if it is not known. */
 	readonly user?: string;
+	/** The code of the error if the session's record is damaged: then only its id and times are known. */
+	readonly unreadable?: string;
 }
 
 /** The session of a sub-agent. */

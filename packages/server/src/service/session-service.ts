@@ -367,7 +367,7 @@ class Service implements SessionService {
 
 	async #found(owner: string | SessionOwner, sessionId: string): Promise<ExecuteSession> {
 		const session = this.#session(owner, sessionId);
-		if ((await session.setup()) === undefined) throw sessionNotFound();
+		if (!(await session.exists())) throw sessionNotFound();
 		return session;
 	}
 }

@@ -3,8 +3,15 @@
 import type { InspectedChild, InspectedHead, SessionInspection, SessionOwner } from "@holdfast/server";
 import { HoldfastError } from "holdfast";
 import { readStoreKey } from "holdfast/execute";
-import { type Entry, readBounded, watchAll } from "holdfast/host";
-import { dataOf, systemOf, type ThreadRecord, type Threads, turnInfo } from "../thread/index.ts";
+import { type Entry, isUnreadable, readBounded, watchAll } from "holdfast/host";
+import {
+	dataOf,
+	type ListedThread,
+	systemOf,
+	type ThreadRecord,
+	type Threads,
+	turnInfo,
+} from "../thread/index.ts";
 import { isVisibleTo, tenantOf } from "./served-threads.ts";
 
 type Owner = string | SessionOwner;
@@ -60,21 +67,14 @@ export function inspectThreads(threads: Threads): SessionInspection {
 		if (record === undefined) throw notFound();
 		return record;
 	};
-	const headOf = async ({ id, agentId, userId, createdAt }: ThreadRecord): Promise<InspectedHead> => {
+	const headOf = async ({ id, createdAt, record, code }: ListedThread): Promise<InspectedHead> => {
+		const made = Math.floor(createdAt / 1_000);
+		const empty = { sessionId: id, incarnation: "", seq: 0, createdAt: made, updatedAt: made, waiting: 0 };
+		if (record === undefined) return { ...empty, ...(code === undefined ? {} : { unreadable: code }) };
+		const { agentId, userId } = record;
 		const user = userId === null ? {} : { user: userId };
 		const head = await journal.head(threads.storeKeyOf(id));
-		const made = Math.floor(createdAt / 1_000);
-		if (head === undefined)
-			return {
-				sessionId: id,
-				agent: agentId,
-				...user,
-				incarnation: "",
-				seq: 0,
-				createdAt: made,
-				updatedAt: made,
-				waiting: 0,
-			};
+		if (head === undefined) return { ...empty, agent: agentId, ...user };
 		const { incarnation, seq, updatedAt, openRunId, parked, holder, waiting } = head;
 		return {
 			sessionId: id,
@@ -98,26 +98,24 @@ export function inspectThreads(threads: Threads): SessionInspection {
 			const tenant = tenantOf(caller);
 			const most = Math.min(mostHeads, Math.max(1, limit));
 			const heads: InspectedHead[] = [];
-			for (let before = after; heads.length < most; ) {
-				const page = await threads.list({
-					limit: most,
-					...(before === undefined ? {} : { before }),
-					...(tenant === undefined ? {} : { tenant }),
-					...(user === undefined ? {} : { userId: user }),
-				});
-				for (const record of page) {
-					remember(record);
-					// Sub-agents are shown with the thread that they work for.
-					if (record.parent === undefined && heads.length < most) heads.push(await headOf(record));
-				}
-				before = page.at(-1)?.id;
-				if (page.length < most) break;
+			const from = {
+				...(after === undefined ? {} : { before: after }),
+				...(tenant === undefined ? {} : { tenant }),
+			};
+			for await (const listed of system.records.newest(from)) {
+				const { record } = listed;
+				if (record !== undefined) remember(record);
+				// The user of a damaged record is unknown.
+				const isOwn = user === undefined || record?.userId === user;
+				// Sub-agents are shown with the thread that they work for.
+				if (isOwn && record?.parent === undefined) heads.push(await headOf(listed));
+				if (heads.length >= most) break;
 			}
 			return heads;
 		},
 		async head(given, id) {
 			const record = await visible(given, id);
-			return record && headOf(record);
+			return record && headOf({ id, createdAt: record.createdAt, record });
 		},
 		async entries(given, id, { after = 0, limit = mostEntries, child } = {}) {
 			const { id: threadId } = await found(given, child ?? id);
@@ -132,10 +130,10 @@ export function inspectThreads(threads: Threads): SessionInspection {
 			const children: InspectedChild[] = [];
 			const parents = [id];
 			for (const parent of parents) {
-				for (const record of await system.records.childrenOf(parent)) {
+				for (const listed of await system.records.listedChildren(parent)) {
 					if (children.length >= mostChildren) break;
 					const of = parent === id ? {} : { parent };
-					const { sessionId, agent = "", user: _, ...head } = await headOf(record);
+					const { sessionId, agent = "", user: _, ...head } = await headOf(listed);
 					children.push({ ...head, ...of, child: sessionId, sessionId, subagent: agent });
 					parents.push(sessionId);
 				}
@@ -182,7 +180,8 @@ export function inspectThreads(threads: Threads): SessionInspection {
 						for await (const change of watchAll(changes, { after: position, signal })) {
 							position = change.position;
 							const id = threadOf(change.key);
-							const record = id === undefined ? undefined : await rootOf(id);
+							const found = id === undefined ? undefined : await readableRoot(id);
+							const record = found === "unreadable" ? undefined : found;
 							// The record of a deleted thread exists for a moment longer than its session.
 							const isDeleted = change.kind === "deleted" && record?.id === id;
 							if (record !== undefined && !isDeleted) {
@@ -190,7 +189,8 @@ export function inspectThreads(threads: Threads): SessionInspection {
 								if (isVisibleTo(owner, record)) gathered.changed.add(record.id);
 							} else if (id !== undefined) {
 								const was = record ?? known.get(id);
-								if (was !== undefined && isVisibleTo(owner, was)) gathered.deleted.add(id);
+								const how = found === "unreadable" ? "changed" : "deleted";
+								if (was !== undefined && isVisibleTo(owner, was)) gathered[how].add(id);
 							}
 							const count = gathered.changed.size + gathered.deleted.size;
 							if (count >= mostChanges) break;
@@ -206,6 +206,16 @@ export function inspectThreads(threads: Threads): SessionInspection {
 	function threadOf(storeKey: string): string | undefined {
 		const { key } = readStoreKey(storeKey);
 		return threads.storeKeyOf(key) === storeKey ? key : undefined;
+	}
+
+	/** A damaged thread must not end the changes of the others. */
+	async function readableRoot(id: string): Promise<ThreadRecord | "unreadable" | undefined> {
+		try {
+			return await rootOf(id);
+		} catch (error) {
+			if (isUnreadable(error)) return "unreadable";
+			throw error;
+		}
 	}
 
 	/** Returns the root thread that it works for. */

@@ -16,7 +16,7 @@ export type {
 	ValuesPart,
 } from "./parts.ts";
 export { PromptEdits, type PromptVersion } from "./prompt-edits.ts";
-export type { ListThreads, ParentLink, ThreadRecord } from "./records.ts";
+export type { ListedThread, ListThreads, ParentLink, ThreadRecord } from "./records.ts";
 export { requestsShelf } from "./requests.ts";
 export { systemOf } from "./system.ts";
 export { messageIdOf } from "./thread-model.ts";

@@ -1,6 +1,6 @@
 // Records of threads outside their sessions: small records of the host, by id and in order of creation.
 import { HoldfastError, type Host } from "holdfast";
-import type { Ports, RecordSpace, StoredRecord } from "holdfast/host";
+import { isUnreadable, type Ports, type RecordSpace, type StoredRecord } from "holdfast/host";
 import { threadNotFound, threadTerminated } from "./not-found.ts";
 
 /** The parent of a sub-agent's thread. */
@@ -57,6 +57,17 @@ export interface ListThreads {
 	readonly userId?: string;
 	readonly tag?: string;
 }
+
+/** A thread in a list: its record, or the code of the error if that cannot be read. */
+export interface ListedThread {
+	readonly id: string;
+	/** Microseconds since 1970. */
+	readonly createdAt: number;
+	readonly record?: ThreadRecord;
+	readonly code?: string;
+}
+
+const placeDigits = 17;
 
 /** Returns the time in microseconds, always later than the previous one. */
 export function ascending({ now }: Ports["clock"]): () => number {
@@ -156,31 +167,59 @@ export class ThreadRecords {
 	/** Returns the sub-agents of a thread, in order of creation. */
 	async childrenOf(id: string): Promise<readonly ThreadRecord[]> {
 		const listed = await this.#space.list(this.#children(id));
-		const found = await Promise.all(listed.map(({ value }) => this.get(value as string)));
+		const found = await Promise.all(listed.map(({ name }) => this.get(threadAt(name))));
 		return found.filter((record) => record !== undefined);
 	}
 
-	/** Returns threads, newest first. */
+	/** Returns the sub-agents of a thread, in order of creation, including those whose records are damaged. */
+	async listedChildren(id: string): Promise<readonly ListedThread[]> {
+		const listed = await this.#space.list(this.#children(id));
+		const found = await Promise.all(listed.map(({ name }) => this.#listed(name)));
+		return found.filter((each) => each !== undefined);
+	}
+
+	/** Returns threads, newest first. A thread whose record is damaged is not listed: using it reports the error. */
 	async list({
 		limit = Number.POSITIVE_INFINITY,
-		before,
 		...of
 	}: ListThreads = {}): Promise<readonly ThreadRecord[]> {
-		const from = before === undefined ? undefined : await this.get(before);
-		const last = from === undefined ? undefined : placeOf(from);
-		const names = await this.#space.list(this.#order(of.tenant));
 		const found: ThreadRecord[] = [];
-		for (const { name, value } of [...names].reverse()) {
-			if (found.length >= limit) break;
-			if (last !== undefined && name >= last) continue;
-			const record = await this.get(value as string);
+		if (limit <= 0) return found;
+		for await (const { record } of this.newest(of)) {
 			if (record === undefined) continue;
 			if (of.agentId !== undefined && record.agentId !== of.agentId) continue;
 			if (of.userId !== undefined && record.userId !== of.userId) continue;
 			if (of.tag !== undefined && !record.tags.includes(of.tag)) continue;
 			found.push(record);
+			if (found.length >= limit) break;
 		}
 		return found;
+	}
+
+	/** Yields the threads of a tenant, newest first, including those whose records are damaged. */
+	async *newest({
+		before,
+		tenant,
+	}: Pick<ListThreads, "before" | "tenant"> = {}): AsyncGenerator<ListedThread, void, void> {
+		const names = (await this.#space.list(this.#order(tenant))).map(({ name }) => name).reverse();
+		const at = before === undefined ? -1 : names.findIndex((name) => threadAt(name) === before);
+		// A thread that was deleted since it was listed has no position: the list starts again.
+		for (const name of names.slice(at + 1)) {
+			const listed = await this.#listed(name);
+			if (listed !== undefined) yield listed;
+		}
+	}
+
+	async #listed(name: string): Promise<ListedThread | undefined> {
+		const id = threadAt(name);
+		const createdAt = Number(name.slice(0, placeDigits));
+		try {
+			const record = await this.get(id);
+			return record && { id, createdAt, record };
+		} catch (error) {
+			if (!isUnreadable(error)) throw error;
+			return { id, createdAt, code: (error as HoldfastError).code };
+		}
 	}
 
 	async #read(id: string): Promise<StoredRecord> {
@@ -199,5 +238,10 @@ export class ThreadRecords {
 
 /** Returns a name that sorts by time of creation. */
 function placeOf({ createdAt, id }: Pick<ThreadRecord, "createdAt" | "id">): string {
-	return `${String(createdAt).padStart(17, "0")}.${id}`;
+	return `${String(createdAt).padStart(placeDigits, "0")}.${id}`;
+}
+
+/** Returns the id of the thread with this place. */
+function threadAt(place: string): string {
+	return place.slice(placeDigits + 1);
 }
