@@ -41,8 +41,7 @@ export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): P
 	if (run.inputs.any && (await run.inputs.take("step-end"))) return false;
 	if (until !== undefined && (!run.mayWait || until <= run.agent.ports.clock.now()))
 		return waitInPlace(run, tag, until);
-	// A sub-agent's inputs are the prompts of its parent, which waits for the one that it gave.
-	if (until === undefined && (!run.mayWait || run.state.run?.started.parent !== undefined))
+	if (until === undefined && !receivesInputs(run))
 		throw refused(
 			run,
 			"waits for an input, which cannot be sent to this run: give it `until`, or use a session",
@@ -56,6 +55,14 @@ export async function waitStep(run: Run, { tag = "wait", until }: WaitAction): P
 		await commit(run, [waiting]);
 	}
 	throw new Waits([]);
+}
+
+/**
+ * Whether inputs can be sent to the run. A sub-agent's inputs are the prompts of its parent, which waits for the one that
+ * it gave.
+ */
+export function receivesInputs({ mayWait, state }: Run): boolean {
+	return mayWait && state.run?.started.parent === undefined;
 }
 
 async function waitInPlace(run: Run, tag: string, until: number): Promise<false> {

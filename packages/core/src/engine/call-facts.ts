@@ -1,11 +1,12 @@
 // Creates and recognises the facts of one call.
-import { after, HoldfastError, type ToolCall } from "@holdfast/upp";
+import { after, guarded, HoldfastError, messageOf, type ToolCall } from "@holdfast/upp";
 import type { Fact, Mutable, ToolSettled, ToolStarted } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { ToolsAction } from "./action.ts";
 import { type AdmittedResult, type Attached, attach } from "./admit-result.ts";
 import type { CallInRound } from "./call-in-round.ts";
 import type { Run } from "./run.ts";
+import { isTooLarge } from "./unwritable.ts";
 
 /** Creates the fact that a call starts with this input. */
 export function startedFact(
@@ -65,7 +66,7 @@ export function traceNotes(run: Run, step: number): Fact[] {
 }
 
 /** Commits these facts together with the decision that follows from the admitted result. The last fact is the result. */
-export function commitConcluded(
+function commitConcluded(
 	run: Run,
 	step: number,
 	facts: readonly Fact[],
@@ -80,6 +81,25 @@ export function commitConcluded(
 	};
 	const prepared = run.admission?.prepare(given) ?? given;
 	return after(prepared, commitWith);
+}
+
+/** Commits the result of a call together with other facts. A result for code is replaced if it is too large. */
+export function commitSettled(
+	run: Run,
+	facts: readonly Fact[],
+	settled: ToolSettled,
+	concludes: ToolsAction["concludes"] | "code",
+): MaybePromise<boolean> {
+	if (concludes === undefined) return run.commit(facts);
+	if (concludes !== "code") return commitConcluded(run, settled.step, facts, concludes);
+	const refused = (error: unknown): MaybePromise<boolean> => {
+		if (!isTooLarge(error)) throw error;
+		const result = `The call ended, and its result is too large for the store: ${messageOf(error)} Write large data to a file, and return where it is.`;
+		const { stack: _, details: __, metadata: ___, ...rest } = settled;
+		const smaller: ToolSettled = { ...rest, outcome: "error", result };
+		return run.commit(facts.map((fact) => (fact === settled ? smaller : fact)));
+	};
+	return guarded(() => run.commit(facts), refused);
 }
 
 /** Whether one of these outside facts is about the call. */

@@ -62,7 +62,15 @@ export function isUnderWay({ phase }: CallInRound): boolean {
 /** Most calls wait for no other call, and share this set. */
 const waitsForNone: Set<string> = new Set();
 
-const nothingBefore: readonly CallInRound[] = [];
+/** How calls join a round. */
+export interface Joins {
+	/** The calls of an answer, or those of code: see `StartGate`. */
+	readonly madeBy: "answer" | "code";
+	/** How many calls joined earlier. */
+	readonly earlier: number;
+	/** Earlier calls without a result. */
+	readonly open: readonly CallInRound[];
+}
 
 /**
  * Creates the calls that join a round, in the order that their tools require, and explains which calls wait for
@@ -71,17 +79,41 @@ const nothingBefore: readonly CallInRound[] = [];
 export function joinRound(
 	run: Run,
 	name: string,
-	states: readonly CallState[],
-	before: readonly CallInRound[] = nothingBefore,
+	states: Iterable<CallState>,
+	{ madeBy, earlier, open }: Joins,
 ): { readonly joined: CallInRound[]; readonly cyclic: ReadonlyMap<string, string> } {
-	const asked = states.map(({ call }) => call);
-	if (before.length > 0)
-		asked.unshift(...before.filter(({ phase }) => phase !== "settled").map(({ call }) => call));
-	const { waitsFor, cyclic } = orderRound(asked, run.agent.tools);
+	const asked = Array.from(states);
+	const { waitsFor, cyclic } =
+		madeBy === "answer" ? ordered(run, asked, open) : dependencies(run, asked, open);
 	const names = [run.runId, name];
-	const joined = states.map((state, at) => callInRound(state, before.length + at, names, waitsFor));
+	const joined = asked.map((state, at) => callInRound(state, earlier + at, names, waitsFor));
 	return { joined, cyclic };
 }
+
+function ordered(
+	{ agent }: Run,
+	asked: readonly CallState[],
+	open: readonly CallInRound[],
+): ReturnType<typeof orderRound> {
+	const calls = asked.map(({ call }) => call);
+	if (open.length > 0) calls.unshift(...open.map(({ call }) => call));
+	return orderRound(calls, agent.tools);
+}
+
+/** The waits of `dependsOn`. */
+function dependencies(
+	run: Run,
+	asked: readonly CallState[],
+	open: readonly CallInRound[],
+): ReturnType<typeof orderRound> {
+	const tools = [...run.agent.tools.values()];
+	if (tools.every(({ dependsOn }) => dependsOn.length === 0)) return unordered;
+	const explicit = new Map(tools.map(({ name, dependsOn }) => [name, { name, dependsOn }]));
+	const calls = [...open, ...asked].map(({ call }) => call);
+	return orderRound(calls, explicit);
+}
+
+const unordered: ReturnType<typeof orderRound> = { waitsFor: new Map(), cyclic: new Map() };
 
 /** Creates a call in its first phase. `name` combines the name of the run and the call's position in it. */
 function callInRound(
@@ -116,10 +148,10 @@ function callInRound(
 }
 
 /** Returns the ids of calls that are recorded as started but whose functions never ran in any process. */
-export function neverRan(calls: readonly CallInRound[]): readonly string[] {
+export function neverRan(calls: Iterable<CallInRound>): readonly string[] {
 	const isUntouched = ({ phase, context, started, neverRan: before }: CallInRound): boolean =>
 		phase === "running" && context === undefined && (started === undefined || before === true);
-	return calls.filter(isUntouched).map(({ call }) => call.toolCallId);
+	return [...calls].filter(isUntouched).map(({ call }) => call.toolCallId);
 }
 
 /** Prepares a call that waited for another check. */
@@ -127,9 +159,8 @@ export function takeUp(each: CallInRound, { state }: Pick<Run, "state">): CallIn
 	const { toolCallId } = each.call;
 	const calls = state.run?.calls;
 	// Calls of code may have joined the round while the record of its earlier calls was being closed.
-	const isThere = calls?.[each.index]?.call.toolCallId === toolCallId;
-	const found = isThere ? calls?.[each.index] : calls?.find(({ call }) => call.toolCallId === toolCallId);
-	const { started, approval } = found ?? {};
+	const isThere = calls?.at(each.index)?.call.toolCallId === toolCallId;
+	const { started, approval } = (isThere ? calls?.at(each.index) : calls?.withId(toolCallId)) ?? {};
 	each.started = started;
 	each.attempt = (started?.attempt ?? 0) + 1;
 	if (approval !== undefined) {

@@ -1,7 +1,7 @@
 // The tool calls of code that drives a run itself. There is one round at a time, and calls are added to it while others
 // are open (keeps I3, I8). The round runs alongside other work of the code; only the code determines when the run ends.
 import { type ToolCall, UPPError } from "@holdfast/upp";
-import { type Fact, type PendingWait, type ToolsRequested, waitOf } from "../facts/index.ts";
+import { type Fact, noCalls, type PendingWait, type ToolsRequested, waitOf } from "../facts/index.ts";
 import { settledFact, subagentCancelled } from "./call-facts.ts";
 import { CallIds } from "./call-ids.ts";
 import { cutShort, roundName } from "./carry-out-calls.ts";
@@ -10,6 +10,7 @@ import { commit, stepOf } from "./end-run.ts";
 import type { Run } from "./run.ts";
 import { Waits } from "./stopped.ts";
 import { ToolRound } from "./tool-round.ts";
+import { isTooLarge } from "./unwritable.ts";
 
 /** The tag of the requests. */
 const tag = "code";
@@ -19,6 +20,8 @@ export class CodeRound {
 	readonly #run: Run;
 	readonly #changed: () => void;
 	#round: ToolRound | undefined;
+	/** The round whose end is followed. */
+	#followed: ToolRound | undefined;
 	#failure: { readonly error: unknown } | undefined;
 	/** Ends running calls when the code has ended. */
 	readonly #ends = new AbortController();
@@ -56,17 +59,29 @@ export class CodeRound {
 		await this.#begin([]);
 	}
 
-	/** Starts calls. The facts in `before` share their first append. */
+	/**
+	 * Starts calls. The facts in `before` share their first append. If the store refuses it because of its size, none of
+	 * the calls was made, and the error is thrown.
+	 */
 	async add(given: readonly ToolCall[], before: readonly Fact[]): Promise<void> {
 		const run = this.#run;
 		const calls = new CallIds(run).named(given.map(withReadableArguments), run.agent.decider.name);
 		const asked: ToolsRequested = { kind: "tools.requested", step: stepOf(run), tag, calls, continues: true };
 		const fresh = (await run.admission?.prepare(asked)) ?? asked;
+		const open = this.#round;
 		// A round whose calls all have their results accepts no others.
-		if (!this.isOpen || this.#round === undefined || this.#round.isOver)
-			this.#round = this.#newRound(fresh.calls, fresh);
-		else this.#round.add(fresh.calls.map((call) => ({ call })));
-		await this.#begin([...before, fresh]);
+		const isOpen = this.isOpen && open !== undefined && !open.isOver;
+		if (isOpen) open.add(fresh.calls.map((call) => ({ call })));
+		else this.#round = this.#newRound(fresh.calls, fresh);
+		try {
+			await this.#begin([...before, fresh]);
+		} catch (error) {
+			if (isTooLarge(error)) {
+				if (isOpen) open.remove(fresh.calls);
+				this.#round = open;
+			}
+			throw error;
+		}
 	}
 
 	/** Makes the waiting calls answerable while the code continues with something else. */
@@ -91,7 +106,7 @@ export class CodeRound {
 	#newRound(added: readonly ToolCall[] = [], asked?: ToolsRequested): ToolRound {
 		const run = this.#run;
 		const open = run.state.run;
-		const states = this.isOpen ? (open?.calls ?? []) : [];
+		const states = this.isOpen ? (open?.calls ?? noCalls) : noCalls;
 		const name = roundName(open, asked);
 		const calls = [...states, ...added.map((call) => ({ call }))];
 		return new ToolRound(run, stepOf(run), name, calls, { moved: this.#changed, ends: this.#ends.signal });
@@ -100,6 +115,8 @@ export class CodeRound {
 	async #begin(asked: readonly Fact[]): Promise<void> {
 		const round = this.#round as ToolRound;
 		await round.begin(asked);
+		if (round === this.#followed) return;
+		this.#followed = round;
 		void (async () => round.finished())().then(
 			() => this.#changed(),
 			(error: unknown) => {

@@ -1,5 +1,5 @@
 // Entry point of the engine: one loop over facts, its actions and its events.
-export { checkedCalls, invalidAction, waitStep } from "./act-without-model.ts";
+export { checkedCalls, invalidAction, receivesInputs, waitStep } from "./act-without-model.ts";
 export type {
 	Action,
 	Decider,

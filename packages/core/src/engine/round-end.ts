@@ -57,16 +57,17 @@ export class RoundEnd {
 }
 
 /** Returns the calls left over once each call has its result or waits. */
-export function leftOver(run: Run, round: readonly CallInRound[]): LeftOver {
+export function leftOver(run: Run, round: Iterable<CallInRound>): LeftOver {
 	const calls: PendingCall[] = [];
 	const children: WaitingChild[] = [];
 	const now = run.agent.ports.clock.now();
+	const before = new Map(run.state.run?.pending?.map((each) => [each.callId, each]));
 	for (const { call, phase, pending, child, shown } of round) {
 		if (phase === "running" && shown !== undefined) children.push({ callId: call.toolCallId, ...shown });
 		if (phase !== "pending") continue;
 		if (child !== undefined) children.push({ callId: call.toolCallId, ...child.child });
 		if (pending !== undefined)
-			calls.push(pendingFact(settingOf(run, undefined), call, pending, pendingBefore(run, call), now));
+			calls.push(pendingFact(settingOf(run, undefined), call, pending, before.get(call.toolCallId), now));
 	}
 	return children.length === 0 ? { calls } : { calls, children };
 }

@@ -1,7 +1,13 @@
 // The tool calls of one answer: checked, started in order or concurrently, and settled as they finish (keeps I3, I8). One
 // round holds one step's calls. After a crash, the same round continues from what the journal holds of it.
-import { after } from "@holdfast/upp";
-import type { CallState, Fact, ToolCallOutcome, ToolSettled } from "../facts/index.ts";
+import { after, type ToolCall } from "@holdfast/upp";
+import {
+	type CallState,
+	type Fact,
+	noCalls,
+	type ToolCallOutcome,
+	type ToolSettled,
+} from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { type EngineTool, stackOf, type ToolOutcome } from "../tools/index.ts";
 import {
@@ -14,16 +20,18 @@ import {
 } from "./admit-result.ts";
 import { afterCall } from "./after-call.ts";
 import type { ShownChild, ShowsChildren } from "./call-context.ts";
-import { commitConcluded, isAbout, isResultOf, settledFact, startedFact, traceNotes } from "./call-facts.ts";
-import { type CallInRound, isUnderWay, joinRound, neverRan, takeUp } from "./call-in-round.ts";
+import { commitSettled, isAbout, isResultOf, settledFact, startedFact, traceNotes } from "./call-facts.ts";
+import { type CallInRound, neverRan, takeUp } from "./call-in-round.ts";
 import { type CheckedCall, HookFailed } from "./check-call.ts";
 import { commit } from "./end-run.ts";
 import { Launches, type StartsFunctions } from "./launches.ts";
 import { prepareCall } from "./prepare-call.ts";
+import { RoundCalls } from "./round-calls.ts";
 import { type LeftOver, leftOver, RoundEnd, type RoundOptions } from "./round-end.ts";
 import type { Run } from "./run.ts";
 import type { CommitOptions } from "./run-options.ts";
 import { startCall } from "./start-call.ts";
+import { StartGate } from "./start-gate.ts";
 import { ChildWaits, CommitFailed, Parks } from "./stopped.ts";
 
 const nothingLeft: LeftOver = { calls: [] };
@@ -33,9 +41,9 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	readonly #step: number;
 	readonly #name: string;
 	readonly #concludes: RoundOptions["concludes"];
-	readonly #calls: CallInRound[];
-	#cyclic: ReadonlyMap<string, string>;
-	#left: number;
+	readonly #calls: RoundCalls;
+	/** For calls of code. */
+	readonly #gate: StartGate | undefined;
 	/** Whether the run is about to be left to outside answers. */
 	isLeaving = false;
 	#closed = false;
@@ -51,7 +59,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 		run: Run,
 		step: number,
 		name: string,
-		calls: readonly CallState[],
+		calls: Iterable<CallState>,
 		{ concludes, moved, ends }: RoundOptions = {},
 	) {
 		this.#concludes = concludes;
@@ -60,14 +68,9 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 		this.#run = run;
 		this.#name = name;
 		this.#step = step;
-		({ joined: this.#calls, cyclic: this.#cyclic } = joinRound(run, name, calls));
+		this.#gate = moved === undefined ? undefined : new StartGate();
+		this.#calls = new RoundCalls(run, name, calls, moved === undefined ? "answer" : "code");
 		this.#launches = new Launches(run, this);
-		this.#left = this.#calls.length;
-		for (const { call, phase } of this.#calls) {
-			if (phase !== "settled") continue;
-			this.#left--;
-			for (const { waitsFor } of this.#calls) waitsFor.delete(call.toolCallId);
-		}
 	}
 
 	/**
@@ -80,16 +83,20 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 
 	/** Returns a new round of the same calls in their recorded state. */
 	again(): ToolRound {
-		const calls = this.#run.state.run?.calls ?? [];
+		const calls = this.#run.state.run?.calls ?? noCalls;
 		return new ToolRound(this.#run, this.#step, this.#name, calls, { concludes: this.#concludes });
 	}
 
 	/** Adds calls, which `begin` starts. The round must not have ended. */
 	add(calls: readonly CallState[]): void {
-		const { joined, cyclic } = joinRound(this.#run, this.#name, calls, this.#calls);
-		this.#calls.push(...joined);
-		this.#cyclic = cyclic;
-		this.#left += calls.length;
+		this.#calls.add(calls);
+	}
+
+	/** Removes added calls whose `begin` was refused, so that none of them was made. */
+	remove(calls: readonly ToolCall[]): void {
+		this.#gate?.remove(this.#calls.remove(calls));
+		// What would have been shown with the calls is shown with the next commit.
+		this.#hidesPending = true;
 	}
 
 	/** Starts the calls that may start. Commits their origin, and the facts before it, with them if necessary. */
@@ -98,15 +105,15 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 		facts.push(...asked); // appended in place: a copy would have no spare capacity
 		const pending: [CallInRound, Promise<CheckedCall>][] = [];
 		const launches: CallInRound[] = [];
-		for (const each of this.#calls) {
+		for (const each of this.#calls.takeFresh()) {
 			if (each.phase !== "waiting" || each.waitsFor.size > 0) continue;
-			const prepared = this.#prepare(each);
+			const prepared = prepareCall(this.#run, each, this.#calls.cycleOf(each.call));
 			if (prepared instanceof Promise) {
 				prepared.catch(() => {}); // handled after the commit; until then a rejection must not count as unhandled
 				pending.push([each, prepared]);
 			} else this.#decide(each, prepared, facts, launches);
 		}
-		this.#show(facts);
+		this.#proceed(facts, launches);
 		const begun = (): void => {
 			this.#launches.launch(launches);
 			for (const [each, prepared] of pending) this.#follow(each, prepared);
@@ -125,25 +132,22 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 			each.phase = "settled";
 			each.context?.close();
 			const { came } = each;
-			facts.push(
-				came === undefined
-					? this.#settledFact(each, { outcome, result })
-					: this.#settledFact(each, { outcome: outcomeOf(came), result: came.output }, came),
-			);
+			const found =
+				came === undefined ? { outcome, result } : { outcome: outcomeOf(came), result: came.output };
+			facts.push(this.#settledFact(each, found, came));
 		}
 		return facts;
 	}
 
 	/** Ends the waiting sub-agents before the run that they work for ends. */
 	async endChildren(): Promise<void> {
-		const waiting = this.#calls.filter(({ phase, child }) => phase === "pending" && child !== undefined);
-		await Promise.allSettled(waiting.map(({ child }) => child?.end()));
+		await Promise.allSettled(this.#calls.in("pending").map(({ child }) => child?.end()));
 	}
 
 	/** Ignores later outcomes; the calls stay open in the journal. Returns the ids of those whose functions never ran. */
 	abandon(): readonly string[] {
 		this.#closed = true;
-		for (const each of this.#calls) each.context?.close();
+		for (const { context } of this.#calls) context?.close();
 		return neverRan(this.#calls);
 	}
 
@@ -153,7 +157,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	 */
 	async answered(given: readonly Fact[], options?: CommitOptions): Promise<"taken" | "over" | "inputs-wait"> {
 		if (this.isOver) return "over";
-		const answered = this.#calls.filter(({ call, phase }) => phase === "pending" && isAbout(given, call));
+		const answered = this.#calls.in("pending").filter(({ call }) => isAbout(given, call));
 		for (const each of answered)
 			each.phase = given.some((fact) => isResultOf(fact, each.call)) ? "settling" : "answering";
 		let isTaken = false;
@@ -171,13 +175,13 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	}
 
 	callOf(toolCallId: string): CallInRound | undefined {
-		return this.#calls.find(({ call }) => call.toolCallId === toolCallId);
+		return this.#calls.find(toolCallId);
 	}
 
 	/** Continues calls whose sub-agents have progressed. Returns false if the round has ended. */
 	async childrenMoved(callIds: ReadonlySet<string>): Promise<boolean> {
 		if (this.isOver) return false;
-		const moved = this.#calls.filter((each) => each.phase === "pending" && each.child !== undefined);
+		const moved = this.#calls.in("pending").filter(({ child }) => child !== undefined);
 		await this.#continue(moved.filter(({ call }) => callIds.has(call.toolCallId)));
 		return true;
 	}
@@ -203,7 +207,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 				} else if (this.#run.stopReason !== undefined) each.phase = "pending";
 				else this.#prepareNext(takeUp(each, this.#run), facts, launches);
 			}
-			this.#show(facts);
+			this.#proceed(facts, launches);
 			if (facts.length > 0) await commit(this.#run, facts);
 			this.#launches.launch(launches);
 			this.#checkDone();
@@ -213,13 +217,9 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	}
 
 	#prepareNext(each: CallInRound, facts: Fact[], launches: CallInRound[]): void {
-		const prepared = this.#prepare(each);
+		const prepared = prepareCall(this.#run, each, this.#calls.cycleOf(each.call));
 		if (prepared instanceof Promise) this.#follow(each, prepared);
 		else this.#decide(each, prepared, facts, launches);
-	}
-
-	#prepare(each: CallInRound): MaybePromise<CheckedCall> {
-		return prepareCall(this.#run, each, this.#cyclic.get(each.call.toolCallId));
 	}
 
 	/** Converts the outcome of a check to a fact: the call starts, or it has its result. */
@@ -237,30 +237,28 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 			this.#settledOne(each, facts, launches);
 			return;
 		}
-		each.phase = "running";
 		each.input = prepared.input;
+		if (this.#gate === undefined) this.#startWith(each, facts, launches);
+		else this.#gate.add(each);
+	}
+
+	#startWith(each: CallInRound, facts: Fact[], launches: CallInRound[]): void {
+		each.phase = "running";
 		facts.push(startedFact(this.#step, each));
 		launches.push(each);
 	}
 
 	/** Another call has its result: calls that waited only for it may be prepared. */
 	#settledOne(settled: CallInRound, facts: Fact[], launches: CallInRound[]): void {
-		this.#left--;
+		this.#gate?.left(settled);
+		const free = this.#calls.settled(settled);
 		if (this.#run.stopReason !== undefined) return; // no further call starts
-		for (const each of this.#calls) {
-			if (
-				!each.waitsFor.delete(settled.call.toolCallId) ||
-				each.waitsFor.size > 0 ||
-				each.phase !== "waiting"
-			)
-				continue;
-			this.#prepareNext(each, facts, launches);
-		}
+		for (const each of free) this.#prepareNext(each, facts, launches);
 	}
 
 	/** Shows waiting calls although no other call runs, because the run continues with something else. */
 	async showWaiting(): Promise<void> {
-		if (!this.#hidesPending || this.isOver || !this.#calls.some(({ phase }) => phase === "pending")) return;
+		if (!this.#hidesPending || this.isOver || this.#calls.in("pending").length === 0) return;
 		const facts: Fact[] = [];
 		this.#showNow(facts);
 		await commit(this.#run, facts);
@@ -271,10 +269,14 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 		return leftOver(this.#run, this.#calls);
 	}
 
-	/** Shows waiting calls with the next commit if other calls still run; otherwise the end of the round does. */
-	#show(facts: Fact[]): void {
-		if (!this.#hidesPending || !this.isUnderWay || this.#run.stopReason !== undefined) return;
-		this.#showNow(facts);
+	/**
+	 * Starts the calls of code whose turn it is. Shows waiting calls with the next commit if other calls still run;
+	 * otherwise the end of the round does.
+	 */
+	#proceed(facts: Fact[], launches: CallInRound[]): void {
+		if (this.#run.stopReason !== undefined) return;
+		for (const each of this.#gate?.take() ?? []) this.#startWith(each, facts, launches);
+		if (this.#hidesPending && this.isUnderWay) this.#showNow(facts);
 	}
 
 	#showNow(facts: Fact[]): void {
@@ -288,11 +290,11 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 
 	/** Whether every result is recorded, with no commit of one in flight. */
 	get isRecorded(): boolean {
-		return this.#run.state.run?.unsettled === this.#left;
+		return this.#run.state.run?.unsettled === this.#calls.left;
 	}
 
 	get isUnderWay(): boolean {
-		return this.#calls.some(isUnderWay);
+		return this.#calls.isUnderWay;
 	}
 
 	/** Whether no further outside answers can be accepted. */
@@ -308,7 +310,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 				const facts: Fact[] = [];
 				const launches: CallInRound[] = [];
 				this.#decide(each, found, facts, launches);
-				this.#show(facts);
+				this.#proceed(facts, launches);
 				if (facts.length > 0) await commit(this.#run, facts);
 				this.#launches.launch(launches);
 				this.#checkDone();
@@ -332,6 +334,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 		if (outcome.error instanceof ChildWaits) {
 			each.phase = "pending";
 			each.child = outcome.error;
+			this.#gate?.left(each);
 			this.#hidesPending = true;
 			void this.#continue([]);
 			return;
@@ -376,11 +379,9 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 		const facts: Fact[] = notes.length === 0 ? [settled] : [...notes, settled];
 		const launches: CallInRound[] = [];
 		this.#settledOne(each, facts, launches);
-		this.#show(facts);
-		const committed =
-			this.#concludes === undefined
-				? this.#run.commit(facts)
-				: commitConcluded(this.#run, this.#step, facts, this.#concludes);
+		this.#proceed(facts, launches);
+		const concludes = this.#gate === undefined ? this.#concludes : "code";
+		const committed = commitSettled(this.#run, facts, settled, concludes);
 		return after(committed, () => {
 			this.#launches.launch(launches);
 			this.#checkDone();
@@ -394,7 +395,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	#checkDone(): void {
 		this.#moved?.();
 		if (this.#closed || !this.isRecorded) return;
-		if (this.#left === 0) this.#end.done(nothingLeft);
+		if (this.#calls.left === 0) this.#end.done(nothingLeft);
 		else if (this.#moved === undefined && !this.isUnderWay) this.#end.done(leftOver(this.#run, this.#calls));
 	}
 }

@@ -2,22 +2,20 @@
 import { HoldfastError } from "@holdfast/upp";
 import type { ErrorData } from "./fact.ts";
 
-/** Converts an error to data for facts and events. */
+/** Converts an error, or any other value that was thrown, to data for facts and events. Never throws. */
 export function errorData(error: unknown): ErrorData {
-	if (error instanceof HoldfastError)
-		return { code: error.code, message: error.message, retryable: error.retryable };
-	const given = error as { code?: unknown; message?: unknown; retryable?: unknown } | undefined;
-	return {
-		code: typeof given?.code === "string" ? given.code : "run_failed",
-		message: typeof given?.message === "string" ? given.message : textOf(error),
-		retryable: given?.retryable === true,
-	};
-}
-
-function textOf(thrown: unknown): string {
 	try {
-		return String(thrown);
+		if (error instanceof HoldfastError)
+			return { code: error.code, message: error.message, retryable: error.retryable };
+		const given = error as { code?: unknown; message?: unknown; retryable?: unknown } | undefined;
+		const { code, message, retryable } = given ?? {};
+		return {
+			code: typeof code === "string" ? code : "run_failed",
+			message: typeof message === "string" ? message : String(error),
+			retryable: retryable === true,
+		};
 	} catch {
-		return "A value was thrown that cannot be converted to text.";
+		const message = "A value was thrown that cannot be converted to text.";
+		return { code: "run_failed", message, retryable: false };
 	}
 }

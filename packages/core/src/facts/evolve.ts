@@ -11,6 +11,7 @@ import {
 	ToolResultMessage,
 } from "@holdfast/upp";
 import { AgentState, type AgentStateParts, callIdsOf, withCalls, withLoaded } from "../state/index.ts";
+import { CallStates, noCalls } from "./call-states.ts";
 import { cutHistory, editMessage } from "./edit-message.ts";
 import type { Entry, ToolCallOutcome, ToolSettled } from "./fact.ts";
 import { isProgress, lastOfNote, note } from "./fold-note.ts";
@@ -25,7 +26,6 @@ import {
 	decided,
 	type LastFact,
 	newCalls,
-	noCalls,
 	type RunState,
 	shownCall,
 	startedCall,
@@ -113,7 +113,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				assistant: fact,
 				requested: undefined,
 				wait: undefined,
-				calls: toolCalls.length === 0 ? noCalls : newCalls(fact, state.agent),
+				calls: toolCalls.length === 0 ? noCalls : CallStates.of(newCalls(fact, state.agent)),
 				unsettled: toolCalls.length,
 				crashes: toolCalls.length === 0 ? 0 : run.crashes,
 				usage,
@@ -133,6 +133,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 		}
 		case "tools.requested": {
 			const { step, tag } = fact;
+			const fresh = newCalls(fact, state.agent);
 			const requested: RunState = {
 				...run,
 				step,
@@ -141,8 +142,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				requested: fact,
 				wait: undefined,
 				// Code may add calls to a round that is still open.
-				calls:
-					run.unsettled > 0 ? [...run.calls, ...newCalls(fact, state.agent)] : newCalls(fact, state.agent),
+				calls: run.unsettled > 0 ? run.calls.append(fresh) : CallStates.of(fresh),
 				unsettled: run.unsettled + fact.calls.length,
 			};
 			const parts = AgentState.partsOf(state.agent);
@@ -213,7 +213,7 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 			let ended = state;
 			if (run.unsettled > 0) {
 				// A killed run leaves calls open: a history never holds a call without a result.
-				const calls = run.calls.map((call) =>
+				const calls = run.calls.changed((call) =>
 					call.settled ? call : { ...call, settled: unanswered(run, call) },
 				);
 				ended = closeRound(state, run, calls, entry, options);
@@ -268,11 +268,11 @@ function callIdsWith(parts: AgentStateParts, message: Message): AgentStateParts[
 function closeRound(
 	state: SessionState,
 	run: RunState,
-	calls: readonly CallState[],
+	calls: CallStates,
 	{ seq, at }: Entry,
 	options: FoldOptions,
 ): SessionState {
-	const over = calls as readonly SettledCall[];
+	const over = [...calls] as readonly SettledCall[];
 	// Created in one piece: a list that grew reserves space for sixteen more items, and this one is kept with the
 	// history.
 	const results = over.map(resultOf);
@@ -303,7 +303,7 @@ function closeRound(
 		shows: undefined,
 		children: undefined,
 		rounds: run.rounds + 1,
-		crashes: calls.some(({ settled }) => settled?.outcome === "unknown") ? run.crashes : 0,
+		crashes: over.some(({ settled }) => settled.outcome === "unknown") ? run.crashes : 0,
 		last: { kind: "results", tag: (run.requested ?? run.assistant)?.tag ?? "act" },
 		executions,
 	};
@@ -364,14 +364,11 @@ function replaceCall(
 	entry: Entry,
 	callId: string,
 	change: (call: CallState) => CallState,
-): readonly CallState[] {
-	const at = run.calls.findIndex((call) => call.call.toolCallId === callId);
-	const call = run.calls[at];
+): CallStates {
+	const at = run.calls.indexOf(callId);
+	const call = run.calls.at(at);
 	if (call === undefined) throw corrupt(entry, `the step has no call ${callId}`);
-	if (run.calls.length === 1) return [change(call)];
-	const calls = [...run.calls];
-	calls[at] = change(call);
-	return calls;
+	return run.calls.with(at, change(call));
 }
 
 /** Returns the entry before the trailing notes of policy. */

@@ -1,6 +1,7 @@
 // The entry point of facts.
 export type { AgentEvent } from "./agent-event.ts";
 export { type CachedCall, type CachedInput, type CacheReport, withCacheReport } from "./cache-report.ts";
+export { noCalls } from "./call-states.ts";
 export type { Chunk, ChunkEvent, KeptEvent, StoredChunk } from "./chunk.ts";
 export { decodeFact, type EncodedFact, encodeFact } from "./codec.ts";
 export type { Committed } from "./committed.ts";

@@ -1,5 +1,6 @@
 // Waits of sub-agents, as recorded and shown by their parent's run. Pure.
 import { sumUsage } from "@holdfast/upp";
+import type { CallStates } from "./call-states.ts";
 import type {
 	CallPathStep,
 	NestedCall,
@@ -90,7 +91,7 @@ export function asChild(
 	// A running child lists only the waits that it has announced.
 	if (isRunning && (run.shows !== "pending" || run.parked !== undefined)) return { calls: [], status };
 	const calls: NestedCall[] = pending.flatMap((waiting) => {
-		const call = own.find((each) => each.call.toolCallId === waiting.callId);
+		const call = own.withId(waiting.callId);
 		if (call === undefined || call.settled !== undefined) return [];
 		if (isRunning && waiting.awaits === "approval" && call.approval !== undefined) return [];
 		const { toolName, arguments: input } = shownCall(call.call, waiting);
@@ -142,28 +143,27 @@ export function waitingRun(run: RunState, { calls: pending, children, wait }: Wa
  * Returns the run with calls that wait while others run. The terms of an approval are kept until the call has its result.
  */
 export function withPending(run: RunState, { calls, children }: ToolsPending): RunState {
-	const isKept = ({ callId }: PendingCall): boolean =>
-		calls.every((each) => each.callId !== callId) &&
-		run.calls.some(({ call, approval, settled }) => {
-			const isAnswered = approval !== undefined && settled === undefined;
-			return call.toolCallId === callId && isAnswered;
-		});
+	const shown = new Set(calls.map(({ callId }) => callId));
+	const isKept = ({ callId }: PendingCall): boolean => {
+		if (shown.has(callId)) return false;
+		const { approval, settled } = run.calls.withId(callId) ?? {};
+		return approval !== undefined && settled === undefined;
+	};
 	const kept = (run.pending ?? []).filter(isKept);
 	const pending = [...kept, ...calls];
 	return { ...run, shows: "pending", pending, children, calls: askedAgain(run.calls, calls) };
 }
 
 /** An approval is valid only for its request: if approval is requested again, the call has none. */
-function askedAgain(calls: readonly CallState[], pending: readonly PendingCall[]): readonly CallState[] {
-	const isAsked = ({ call, approval }: CallState): boolean =>
-		approval !== undefined &&
-		pending.some(({ callId, awaits }) => callId === call.toolCallId && awaits === "approval");
-	if (!calls.some(isAsked)) return calls;
-	return calls.map((each) => {
-		if (!isAsked(each)) return each;
-		const { approval: _, ...asked } = each;
-		return asked;
-	});
+function askedAgain(given: CallStates, pending: readonly PendingCall[]): CallStates {
+	let calls = given;
+	for (const { callId, awaits } of pending) {
+		if (awaits !== "approval") continue;
+		const at = calls.indexOf(callId);
+		const { approval, ...asked } = calls.at(at) ?? {};
+		if (approval !== undefined) calls = calls.with(at, asked as CallState);
+	}
+	return calls;
 }
 
 /** Returns the run after one of its calls stops waiting for its sub-agent. */

@@ -147,7 +147,7 @@ export function dueFacts(run: RunState, now: number): readonly Fact[] {
 
 /** Returns the facts of a run that is stopped while it waits: every call gets a result that reports this. */
 export function stoppedFacts(run: RunState): readonly Fact[] {
-	return run.calls
+	return [...run.calls]
 		.filter((call) => call.settled === undefined)
 		.map((call) =>
 			call.started === undefined || call.neverRan === true
@@ -206,7 +206,7 @@ function checkAnswer(answer: ToolAnswer): void {
 
 function factsOf(state: SessionState, run: RunState, answer: ToolAnswer, now: number): readonly Fact[] {
 	const { toolCallId } = answer;
-	const call = run.calls.find((each) => each.call.toolCallId === toolCallId);
+	const call = run.calls.withId(toolCallId);
 	const pending = run.pending?.find(({ callId }) => callId === toolCallId);
 	if (answer.runId !== undefined && answer.runId !== run.runId) {
 		throw new HoldfastError(
@@ -367,7 +367,7 @@ function settled(
 
 function openCalls(run: RunState): readonly { readonly call: CallState; readonly pending: PendingCall }[] {
 	return (run.pending ?? []).flatMap((pending) => {
-		const call = run.calls.find((each) => each.call.toolCallId === pending.callId);
+		const call = run.calls.withId(pending.callId);
 		if (call === undefined || call.settled !== undefined) return [];
 		// If approval is requested again, the call has no approval.
 		return pending.awaits === "approval" && call.approval !== undefined ? [] : [{ call, pending }];

@@ -220,9 +220,9 @@ function endEvent(
 }
 
 function indexOf(state: SessionState, callId: string): number {
-	return state.run?.calls.findIndex((each) => each.call.toolCallId === callId) ?? -1;
+	return state.run?.calls.indexOf(callId) ?? -1;
 }
 
 function callAt(state: SessionState, index: number, toolCallId: string): ToolCall {
-	return state.run?.calls[index]?.call ?? { toolCallId, toolName: "", arguments: {} };
+	return state.run?.calls.at(index)?.call ?? { toolCallId, toolName: "", arguments: {} };
 }

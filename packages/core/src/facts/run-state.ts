@@ -8,6 +8,7 @@ import {
 } from "@holdfast/upp";
 import { AgentState, List } from "../state/index.ts";
 import type { Approval } from "../tools/index.ts";
+import { type CallStates, noCalls } from "./call-states.ts";
 import type {
 	AssistantSaid,
 	Decided,
@@ -82,7 +83,7 @@ export interface RunState {
 	readonly last: LastFact;
 	/** Position of this run's first message within the history. */
 	readonly firstMessage: number;
-	readonly calls: readonly CallState[];
+	readonly calls: CallStates;
 	/** Calls of the step that have no result yet. */
 	readonly unsettled: number;
 	/** Calls that need outside answers: kept while the run waits for them, and until the next step. */
@@ -136,8 +137,6 @@ export interface RunState {
 export function stepContinues({ requested, assistant }: RunState): boolean {
 	return (requested ?? assistant)?.continues === true;
 }
-
-export const noCalls: readonly CallState[] = [];
 
 /**
  * Returns the calls of an answer, or of a request of the strategy, before anything happened to them. `state` is that
@@ -230,7 +229,7 @@ export function suspendedRun(run: RunState, value: unknown, answeredAfter: numbe
 	const left: RunState = { ...run, suspended: true, answeredAfter };
 	if (!Array.isArray(neverRan)) return left;
 	const ids = new Set<unknown>(neverRan);
-	const calls = run.calls.map((each): CallState => {
+	const calls = run.calls.changed((each): CallState => {
 		const isOpen = each.started !== undefined && each.settled === undefined;
 		return isOpen && ids.has(each.call.toolCallId) ? { ...each, neverRan: true } : each;
 	});

@@ -142,7 +142,7 @@ export function withNestedCalls(state: SessionState): SessionState {
 	const pending = nested.map((call) => ({ ...call, callId: call.id }));
 	return {
 		...state,
-		run: { ...run, calls: [...run.calls, ...calls], pending: [...(run.pending ?? []), ...pending] },
+		run: { ...run, calls: run.calls.append(calls), pending: [...(run.pending ?? []), ...pending] },
 	};
 }
 

@@ -25,7 +25,7 @@ function replaced(
 		facts.map(async (fact) => {
 			if (fact.kind !== "tool.settled") return fact;
 			const { callId: toolCallId, outcome, result: output } = fact;
-			const call = run.state.run?.calls.find((each) => each.call.toolCallId === toolCallId)?.call;
+			const call = run.state.run?.calls.withId(toolCallId)?.call;
 			const status = outcome === "done" || outcome === "cancelled" ? outcome : "error";
 			const { toolName = "", arguments: input } = call ?? {};
 			const given = await toolResult({ toolCallId, toolName, input, status, output });

@@ -171,7 +171,7 @@ class Delegation implements SessionChildren {
 	async end({ run }: SessionState): Promise<void> {
 		await Promise.all(
 			(run?.children ?? []).map(async ({ callId, agent, storeKey }) => {
-				const call = run?.calls.find((each) => each.call.toolCallId === callId);
+				const call = run?.calls.withId(callId);
 				const table = this.tableOf(agent);
 				if (table === undefined || call?.started === undefined) return;
 				await endWaiting(table, { storeKey, runId: call.started.idempotencyKey });

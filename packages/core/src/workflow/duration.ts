@@ -1,5 +1,6 @@
 // Durations and times as callers give them.
 import { HoldfastTypeError } from "@holdfast/upp";
+import { shown } from "./flow-checks.ts";
 
 /**
  * A duration: milliseconds, or a number with a unit, such as `"90 seconds"`, `"15 minutes"`, `"3 days"` or `"2w"`. Units:
@@ -40,10 +41,10 @@ const units: Readonly<Record<string, number>> = {
  */
 export function millisecondsOf(duration: Duration, name: string): number {
 	if (typeof duration === "number" && Number.isFinite(duration) && duration >= 0) return duration;
-	const [, count, unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*$/i.exec(String(duration)) ?? [];
+	const given = typeof duration === "string" ? duration : "";
+	const [, count, unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*$/i.exec(given) ?? [];
 	const factor = Object.hasOwn(units, unit.toLowerCase()) ? units[unit.toLowerCase()] : undefined;
-	if (typeof duration === "string" && count !== undefined && factor !== undefined)
-		return Number(count) * factor;
+	if (count !== undefined && factor !== undefined) return Number(count) * factor;
 	throw new HoldfastTypeError(
 		"invalid_argument",
 		`${name} takes a duration: milliseconds from 0, or text such as "90 seconds", "15 minutes" or "3 days". It was given ${shown(duration)}.`,
@@ -55,14 +56,19 @@ export function millisecondsOf(duration: Duration, name: string): number {
  * @throws HoldfastError `invalid_argument` if it is not a valid time.
  */
 export function timeOf(time: Date | number | string, name: string): number {
-	const at = time instanceof Date ? time.getTime() : typeof time === "string" ? Date.parse(time) : time;
-	if (typeof at === "number" && Number.isFinite(at)) return at;
+	if (typeof time === "number" && Number.isFinite(time)) return time;
+	const at = typeof time === "string" ? Date.parse(time) : isDate(time) ? time.getTime() : Number.NaN;
+	if (Number.isFinite(at)) return at;
 	throw new HoldfastTypeError(
 		"invalid_argument",
 		`${name} takes a Date, milliseconds since the epoch or an ISO 8601 text. It was given ${shown(time)}.`,
 	);
 }
 
-function shown(value: unknown): string {
-	return typeof value === "string" ? JSON.stringify(value) : String(value);
+function isDate(time: unknown): time is Date {
+	try {
+		return time instanceof Date;
+	} catch {
+		return false;
+	}
 }

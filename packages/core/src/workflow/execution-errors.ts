@@ -1,7 +1,9 @@
 // The errors of a workflow's code, and how its run is parked with them.
 import { HoldfastError } from "@holdfast/upp";
 import { Parks, type Run } from "../engine/index.ts";
+import type { Fact } from "../facts/index.ts";
 import type { Divergence } from "../replayer/index.ts";
+import { noteOf } from "./workflow-notes.ts";
 
 /** Other code can continue the run, so it is parked and does not fail. */
 export function parks(error: HoldfastError): Parks {
@@ -33,6 +35,12 @@ export function stuck({ runId }: Run): HoldfastError {
 		"The code of the workflow awaits something that is not one of its calls, and that did not happen within 10 seconds. Await timers, requests and other promises inside of a `flow.step()`. Deploy the corrected code, and then call `release()` of the session.",
 		{ data: { runId } },
 	);
+}
+
+/** Creates the outcome of a wait for an event that can never be sent. */
+export function unreachable({ id, event }: { readonly id: string; readonly event: string }): Fact {
+	const message = `The workflow waits for the event ${JSON.stringify(event)} without a time limit, and nothing can send it: the workflow is a child of another one, or runs without a session. Give \`flow.event()\` a \`timeout\`, wait for the event in the parent and pass it to the child, or start the workflow in a session of its own.`;
+	return noteOf.settled({ id, error: { code: "workflow_event_unreachable", message, retryable: false } });
 }
 
 export function openChildren(children: readonly string[]): HoldfastError {

@@ -5,17 +5,28 @@
 // call is recorded before it is performed. If only waits are open, the run is left. The process that left it continues
 // the suspended code; another one runs the code again from its record.
 import type { HoldfastError } from "@holdfast/upp";
-import { CodeRound, commit, Parks, type Run, Stopped, Waits, waitStep } from "../engine/index.ts";
+import {
+	CodeRound,
+	commit,
+	isTooLarge,
+	Parks,
+	type Run,
+	receivesInputs,
+	Stopped,
+	Waits,
+	waitStep,
+} from "../engine/index.ts";
 import type { Fact } from "../facts/index.ts";
 import { type Branch, branchOf, type CodeProgress, type NewCall, Replayer } from "../replayer/index.ts";
 import { commitEnded } from "./commit-ended.ts";
-import { diverged, leftOpen, openChildren, parks, stuck } from "./execution-errors.ts";
+import { diverged, leftOpen, openChildren, parks, stuck, unreachable } from "./execution-errors.ts";
 import type { ContinueCall, FlowCall, StepCall } from "./flow-call.ts";
 import type { ModelWorks } from "./model-work.ts";
 import { OpenWaits } from "./open-waits.ts";
+import { recordCalls, refused } from "./record-calls.ts";
 import { type Attempted, attemptStep, delayAfter, recoverStep, type StepAttempt } from "./run-step.ts";
 import type { SuspendedCodes } from "./suspended-code.ts";
-import { codeRecords, idInRun, noteOf, stateOf, toolCallIdOf, valueNote } from "./workflow-notes.ts";
+import { codeRecords, noteOf, stateOf, toolCallIdOf } from "./workflow-notes.ts";
 
 /** Milliseconds that running steps have to end when a run is suspended. */
 const suspendGrace = 250;
@@ -121,7 +132,7 @@ export class Execution {
 			);
 		this.#takeRecords();
 		const due = this.#waits.settled(run.agent.ports.clock.now());
-		if (due.facts.length > 0) await this.#commit(due.facts);
+		if (due.facts.length > 0) await commitEnded(run, due.facts, false);
 		if (due.retries.length > 0) await this.#tryAgain(due.retries);
 		this.#takeRecords();
 		const progress = await run.untilStopped(this.#replayer.advance());
@@ -137,7 +148,7 @@ export class Execution {
 			case "calls": {
 				this.#continueOpen(new Set(progress.calls.map(({ id }) => id)));
 				const again = progress.calls.findIndex(({ input }) => input.kind === "continue");
-				if (again >= 0) return this.#continueAsNew(progress.calls.slice(0, again + 1));
+				if (again >= 0) return await this.#continueAsNew(progress.calls.slice(0, again + 1));
 				await this.#begin(progress.calls);
 				return undefined;
 			}
@@ -196,18 +207,28 @@ export class Execution {
 		const steps = [...this.#steps.keys()];
 		if (steps.length > 0) this.#run.agent.warn(leftOpen(this.#run, steps));
 		await this.#calls.close();
-		for (const call of open) this.#works.delete(this.#toolCallId(call.id));
+		this.#dropWorks(open);
+	}
+
+	#dropWorks(calls: readonly NewCall<FlowCall>[]): void {
+		for (const { id } of calls) this.#works.delete(this.#toolCallId(id));
 	}
 
 	/** Begins the code again, as the last of the calls asks. Later actions of the code have no effect. */
-	async #continueAsNew(calls: readonly NewCall<FlowCall>[]): Promise<CarriedOut> {
-		const { id, input } = calls.at(-1) as NewCall<FlowCall>;
+	async #continueAsNew(calls: readonly NewCall<FlowCall>[]): Promise<CarriedOut | undefined> {
+		const call = calls.at(-1) as NewCall<FlowCall>;
 		await this.#beginLast(calls);
 		const open = this.#replayer.openCalls();
 		this.#checkChildren(open);
 		await this.#leaveOpen(open);
-		await this.#commit([noteOf.continued({ id, input: (input as ContinueCall).input })]);
-		return { kind: "continues" };
+		try {
+			await this.#commit([noteOf.continued({ id: call.id, input: (call.input as ContinueCall).input })]);
+			return { kind: "continues" };
+		} catch (error) {
+			if (!isTooLarge(error)) throw error;
+			await refused(this.#run, call, error);
+			return undefined;
+		}
 	}
 
 	#toolCallId(id: string): string {
@@ -241,33 +262,11 @@ export class Execution {
 
 	/** Records the calls, and then performs them. */
 	async #begin(calls: readonly NewCall<FlowCall>[]): Promise<void> {
-		const { clock, ids } = this.#run.agent.ports;
-		const now = clock.now();
-		const ports = { now: () => now, uuid: () => ids.uuid() };
-		const facts = calls.map(({ id, does, input }): Fact => {
-			if (input.kind === "value") return valueNote(id, does, input.topic, input.value(ports));
-			if (input.kind === "cancel") return noteOf.cancelled({ id, of: input.of });
-			if (input.kind !== "wait") return noteOf.called({ id, does });
-			const until = input.until(now);
-			return noteOf.called({
-				id,
-				does,
-				...(until === undefined ? {} : { until }),
-				...(input.event === undefined ? {} : { event: input.event }),
-			});
-		});
-		const state = stateOf(this.#run);
-		const toolCalls = calls.flatMap((call) => {
-			const { id, input } = call;
-			if (input.kind !== "tool") return [];
-			this.#keepWork(call);
-			const { toolName } = input;
-			return [{ toolCallId: this.#toolCallId(id), toolName, arguments: input.arguments(idInRun(state, id)) }];
-		});
-		if (toolCalls.length > 0) await this.#calls.add(toolCalls, facts);
-		else await this.#commit(facts);
-		for (const { id, input } of calls) if (input.kind === "step") this.#start(id, input, 1);
-		await this.#cancel(calls.flatMap(({ input }) => (input.kind === "cancel" ? [input.of] : [])));
+		for (const call of calls) this.#keepWork(call);
+		const recorded = await recordCalls(this.#run, this.#calls, calls);
+		if (recorded.length < calls.length) this.#dropWorks(calls.filter((call) => !recorded.includes(call)));
+		for (const { id, input } of recorded) if (input.kind === "step") this.#start(id, input, 1);
+		await this.#cancel(recorded.flatMap(({ input }) => (input.kind === "cancel" ? [input.of] : [])));
 	}
 
 	/**
@@ -343,6 +342,8 @@ export class Execution {
 		// Only waits are open. An input, or the first time, ends this one.
 		if (this.#calls.isOpen) return this.#calls.leave(next ?? { tag: "answer" });
 		if (next === undefined) throw new Error("a call is open that is never performed");
+		if (next.until === undefined && !receivesInputs(run))
+			return this.#commit(this.#waits.endless().map((wait) => unreachable(wait)));
 		await waitStep(run, { kind: "wait", ...next });
 	}
 

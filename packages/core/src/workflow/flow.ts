@@ -10,7 +10,15 @@ import { approveTool, askTool, modelTool } from "./built-in-tools.ts";
 import { type Duration, millisecondsOf, timeOf } from "./duration.ts";
 import { inputText } from "./event-message.ts";
 import type { FlowCall, StepContext, ToolOutcomeOfFlow } from "./flow-call.ts";
-import { callOfPerson, checkName, nameOf, randomOf, resultOf, storableOf } from "./flow-checks.ts";
+import {
+	callOfPerson,
+	checkName,
+	inputOfTool,
+	nameOf,
+	randomOf,
+	resultOf,
+	storableOf,
+} from "./flow-checks.ts";
 import type { ChildWorkflow, FlowChild, NamedAgent } from "./flow-children.ts";
 import {
 	type EventOptions,
@@ -112,7 +120,8 @@ export class Flow {
 	 * for it is kept, and the first call that waits for its name receives it. Up to 1,000 events are kept. A message that
 	 * does not name an event is the event `message`, with its text as the payload.
 	 *
-	 * Rejects with `invalid_argument` and `invalid_option`.
+	 * Rejects with `invalid_argument` and `invalid_option`. Events cannot be sent to a child workflow, so a wait without
+	 * `timeout` rejects there with `workflow_event_unreachable` once only such waits are open.
 	 */
 	async event<Payload = unknown>(name: string, options: EventOptions = {}): Promise<Payload | undefined> {
 		checkName(name, "event");
@@ -130,18 +139,16 @@ export class Flow {
 	 * tool apply as in a model's calls. If the call needs an outside answer, it waits without a process.
 	 *
 	 * Rejects with `tool_call_failed` if the call has no result: the tool failed or is unknown, the input is invalid, or the
-	 * call was denied or expired.
+	 * call was denied or expired. Rejects with `unserialisable_value` if the input is not JSON data, and with
+	 * `value_too_large` if the store refuses its size.
 	 */
 	async tool<Given extends { readonly name: string }>(
 		tool: Given,
 		input: InferToolInput<Given>,
 	): Promise<InferToolOutput<Given>> {
 		const name = nameOf(tool, "tool");
-		const call: FlowCall = {
-			kind: "tool",
-			toolName: name,
-			arguments: () => input as Record<string, unknown>,
-		};
+		const given = inputOfTool(input, `The input of the tool ${JSON.stringify(name)}`);
+		const call: FlowCall = { kind: "tool", toolName: name, arguments: () => given };
 		const ended = (await this.#branch.call(name, "tool", call)) as ToolOutcomeOfFlow;
 		return resultOf(`The call of the tool ${JSON.stringify(name)}`, ended) as InferToolOutput<Given>;
 	}
@@ -151,13 +158,16 @@ export class Flow {
 	 * `output`, otherwise its text. Each call is a session of the sub-agent's own. While the sub-agent waits for an
 	 * approval or an answer, so does the workflow, and its `pending()` lists the call.
 	 *
-	 * Rejects with `tool_call_failed` if the sub-agent failed or was cancelled, or is not one of the workflow's.
+	 * Rejects with `tool_call_failed` if the sub-agent failed or was cancelled, or is not one of the workflow's, with
+	 * `invalid_argument` for a prompt that is not text, and with `value_too_large` if the store refuses its size.
 	 */
 	async agent<Output>(
 		agent: NamedAgent<Output>,
 		prompt: string,
 	): Promise<unknown extends Output ? string : Output> {
 		const name = nameOf(agent, "agent");
+		if (typeof prompt !== "string")
+			throw new HoldfastTypeError("invalid_argument", "flow.agent(agent, prompt) takes text as the prompt.");
 		const call: FlowCall = {
 			kind: "tool",
 			toolName: delegateToolName(name),

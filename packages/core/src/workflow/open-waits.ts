@@ -71,6 +71,13 @@ export class OpenWaits {
 		return this.#forEvents > 0;
 	}
 
+	/** Returns the ids and names of waits for events without a time limit. */
+	endless(): readonly { readonly id: string; readonly event: string }[] {
+		return [...this.#waits.values()].flatMap(({ id, until, event }) =>
+			until === undefined && event !== undefined ? [{ id, event }] : [],
+		);
+	}
+
 	/** The next attempt of the step waits for its time, once the failure is recorded. */
 	awaitRetry(id: string, step: StepCall): void {
 		this.#retries.set(id, { id, step, attempt: undefined, until: 0 });

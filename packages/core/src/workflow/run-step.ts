@@ -4,6 +4,7 @@ import { type Run, withinCall } from "../engine/index.ts";
 import { errorData } from "../facts/index.ts";
 import { plainJson } from "../tools/index.ts";
 import type { StepCall } from "./flow-call.ts";
+import { notStored } from "./flow-checks.ts";
 import { idInRun, type RecordedError, stateOf } from "./workflow-notes.ts";
 
 /** An attempt of a step. */
@@ -82,17 +83,24 @@ function stored(id: string, value: unknown): Attempted {
 	try {
 		return { value: value === undefined ? undefined : plainJson(value) };
 	} catch (error) {
-		const why = `The result of the step ${JSON.stringify(id)} cannot be stored as JSON: ${messageOf(error)} Return plain data.`;
+		const why = `${notStored(`The result of the step ${JSON.stringify(id)}`, error)} Return plain data.`;
 		return { error: recorded(new HoldfastError("unserialisable_value", why)), isFinal: true };
 	}
 }
 
 function failed(error: unknown, { retryPolicy }: StepCall): Attempted {
-	const { retryable, code } = (error ?? {}) as { retryable?: unknown; code?: unknown };
+	const data = recorded(error);
 	// The outcome of an attempt that timed out is unknown.
-	const isTimeout = code === "step_timeout";
-	const isFinal = isTimeout ? retryPolicy === "manual-recovery" : retryable === false;
-	return { error: recorded(error), isFinal };
+	const isTimeout = data.code === "step_timeout";
+	return { error: data, isFinal: isTimeout ? retryPolicy === "manual-recovery" : refusesRetries(error) };
+}
+
+function refusesRetries(error: unknown): boolean {
+	try {
+		return (error as { readonly retryable?: unknown } | null | undefined)?.retryable === false;
+	} catch {
+		return false;
+	}
 }
 
 function recorded(error: unknown): RecordedError {

@@ -11,6 +11,7 @@ import { messageEvent, readEvent, readInput } from "./event-message.ts";
 import { type CarriedOut, Execution, type KeptInProcess } from "./execution.ts";
 import { Flow } from "./flow.ts";
 import type { FlowCall } from "./flow-call.ts";
+import { notStored } from "./flow-checks.ts";
 import type { ModelWorks } from "./model-work.ts";
 import { SuspendedCodes } from "./suspended-code.ts";
 import { asCode } from "./unrecorded.ts";
@@ -147,7 +148,7 @@ async function outputOf(result: unknown, { name, output: check }: WorkflowCode):
 	} catch (error) {
 		throw new HoldfastError(
 			"unserialisable_value",
-			`The result of the workflow ${JSON.stringify(name)} cannot be stored as JSON: ${(error as Error).message} Return plain data.`,
+			`${notStored(`The result of the workflow ${JSON.stringify(name)}`, error)} Return plain data.`,
 		);
 	}
 }

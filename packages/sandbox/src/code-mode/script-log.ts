@@ -18,6 +18,8 @@ export interface CallSettled {
 	readonly kind: "settled";
 	readonly id: string;
 	readonly isError: boolean;
+	/** Set if the end of the script cancelled the call, so that the script did not receive the outcome. */
+	readonly isCut?: true;
 	readonly result: unknown;
 }
 

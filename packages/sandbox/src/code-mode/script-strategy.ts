@@ -4,7 +4,7 @@ import { HoldfastError, type ModelTool } from "@holdfast/upp";
 import type { ConcurrentAction, ConcurrentDecider } from "holdfast/execution";
 import { RunningScripts } from "./running-scripts.ts";
 import { Script, type ScriptProgress, type StartScript } from "./script.ts";
-import { emptyLog, recordsAfter, type ScriptLog, type ScriptStart } from "./script-log.ts";
+import { type CallSettled, emptyLog, recordsAfter, type ScriptLog, type ScriptStart } from "./script-log.ts";
 import { before, endOf, type ScriptEnd } from "./script-result.ts";
 import { lengthOfHead } from "./snippets.ts";
 
@@ -43,8 +43,9 @@ export function scriptDecider(runner: ScriptRunner): ConcurrentDecider<ScriptLog
 				}
 				case "tool.settled": {
 					const { callId: id, outcome, result } = fact;
-					const isError = outcome !== "done";
-					return { ...own, last: { record: { kind: "settled", id, isError, result }, before } };
+					const record: CallSettled = { kind: "settled", id, isError: outcome !== "done", result };
+					const isCut = outcome === "cancelled";
+					return { ...own, last: { record: isCut ? { ...record, isCut } : record, before } };
 				}
 				default:
 					return own;

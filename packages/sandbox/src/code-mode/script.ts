@@ -71,7 +71,11 @@ export class Script {
 				await this.#settled();
 				const divergence = this.#request(record.calls);
 				if (divergence !== undefined) return divergence;
-			} else this.#deliver(record);
+			} else {
+				// The script ended before such a call did.
+				if (record.isCut) await this.#settled();
+				this.#deliver(record);
+			}
 		}
 		// The sandbox passes the outcomes one by one, and runs the script in between.
 		await this.#settled();
