@@ -93,6 +93,10 @@ export function inspectThreads(threads: Threads): SessionInspection {
 
 	return {
 		kind: "threads",
+		async skills() {
+			const lists = await Promise.all(system.plugins.map((plugin) => plugin.skills?.() ?? []));
+			return lists.flat();
+		},
 		async heads(given, { after, limit = mostHeads } = {}) {
 			const { user, ...caller } = ownerOf(given);
 			const tenant = tenantOf(caller);

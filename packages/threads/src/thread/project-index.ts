@@ -40,6 +40,7 @@ export class ProjectIndex implements FlowRules {
 	readonly #mcp: GivenMcp | undefined;
 	readonly #callables = new WeakMap<object, Callables>();
 	readonly #envs = new Map<string, readonly Env[]>();
+	#callNames: ReadonlyMap<string, RetryPolicy> | undefined;
 	/** The last step of a fold: its start, its entry, and its result. */
 	#evolved: { readonly from: Flow; readonly entry: JournalEntry; readonly flow: Flow } | undefined;
 
@@ -156,6 +157,16 @@ export class ProjectIndex implements FlowRules {
 
 	/** Returns every callable name in the project, and how its calls may be retried after a crash. */
 	callNames(): ReadonlyMap<string, RetryPolicy> {
+		this.#callNames ??= this.#allCallNames();
+		return this.#callNames;
+	}
+
+	/** Whether a callable of the project has this name. */
+	isCallName(name: string): boolean {
+		return this.callNames().has(name);
+	}
+
+	#allCallNames(): ReadonlyMap<string, RetryPolicy> {
 		const names = new Map<string, RetryPolicy>();
 		for (const { localName, name } of this.project.tools.values())
 			for (const each of [localName, name]) names.set(callName(each), "manual-recovery");

@@ -1,5 +1,6 @@
 // Assembles a model request: the system message, the history as the side sees it, and the callables.
 // The version that hooks return is sent and never stored.
+import type { ModelTool } from "@holdfast/upp";
 import type {
 	LLMMessage,
 	Message,
@@ -29,6 +30,16 @@ export interface RequestParts {
 	readonly place: ThreadPlace;
 	/** The input of a prompt that was called as a tool. Default: the prompt belongs to a side. */
 	readonly input?: ProviderMessage;
+	/** What the plugins of the threads add. Default: nothing. */
+	readonly plugins?: PluginParts;
+}
+
+/** What plugins add to the requests of a side. */
+export interface PluginParts {
+	/** Their sections of the instructions. */
+	readonly instructions: string | undefined;
+	/** The tools that they offer now. */
+	readonly tools: readonly ModelTool[];
 }
 
 /**
@@ -76,8 +87,10 @@ interface CommonParts {
 }
 
 function requestsOf(parts: RequestParts, { content, rows, tools, hooks }: CommonParts): Assembled {
-	const { prompt, input } = parts;
-	const head: ProviderMessage = { role: "system", content };
+	const { prompt, input, plugins } = parts;
+	const { instructions = "" } = plugins ?? {};
+	const sections = [content, instructions].filter((text) => text !== "");
+	const head: ProviderMessage = { role: "system", content: sections.join("\n\n") };
 	return (model) => {
 		const images = recentImages(parts, rows, model.capabilities?.supportsImages !== false);
 		const make = (
@@ -247,7 +260,13 @@ function offeredTools(parts: RequestParts): ProviderTool[] | Promise<ProviderToo
 		all = callables.every(isAlwaysOffered) ? callables.map(providerTool) : "not-all";
 		alwaysOffered.set(callables, all);
 	}
-	return all === "not-all" ? offeredNow(parts, callables) : all.slice();
+	const ofPlugins = (parts.plugins?.tools ?? []).map(pluginTool);
+	if (all === "not-all") return offeredNow(parts, callables).then((offered) => offered.concat(ofPlugins));
+	return all.concat(ofPlugins);
+}
+
+function pluginTool({ name, description, parameters }: ModelTool): ProviderTool {
+	return { type: "function", function: { name, description, parameters: { ...parameters } } };
 }
 
 async function offeredNow(

@@ -1,6 +1,7 @@
 // The shared context of a host's threads: one system serves all threads of one host and one project.
 import { type AnswerLimits, HoldfastTypeError } from "@holdfast/upp";
 import type { Host, Session } from "holdfast";
+import type { Plugin } from "holdfast/plugins";
 import type { ThreadState } from "../types/index.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { ThreadLogger } from "./logs.ts";
@@ -23,6 +24,7 @@ export interface ThreadSystem {
 	readonly limits: AnswerLimits | undefined;
 	/** Whether requests are logged. */
 	readonly logsRequests: boolean;
+	readonly plugins: readonly Plugin[];
 	/** Resources of the program, for tools that are not packed. */
 	readonly runtimeContext: Record<string, unknown> | undefined;
 	/** The current project; a running execution keeps the one it started with. */

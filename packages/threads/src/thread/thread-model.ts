@@ -30,6 +30,9 @@ interface ModelScope {
 	readonly call: InterceptedModelCall;
 }
 
+/** The parts of the engine's request that plugins added. */
+type GivenRequest = Pick<LLMRequest, "signal" | "system" | "tools">;
+
 /** Model calls in flight, by the signal of their run: a run makes one at a time. */
 const scopes = new WeakMap<AbortSignal, ModelScope>();
 
@@ -46,7 +49,7 @@ export function threadModel(system: ThreadSystem): ModelReference {
 		if (scope === undefined) throw new HoldfastError("invalid_input", "This model answers only in threads.");
 		const answered = (target: EventStream<LLMResponse>): Promise<LLMResponse> => {
 			if (scope.call.tag === queuedTag) return Promise.resolve(queuedCall(system, scope.live));
-			return answering(system, scope, request.signal, (event) => target.push(event));
+			return answering(system, scope, request, (event) => target.push(event));
 		};
 		return new EventStream<LLMResponse>((target) => {
 			const loading = scope.live.ready();
@@ -80,7 +83,7 @@ function queuedCall(system: ThreadSystem, { flow }: LiveRun): LLMResponse {
 async function answering(
 	system: ThreadSystem,
 	scope: ModelScope,
-	signal: AbortSignal | undefined,
+	{ signal, system: instructions, tools = [] }: GivenRequest,
 	emit: (event: StreamEvent) => void,
 ): Promise<LLMResponse> {
 	const { live } = scope;
@@ -89,7 +92,8 @@ async function answering(
 	live.promptPath = [prompt.definition.name];
 	const env = live.environment(prompt);
 	if (!live.activated.has(prompt.name)) await startImmediate(system, live, prompt, env);
-	const assembling = assembleRequest({ system, live, prompt, env, place });
+	const plugins = { instructions, tools: tools.filter(({ name }) => !live.index.isCallName(name)) };
+	const assembling = assembleRequest({ system, live, prompt, env, place, plugins });
 	const assembled = assembling instanceof Promise ? await assembling : assembling;
 	const bound = modelsOf(index, prompt, env);
 	const models = bound instanceof Promise ? await bound : bound;

@@ -111,6 +111,7 @@ export class Threads {
 			parts,
 			log: this.#log.log,
 			limits: options.config,
+			plugins: options.plugins ?? [],
 			logsRequests: options.logRequests === true && onLog !== undefined,
 			runtimeContext,
 			prompts: this.prompts,
