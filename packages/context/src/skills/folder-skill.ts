@@ -1,8 +1,9 @@
 // Skills in folders. No path leaves the skill's folder: paths are checked as text, and again after links are resolved.
 import type { FileHandle } from "node:fs/promises";
 import { isHoldfastError } from "@holdfast/upp";
+import { hashOf } from "../hash-of.ts";
 import { type ParseSkillOptions, parseSkill } from "./parse-skill.ts";
-import { hashOf, type Skill } from "./skill.ts";
+import type { Skill } from "./skill.ts";
 import {
 	skillFileNotFound,
 	skillInvalid,

@@ -13,7 +13,7 @@ export interface SplitSkill {
 const maxFrontMatter = 64 * 1024;
 
 /** Splits a text. @throws HoldfastError `skill_invalid`, `skill_too_large`. */
-export function splitSkill(text: string, skill: string): SplitSkill {
+export function splitSkill(text: string, skill: string, format: "strict" | "lenient"): SplitSkill {
 	const lines = text.replace(/^\uFEFF/, "").replaceAll(/\r\n?/g, "\n");
 	const opening = /^---[ \t]*\n/.exec(lines);
 	if (opening === null)
@@ -34,13 +34,18 @@ export function splitSkill(text: string, skill: string): SplitSkill {
 	const start = opening[0].length;
 	const yaml = lines.slice(start, start + closing.index);
 	const body = lines.slice(start + closing.index + closing[0].length).replace(/^\n/, "");
-	return { fields: fieldsOf(yaml, skill), body };
+	return { fields: fieldsOf(yaml, skill, format), body };
 }
 
-function fieldsOf(yaml: string, skill: string): ReadonlyMap<string, unknown> {
-	const document = parseDocument(yaml, { schema: "failsafe", uniqueKeys: true, prettyErrors: false });
+const parsed = (yaml: string) =>
+	parseDocument(yaml, { schema: "failsafe", uniqueKeys: true, prettyErrors: false });
+
+function fieldsOf(yaml: string, skill: string, format: "strict" | "lenient"): ReadonlyMap<string, unknown> {
+	let document = parsed(yaml);
 	const [error] = document.errors;
-	if (error !== undefined) {
+	if (error !== undefined && format === "lenient") document = parsed(withQuotes(yaml));
+	const isValid = document.errors.length === 0;
+	if (error !== undefined && !isValid) {
 		const line = yaml.slice(0, error.pos[0]).split("\n").length + 1;
 		throw skillInvalid(
 			{ skill },
@@ -60,6 +65,19 @@ function fieldsOf(yaml: string, skill: string): ReadonlyMap<string, unknown> {
 		fields.set(name, valueIn(document, name, skill));
 	}
 	return fields;
+}
+
+/** Quotes the texts of fields that are on one line: many published skills have a `: ` in an unquoted description. */
+function withQuotes(yaml: string): string {
+	const lines = yaml.split("\n");
+	return lines
+		.map((line, at) => {
+			const { field, value = "" } = /^(?<field>[\w-]+):[ \t]+(?<value>\S.*)$/.exec(line)?.groups ?? {};
+			const goesOn = /^[ \t]/.test(lines[at + 1] ?? "");
+			if (field === undefined || goesOn || /^["'|>[{&*!]/.test(value)) return line;
+			return `${field}: '${value.trimEnd().replaceAll("'", "''")}'`;
+		})
+		.join("\n");
 }
 
 function valueIn(document: ReturnType<typeof parseDocument>, name: string, skill: string): unknown {

@@ -1,8 +1,9 @@
 // Loads skills from all their sources, in order, and refuses two of one name.
 import { checkOptions, HoldfastTypeError, isHoldfastError, optionNames } from "@holdfast/upp";
+import { hashOf } from "../hash-of.ts";
 import { checkPath, folderOfPackage, type ReadSkillOptions, skillsInFolder } from "./folder-skill.ts";
 import { parseSkill } from "./parse-skill.ts";
-import { hashOf, type InlineSkill, type Skill, type SkillPackage, type SkillSource } from "./skill.ts";
+import type { InlineSkill, Skill, SkillPackage, SkillSource } from "./skill.ts";
 import { skillDuplicate, skillFileNotFound, skillTooLarge } from "./skill-error.ts";
 
 /** Options of `loadSkills`. */

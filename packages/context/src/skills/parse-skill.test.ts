@@ -74,6 +74,17 @@ describe("parseSkill", () => {
 		);
 	});
 
+	test("keeps a name that differs from its folder's, and quotes texts of one line, with `lenient`", () => {
+		const read = (fields: string): unknown =>
+			parseSkill(skill(fields), { folder: "other", format: "lenient" }).description;
+		expect(read("name: tidy\ndescription: Use it when: a folder's full. # kept")).toBe(
+			"Use it when: a folder's full. # kept",
+		);
+		expect(read("name: tidy\ndescription: @State: it\nmetadata:\n  a: b")).toBe("@State: it");
+		for (const fields of ["name: tidy\ndescription: a: b\n  more: c", "name: tidy\ndescription: [a"])
+			expect(() => read(fields)).toThrow(expect.objectContaining({ code: "skill_invalid" }));
+	});
+
 	test("reads the additions of other programs with `lenient`", () => {
 		const text = named("version: 2\nmetadata:\n  a:\n    b: c\nallowed-tools:\n  - Read\n  - Bash(git:*)");
 		expect(parseSkill(text, { format: "lenient" })).toMatchObject({

@@ -22,13 +22,14 @@ export interface SkillText {
 
 /** Options of `parseSkill`. */
 export interface ParseSkillOptions {
-	/** The name of the skill's folder, which must equal `name`. Default: not compared. */
+	/** The name of the skill's folder, which must equal `name` unless `format` is `lenient`. Default: not compared. */
 	readonly folder?: string;
 	/** Maximum characters of the body. Default 100,000. A longer body throws `skill_too_large`. */
 	readonly maxBodyCharacters?: number;
 	/**
 	 * `strict`: only the fields of the format, in its types. `lenient` also accepts what other programs add: it ignores
-	 * unknown fields, turns nested `metadata` into JSON, and accepts a list in `allowed-tools`. Default `strict`.
+	 * unknown fields, turns nested `metadata` into JSON, and accepts a list in `allowed-tools`, a name that differs from the
+	 * folder's, and texts that YAML requires to be quoted. Default `strict`.
 	 */
 	readonly format?: "strict" | "lenient";
 }
@@ -71,8 +72,8 @@ export function parseSkill(text: string, options: ParseSkillOptions = {}): Skill
 	const { folder, maxBodyCharacters: limit = maxBodyCharacters, format = "strict" } = options;
 	if (!(limit > 0))
 		throw new HoldfastTypeError("invalid_option", "The option `maxBodyCharacters` must be a number above 0.");
-	const { fields, body } = splitSkill(text, folder ?? "without a name");
-	const name = nameOf(fields.get("name"), folder);
+	const { fields, body } = splitSkill(text, folder ?? "without a name", format);
+	const name = nameOf(fields.get("name"), folder, format);
 	const read: Fields = { fields, skill: name, format };
 	if (format === "strict") refuseUnknown(read);
 	if (body.length > limit) throw skillTooLarge(name, "a body", body.length, limit);
@@ -96,7 +97,7 @@ interface Fields {
 	readonly format: "strict" | "lenient";
 }
 
-function nameOf(value: unknown, folder: string | undefined): string {
+function nameOf(value: unknown, folder: string | undefined, format: Fields["format"]): string {
 	if (value === undefined || value === "")
 		throw skillInvalid(
 			{ skill: folder ?? "without a name", field: "name" },
@@ -109,11 +110,11 @@ function nameOf(value: unknown, folder: string | undefined): string {
 			"is not valid.",
 			"Use 1 to 64 lowercase letters, digits and single hyphens, with a letter or digit at both ends.",
 		);
-	if (folder !== undefined && folder !== value)
+	if (format === "strict" && folder !== undefined && folder !== value)
 		throw skillNameInvalid(
 			value,
 			`differs from the name of its folder, "${folder}".`,
-			"Rename one of them: a skill's name and folder are equal.",
+			'Rename one of them: a skill\'s name and folder are equal. Or read the skill with `format: "lenient"`.',
 		);
 	return value;
 }

@@ -1,7 +1,8 @@
 // The record of a skill that a session has loaded, so that a run continues with the text it started with.
 import type { SessionValues } from "holdfast/plugins";
+import { hashOf } from "../hash-of.ts";
 import { textOf } from "./folder-skill.ts";
-import { hashOf, type Skill } from "./skill.ts";
+import type { Skill } from "./skill.ts";
 import { skillChanged, skillFileNotFound } from "./skill-error.ts";
 
 /** A skill as a session loaded it. */

@@ -35,6 +35,8 @@ const frontMatter: readonly (readonly [reads: ShapedSkill["reads"], fields: stri
 	["strict", `description:    ${description}   `],
 	["strict", `"description": ${description}`],
 	["lenient", `description: ${description}\nversion: 1.2.0`],
+	["lenient", `description: Reads forms: all of them, it's said. # kept`],
+	["lenient", `description: @State, and what depends on it\nlicense: MIT`],
 	["lenient", `description: ${description}\nauthor: Ann <ann@example.com>`],
 	["lenient", `description: ${description}\nmodel: opus\ncontext: fork`],
 	["lenient", `description: ${description}\ntags: [pdf, forms]`],
