@@ -3,7 +3,15 @@ import { a2aServer, remoteAgent } from "@holdfast/a2a";
 import { createClient } from "@holdfast/client";
 import { HoldfastChatTransport } from "@holdfast/client/ai-sdk";
 import { edgeService, objectHost } from "@holdfast/cloudflare";
-import { largeResults, loadSkills, parseSkill, searchable, skills } from "@holdfast/context";
+import {
+	agentsMd,
+	largeResults,
+	loadSkills,
+	parseSkill,
+	readAgentsMd,
+	searchable,
+	skills,
+} from "@holdfast/context";
 import { inspector } from "@holdfast/inspector";
 import { connectMcp } from "@holdfast/mcp";
 import { mcpServer } from "@holdfast/mcp/server";
@@ -89,6 +97,8 @@ export const places: Readonly<Record<string, Call>> = {
 	"client Client.watch(options)": (more) =>
 		begun(createClient({ url }).watch("s", more)[Symbol.asyncIterator]()),
 	"client/ai-sdk new HoldfastChatTransport(options)": (more) => new HoldfastChatTransport({ url, ...more }),
+	"context agentsMd(options)": (more) => agentsMd({ folder: ".", ...more }),
+	"context readAgentsMd(options)": (more) => readAgentsMd({ folder: ".", ...more }),
 	"context searchable(options)": (more) => searchable([], more),
 	"cloudflare edgeService(options)": (more) => edgeService(more as never),
 	"cloudflare objectHost(options)": (more) => objectHost({} as never, more),

@@ -41,6 +41,7 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"guide/large-results",
 		"tool output too long, truncate, spill, offload, context overflow, token limit, big files, logs",
 	],
+	["guide/agents-md", "AGENTS.md, CLAUDE.md, repository instructions, project instructions"],
 	[
 		"guide/skills",
 		"SKILL.md, agent skills, progressive disclosure, load instructions on demand, Claude skills, allowed-tools",

@@ -30,6 +30,7 @@ export const outline: readonly Group[] = [
 			"guide/steps",
 			"guide/tool-search",
 			"guide/context",
+			"guide/agents-md",
 			"guide/skills",
 			"guide/large-results",
 			"guide/strategies",

@@ -168,7 +168,9 @@ export class EditorSessions {
 			await refuseServed(host, key);
 			const setup = this.#setupOf(key, params.cwd);
 			const servers = await connectEditorServers(params.mcpServers, params.cwd);
-			const open = await openAgent(setup, () => host, servers?.tools()).catch(async (error: unknown) => {
+			const onNotice = (notice: string): void => void this.#parts.io.stderr.write(`${notice}\n`);
+			const parts = { tools: servers?.tools(), onNotice };
+			const open = await openAgent(setup, () => host, parts).catch(async (error: unknown) => {
 				await servers?.close();
 				throw error;
 			});

@@ -170,3 +170,8 @@ export class Transcript {
 		for (const changed of [...this.#listeners]) changed();
 	}
 }
+
+/** Returns what shows the notices of an agent in a transcript. */
+export function noticesIn(transcript: Transcript): { onNotice(notice: string): void } {
+	return { onNotice: (notice) => transcript.note(notice, "warning") };
+}

@@ -23,7 +23,7 @@ import {
 } from "../work/index.ts";
 import { Asking } from "./asking.ts";
 import { attach } from "./attach.ts";
-import type { Transcript } from "./chat-transcript.ts";
+import { noticesIn, type Transcript } from "./chat-transcript.ts";
 import { runOwnCommand } from "./own-command.ts";
 import { endPlan, noteEnd, RunView } from "./run-view.ts";
 import { Spending, spendingOf } from "./spending.ts";
@@ -82,7 +82,10 @@ export class Conversation {
 
 	/** Opens a session with its history. */
 	static async open(parts: ConversationParts): Promise<Conversation> {
-		const conversation = new Conversation(parts, await openAgent(parts.setup, () => parts.host));
+		const conversation = new Conversation(
+			parts,
+			await openAgent(parts.setup, () => parts.host, noticesIn(parts.transcript)),
+		);
 		await conversation.#begin("another conversation");
 		return conversation;
 	}
@@ -177,7 +180,7 @@ export class Conversation {
 	 * @throws UsageError if the agent cannot be created; nothing changes then.
 	 */
 	async change(setup: Setup, to: "same conversation" | "another conversation"): Promise<void> {
-		const open = await openAgent(setup, () => this.#parts.host);
+		const open = await openAgent(setup, () => this.#parts.host, noticesIn(this.transcript));
 		await this.#open.agent.close();
 		this.#open = open;
 		this.#setup = setup;
@@ -203,7 +206,7 @@ export class Conversation {
 	async #begin(to: "same conversation" | "another conversation"): Promise<void> {
 		this.#spending = await spendingOf(this.host, this.#setup.key).catch(() => new Spending());
 		this.showFooter();
-		const guides = this.#setup.agent === undefined ? followedIn(this.#setup.dir) : [];
+		const guides = this.#setup.agent === undefined ? await followedIn(this.#setup.dir) : [];
 		if (to === "same conversation" && guides.length > 0)
 			this.transcript.note(`Following ${guides.join(", ")}.`, "quiet");
 		const head = await this.host.journal.head(this.#setup.key);

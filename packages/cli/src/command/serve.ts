@@ -102,6 +102,7 @@ async function served(command: ServeCommand, io: CommandIo): Promise<Served> {
 		allowNetwork: command.allowNetwork ?? false,
 		allowWrite: false,
 		allowShell: false,
+		onNotice: (notice) => io.stderr.write(`${notice}\n`),
 	});
 	return { agent, host, of: `the assistant of ${dir} with ${model.name}`, models: given, prompts: undefined };
 }

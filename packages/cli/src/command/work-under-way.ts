@@ -7,6 +7,7 @@ import {
 	type Agent,
 	type AgentRun,
 	AgentState,
+	type Host,
 	type PendingToolCall,
 	type RunResult,
 	type Session,
@@ -19,7 +20,6 @@ import {
 	decideInLines,
 	ending,
 	exitCodes,
-	followedIn,
 	type OpenAgent,
 	type Setup,
 } from "../work/index.ts";
@@ -30,6 +30,7 @@ type WorkCommand = Extract<Command, { name: "run" | "resume" | "release" }>;
 /** Work on one session, shown live until it is closed. */
 export interface Work {
 	readonly agent: Agent;
+	readonly host: Host;
 	readonly renderer: Renderer;
 	/** Prints the header once. */
 	begin(): void;
@@ -48,6 +49,7 @@ export function startWork(
 	{ agent, host, modelName }: OpenAgent,
 	command: WorkCommand,
 	io: CommandIo,
+	followed: readonly string[],
 ): Work {
 	const renderer = chooseRenderer(io.stdout, command.json ? "json" : "text");
 	const header = {
@@ -55,7 +57,7 @@ export function startWork(
 		model: modelName,
 		reason: setup.model.reason,
 		dir: setup.dir,
-		instructions: setup.agent === undefined ? followedIn(setup.dir) : [],
+		instructions: followed,
 	};
 	const mayAsk = setup.allowWrite || setup.allowShell || setup.agent !== undefined;
 	// With JSON output no user can answer; without a tool that requires approval there are no questions.
@@ -124,6 +126,7 @@ export function startWork(
 	}
 	return {
 		agent,
+		host,
 		renderer,
 		begin() {
 			if (begun) return;

@@ -4,8 +4,10 @@ import type { Host } from "holdfast";
 import { type CommandIo, quoted, sessionKeyFor } from "../terminal/index.ts";
 import {
 	exitCodes,
+	followedIn,
 	isOwnKey,
 	keepSettings,
+	type OpenAgent,
 	openAgent,
 	openDatabase,
 	openExisting,
@@ -35,9 +37,8 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 	const key = command.session ?? sessionKeyFor(task);
 	const setup = prepare(command, key, io);
 	if (given === undefined && !(await mayCost(setup, command, io))) return exitCodes.completed;
-	const open = await openAgent(setup, () => openDatabase(command.db));
-	const { host } = open;
-	const work = startWork(setup, open, command, io);
+	const work = await started(setup, () => openDatabase(command.db), command, io);
+	const { host } = work;
 	try {
 		await refuseServed(host, key);
 		const head = await host.journal.head(key);
@@ -87,6 +88,20 @@ async function mayCost({ model, agent }: Setup, command: RunCommand, io: Command
 	}
 }
 
+/** Opens the agent of a session, if it is not open yet, and what shows its work. */
+async function started(
+	setup: Setup,
+	open: OpenAgent | (() => Promise<Host> | Host),
+	command: RunCommand | ResumeCommand,
+	io: CommandIo,
+): Promise<Work> {
+	let work: Work | undefined;
+	const onNotice = (notice: string): void => work?.renderer.note(notice);
+	const opened = typeof open === "function" ? await openAgent(setup, open, { onNotice }) : open;
+	work = startWork(setup, opened, command, io, setup.agent === undefined ? await followedIn(setup.dir) : []);
+	return work;
+}
+
 /** Resumes an interrupted session; returns the exit code. */
 export async function resumeSession(command: ResumeCommand, io: CommandIo): Promise<number> {
 	if (command.dbGiven !== undefined) requireDatabase(command.db);
@@ -111,7 +126,7 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 		if (head === undefined || (head.seq === 0 && head.waiting === 0))
 			throw unknownSession(key, shownDatabase(command.db));
 		const setup = prepare(command, key, io);
-		work = startWork(setup, ofFile ?? (await openAgent(setup, () => host)), command, io);
+		work = await started(setup, ofFile ?? (() => host), command, io);
 		if ((await work.continueRun(work.agent.session(key), command.name)) === null) {
 			return nothingToResume(`Session ${key} has nothing to resume: its last run has ended.`, command, io);
 		}

@@ -59,6 +59,7 @@ async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOp
 	};
 	const host = await openDatabase(command.db);
 	const agents = new Map<string, Agent>();
+	const onNotice = (notice: string): void => void io.stderr.write(`${notice}\n`);
 	const runs = new Merged<AgentRun>();
 	/** Sessions whose assistant cannot be created; each is reported once. */
 	const without = new Set<string>();
@@ -70,7 +71,7 @@ async function assistants(command: WorkerCommand, io: CommandIo, options: WorkOp
 		const known = agents.get(settings);
 		if (known !== undefined) return known;
 		checkFolder(dir);
-		const made = createAssistant({ host, ...may, model: chooseModel(model, io.environment) });
+		const made = createAssistant({ host, ...may, onNotice, model: chooseModel(model, io.environment) });
 		agents.set(settings, made);
 		runs.add(made.work({ ...options, sessions: (key) => assistantOf(key) === made }));
 		return made;

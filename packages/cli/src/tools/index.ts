@@ -9,7 +9,6 @@ import { createShell } from "./shell.ts";
 import { createTextFiles } from "./text-files.ts";
 import { createUpdatePlan } from "./update-plan.ts";
 
-export { agentsFiles, agentsInstructions, repositoryOf } from "./agents-md.ts";
 export { ToolRefusal } from "./assistant-tool.ts";
 export { walkFiles } from "./file-walk.ts";
 export { endsWithReturns, isChangingTool, type PlannedChange, planChange } from "./planned-change.ts";

@@ -1,6 +1,5 @@
 /** The tool `read_file`: returns numbered lines of one text file, in pieces of limited size. */
 import { cutText } from "@holdfast/upp";
-import { agentsFileBelow } from "./agents-md.ts";
 import { type AssistantTool, grouped, numberArgument, ToolRefusal, textArgument } from "./assistant-tool.ts";
 import { walkFiles } from "./file-walk.ts";
 import { type InsidePath, resolvePath } from "./root.ts";
@@ -59,9 +58,7 @@ export function createReadFile(root: string, textFiles: TextFiles): AssistantToo
 					"range_beyond_end",
 					`"${file.relative}" has only ${grouped(lines.length)} lines; "from" was ${grouped(from)}.`,
 				);
-			const text = render(file.relative, lines, from, Math.min(to, lines.length, from + MAXIMUM_LINES - 1));
-			const guide = from === 1 ? agentsFileBelow(root, file.relative) : undefined;
-			return guide === undefined ? text : `${text}\n(This folder has instructions for you in ${guide}.)`;
+			return render(file.relative, lines, from, Math.min(to, lines.length, from + MAXIMUM_LINES - 1));
 		},
 	};
 }

@@ -1,10 +1,10 @@
 /** The built-in assistant: a model, tools for one folder, and its instructions. */
 import { existsSync, statSync } from "node:fs";
 import { Agent, type AgentOptions, type Host } from "holdfast";
-import { agentsFiles, agentsInstructions, createAssistantTools } from "../tools/index.ts";
+import { createAssistantTools } from "../tools/index.ts";
 import { chatSummaries } from "./chat-summary.ts";
 import type { ChosenModel } from "./models.ts";
-import { skillPlugins } from "./project-skills.ts";
+import { followedPlugins } from "./project-skills.ts";
 import { UsageError } from "./usage-error.ts";
 
 const INSTRUCTIONS = `You answer questions about the files of one folder, which you can only read.
@@ -35,6 +35,8 @@ export interface AssistantOptions {
 	readonly allowShell: boolean;
 	/** Beginnings of commands that run without approval. */
 	readonly allowedCommands?: readonly string[];
+	/** Receives a sentence for each AGENTS.md that is not used. Default: ignored. */
+	readonly onNotice?: (notice: string) => void;
 }
 
 /** Creates the assistant. */
@@ -49,10 +51,10 @@ export function assistantOptions(options: AssistantOptions): AgentOptions {
 	const does = allowWrite ? WRITING_INSTRUCTIONS : INSTRUCTIONS;
 	return {
 		model: options.model.reference,
-		instructions: `${does}${allowShell ? SHELL_INSTRUCTIONS : ""}${agentsInstructions(agentsFiles(root))}`,
+		instructions: `${does}${allowShell ? SHELL_INSTRUCTIONS : ""}`,
 		tools: createAssistantTools({ root, allowNetwork, allowWrite, shell }),
 		host: options.host,
-		plugins: [chatSummaries(), ...skillPlugins(root)],
+		plugins: [chatSummaries(), ...followedPlugins(root, options.onNotice)],
 		...(options.model.price === undefined
 			? {}
 			: { prices: { [options.model.reference.modelId]: options.model.price } }),

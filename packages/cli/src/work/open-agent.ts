@@ -15,19 +15,26 @@ export interface OpenAgent {
 	readonly modelName: string;
 }
 
+/** Further parts of an agent. */
+export interface OpenAgentOptions {
+	/** Added to the agent's own tools. */
+	readonly tools?: readonly AnyTool[] | undefined;
+	/** Receives a sentence for each AGENTS.md that the assistant does not use. Default: ignored. */
+	readonly onNotice?: (notice: string) => void;
+}
+
 /**
  * Creates the agent. Like the assistant, a user's agent without a host gets the one from `openHost`.
- * `tools` are added to the agent's own.
  * @throws UsageError if it cannot be created.
  */
 export async function openAgent(
 	setup: Setup,
 	openHost: () => Promise<Host> | Host,
-	tools: readonly AnyTool[] = [],
+	{ tools = [], onNotice }: OpenAgentOptions = {},
 ): Promise<OpenAgent> {
 	if (setup.agent === undefined) {
 		const host = await openHost();
-		const agent = withTools(createAssistant({ host, ...setup }), tools);
+		const agent = withTools(createAssistant({ host, ...setup, ...(onNotice && { onNotice }) }), tools);
 		return { agent, host, modelName: setup.model.name };
 	}
 	const loaded = await loadAgent(setup.agent, openHost);

@@ -4,7 +4,7 @@ import { scriptedModel } from "@holdfast/testing";
 import { Agent } from "holdfast";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
-import { followedIn, projectSkills, skillPlugins } from "./project-skills.ts";
+import { followedIn, followedPlugins, projectSkills } from "./project-skills.ts";
 
 const write = (path: string, text: string): void => {
 	mkdirSync(dirname(path), { recursive: true });
@@ -33,7 +33,7 @@ test("finds the skills of a folder and of its repository's root, the nearest fir
 		["review", undefined],
 	]);
 	expect(found.problems).toEqual([expect.stringContaining('The skill "wrong" has no front matter.')]);
-	expect(followedIn(dir)).toEqual([
+	expect(await followedIn(dir)).toEqual([
 		"../../AGENTS.md",
 		"skills",
 		"../../skills",
@@ -42,14 +42,14 @@ test("finds the skills of a folder and of its repository's root, the nearest fir
 	]);
 
 	const model = scriptedModel(["done"]);
-	await (await new Agent({ model, plugins: skillPlugins(dir) }).send("go")).result();
+	await (await new Agent({ model, plugins: followedPlugins(dir) }).send("go")).result();
 	expect(model.requests[0]?.system).toContain("- tidy: Does tidy.\n- review: Does review.");
 });
 
 test("adds nothing in a folder without skills", async () => {
 	const dir = temporaryFolder();
 	write(join(dir, "skills/list.md"), "no skill");
-	expect(skillPlugins(dir)).toEqual([]);
-	expect(followedIn(dir)).toEqual([]);
+	expect(followedPlugins(dir).map(({ name }) => name)).toEqual(["agents-md"]);
+	expect(await followedIn(dir)).toEqual([]);
 	expect(await projectSkills(dir)).toEqual({ skills: [], problems: [] });
 });

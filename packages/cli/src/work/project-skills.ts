@@ -1,13 +1,12 @@
 /**
- * The skills of a project: those in `skills`, `.agents/skills` and `.claude/skills` of the folder and of its repository's
- * root. Folders that are links out of the repository are left out.
+ * What the assistant follows in a folder: its AGENTS.md files, and the skills in `skills`, `.agents/skills` and `.claude/skills` of the folder and
+ * of its repository's root. What leads out of the repository is left out.
  */
 import { existsSync, readdirSync, realpathSync } from "node:fs";
-import { join, relative, sep } from "node:path";
-import { loadSkills, type Skill, skills } from "@holdfast/context";
+import { dirname, join, relative, sep } from "node:path";
+import { agentsMd, loadSkills, readAgentsMd, type Skill, skills } from "@holdfast/context";
 import { HoldfastError } from "@holdfast/upp";
 import type { Plugin } from "holdfast/plugins";
-import { agentsFiles, repositoryOf } from "../tools/index.ts";
 
 const places = ["skills", ".agents/skills", ".claude/skills"];
 
@@ -63,17 +62,30 @@ export async function projectSkills(dir: string): Promise<ProjectSkills> {
 	return { skills: loaded.filter(({ source }) => isInside(root, source)), problems };
 }
 
-/** Returns the plugin for the skills of a folder; none if it has no folder with skills. */
-export function skillPlugins(dir: string): readonly Plugin[] {
-	if (skillFolders(dir).length === 0) return [];
+/** Returns the plugins for the AGENTS.md files and the skills of a folder. */
+export function followedPlugins(
+	dir: string,
+	onNotice: (notice: string) => void = () => {},
+): readonly Plugin[] {
+	const guides = agentsMd({ folder: dir, onNotice: ({ message }) => onNotice(message) });
+	if (skillFolders(dir).length === 0) return [guides];
 	const sources = [async () => (await projectSkills(dir)).skills];
-	return [skills({ sources, toolNames, reload: "each-run" })];
+	return [guides, skills({ sources, toolNames, reload: "each-run" })];
 }
 
 /** Returns what the assistant follows in a folder: files with instructions and folders with skills, for people. */
-export function followedIn(dir: string): readonly string[] {
+export async function followedIn(dir: string): Promise<readonly string[]> {
+	const { files } = await readAgentsMd({ folder: dir });
 	const folders = skillFolders(dir).map((folder) => relative(dir, folder).split(sep).join("/"));
-	return [...agentsFiles(dir).map(({ path }) => path), ...folders];
+	return [...files.map(({ path }) => path), ...folders];
+}
+
+/** Returns the nearest parent folder with `.git`; outside a repository, the folder itself. */
+function repositoryOf(folder: string): string {
+	for (let at = folder; ; at = dirname(at)) {
+		if (existsSync(join(at, ".git"))) return at;
+		if (dirname(at) === at) return folder;
+	}
 }
 
 function isInside(root: string, path: string): boolean {
