@@ -12,6 +12,7 @@ import { isHoldfastError } from "holdfast";
 import type { CommandIo } from "../terminal/index.ts";
 import { exitCodes, UsageError } from "../work/index.ts";
 import { lendPackages } from "./lend-packages.ts";
+import { skillProblems } from "./project-context.ts";
 import { namedServers } from "./project-servers.ts";
 
 /** Checks a project; returns the exit code. */
@@ -36,7 +37,7 @@ export async function checkProject(
 	const missing = mcpProblems(await namedServers(directory), project);
 	if (missing.length > 0) return failed(missing);
 	const types = await writeTypes(project);
-	const { warnings } = project;
+	const warnings = [...project.warnings, ...(await skillProblems(directory))];
 	if (json)
 		io.stdout.write(`${JSON.stringify({ type: "check", ok: true, items: countItems(project), warnings })}\n`);
 	else {

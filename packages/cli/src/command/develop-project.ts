@@ -13,6 +13,7 @@ import type { CommandIo } from "../terminal/index.ts";
 import { ending, exitCodes } from "../work/index.ts";
 import { asUsage, describeProblems, problemsOf, summary } from "./check-project.ts";
 import { lendPackages } from "./lend-packages.ts";
+import { projectContext } from "./project-context.ts";
 import { namedEnvironment, readVariables } from "./project-environment.ts";
 import { connectServers, type ProjectServers } from "./project-servers.ts";
 import { howToTry, openProjectServer, type ProjectServer } from "./serve-project.ts";
@@ -69,6 +70,7 @@ export async function developProject(options: DevelopOptions, io: CommandIo): Pr
 				db: options.db,
 				env,
 				servers,
+				plugins: await projectContext(directory, { reload: "each-run", onNotice: print.notice }),
 				port: options.port,
 				host: options.host,
 				access: {},
@@ -96,6 +98,7 @@ export async function developProject(options: DevelopOptions, io: CommandIo): Pr
 interface Printer {
 	change(change: ProjectChange): void;
 	error(error: unknown): void;
+	notice(text: string): void;
 	request(entry: RequestLogEntry): void;
 	serving(url: string, project: Project): void;
 	thread(entry: ThreadLog): void;
@@ -119,6 +122,9 @@ function printer({ directory, json }: DevelopOptions, io: CommandIo): Printer {
 			const problems = problemsOf(error);
 			if (problems === undefined) say({ type: "error", message: String(error) }, String(error));
 			else say({ type: "problems", problems }, describeProblems(directory, problems).trimEnd());
+		},
+		notice(text) {
+			say({ type: "warning", warning: text }, `warning: ${text}`);
 		},
 		request(entry) {
 			if (entry.type === "request") {

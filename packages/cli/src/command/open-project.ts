@@ -10,10 +10,12 @@ import {
 	threads,
 } from "@holdfast/threads";
 import { isHoldfastError } from "holdfast";
+import type { Plugin } from "holdfast/plugins";
 import type { CommandIo } from "../terminal/index.ts";
 import { openDatabase, UsageError } from "../work/index.ts";
 import { asUsage, describeProblems, problemsOf } from "./check-project.ts";
 import { lendPackages } from "./lend-packages.ts";
+import { projectContext } from "./project-context.ts";
 import { namedEnvironment, readVariables } from "./project-environment.ts";
 import { connectServers, type ProjectServers } from "./project-servers.ts";
 
@@ -23,6 +25,8 @@ export interface OpenProject {
 	readonly env: EnvGiven;
 	/** The project's MCP servers; the caller closes them. */
 	readonly servers: ProjectServers | undefined;
+	/** Its skills and its AGENTS.md files. */
+	readonly plugins: readonly Plugin[];
 }
 
 /** Returns the given database, or the default one in the project's folder. */
@@ -36,7 +40,7 @@ export function projectDatabase(
 /** Loads a project and connects its servers. @throws UsageError with its problems. */
 export async function openProject(
 	directory: string,
-	{ environment }: Pick<CommandIo, "environment">,
+	{ environment, stderr }: Pick<CommandIo, "environment" | "stderr">,
 ): Promise<OpenProject> {
 	lendPackages();
 	const project = await loadProject(directory).catch((error) => {
@@ -45,8 +49,10 @@ export async function openProject(
 		throw new UsageError(describeProblems(directory, problems).trimEnd());
 	});
 	const variables = await readVariables(directory, environment);
+	const onNotice = (notice: string): void => void stderr.write(`${notice}\n`);
+	const plugins = await projectContext(directory, { reload: "never", onNotice });
 	const servers = await connectServers(directory, variables);
-	return { project, env: namedEnvironment(project, variables), servers };
+	return { project, env: namedEnvironment(project, variables), servers, plugins };
 }
 
 /** Options for opening threads. */

@@ -9,6 +9,7 @@ import {
 	threadRoutes,
 } from "@holdfast/threads";
 import { isHoldfastError } from "holdfast";
+import type { Plugin } from "holdfast/plugins";
 import { type CommandIo, quoted } from "../terminal/index.ts";
 import { exitCodes, shownDatabase, UsageError } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
@@ -24,6 +25,8 @@ export interface ProjectServerOptions {
 	readonly env: EnvGiven;
 	/** The project's MCP servers; closed with the server. */
 	readonly servers: ProjectServers | undefined;
+	/** The project's skills and AGENTS.md files. */
+	readonly plugins: readonly Plugin[];
 	readonly port: number;
 	readonly host: string;
 	/** Access rules. */
@@ -46,8 +49,8 @@ export interface ProjectServer {
 
 /** Serves a project and resumes interrupted executions. @throws UsageError if the address requires a key. */
 export async function openProjectServer(options: ProjectServerOptions): Promise<ProjectServer> {
-	const { project, env, db, onLog, servers, inspector: editablePrompts } = options;
-	const running = await openThreads({ project, env, servers, db, onLog, editablePrompts });
+	const { project, env, db, onLog, servers, plugins, inspector: editablePrompts } = options;
+	const running = await openThreads({ project, env, servers, plugins, db, onLog, editablePrompts });
 	const { host } = running;
 	const page = options.inspector
 		? inspector({ inspection: inspectThreads(running), prompts: running.prompts })
