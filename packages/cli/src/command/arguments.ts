@@ -9,6 +9,7 @@ import { type EvalValues, readEvalOptions } from "./eval-options.ts";
 import { readApprovals, readChanging } from "./permission-options.ts";
 import { type ProjectCommand, type ProjectCommandName, readProjectCommand } from "./project-options.ts";
 import { checkProjectClients, readServeOptions, type ServeOptions } from "./serve-options.ts";
+import { readServer, type ServerAddress } from "./server-address.ts";
 import { checkNoAgent, givenProject, readWorkerOptions, type WorkerOptions } from "./worker-options.ts";
 
 /** Options of all commands: the database and the output format. */
@@ -81,7 +82,12 @@ export type Command =
 	| (ProjectCommand & Common)
 	| ({ readonly name: "sessions" } & Common)
 	| ({ readonly name: "show"; readonly session: string } & Common)
-	| ({ readonly name: "context"; readonly session: string } & Common)
+	| ({
+			readonly name: "context";
+			readonly session: string;
+			/** The running server that has the session; undefined for the database. */
+			readonly server: ServerAddress | undefined;
+	  } & Common)
 	| { readonly name: "help"; readonly topic: string | undefined }
 	| { readonly name: "version" };
 
@@ -127,6 +133,7 @@ const options = {
 	tolerance: { type: "string" },
 	save: { type: "string" },
 	project: { type: "string" },
+	server: { type: "string" },
 	name: { type: "string" },
 	out: { type: "string" },
 	release: { type: "string" },
@@ -176,7 +183,7 @@ const known: Readonly<Record<string, readonly OptionName[]>> = {
 	unpack: ["json", "dir", "project"],
 	sessions: ["db", "json"],
 	show: ["db", "json"],
-	context: ["db", "json"],
+	context: ["db", "json", "server", "api-key"],
 	db: ["db", "json", "full", "force", "older-than", "fold-older-than", "keep", "dry-run"],
 	help: [],
 };
@@ -305,14 +312,16 @@ export function parseCommand(
 		throw new UsageError(`Which session? Give its key: holdfast ${name} KEY. See: holdfast sessions.`);
 	if (name === "release") return { name, session: rest[0], ...common, ...how, ...mayWrite };
 	return name === "context"
-		? { name, session: rest[0], ...common }
+		? { name, session: rest[0], server: readServer(values, io.environment), ...common }
 		: { name: "show", session: rest[0], ...common };
 }
 
 type Values = DatabaseValues &
 	EvalValues &
 	Partial<Record<"dir" | "session" | "db" | "model" | "agent" | "drain" | "at" | "port" | "host", string>> &
-	Partial<Record<"reason" | "peer-header" | "max-streams" | "clients" | "project" | "models", string>> &
+	Partial<
+		Record<"reason" | "server" | "peer-header" | "max-streams" | "clients" | "project" | "models", string>
+	> &
 	Partial<Record<"cors" | "api-key" | "clients-may-set" | "approve" | "deny" | "allow-command", string[]>> &
 	Partial<
 		Record<

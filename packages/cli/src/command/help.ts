@@ -255,10 +255,13 @@ line.
 Shows the timeline of a session: messages, steps, tool calls with durations, retries, crashes and resumes.
 With --json, prints one journal entry per line.
 `,
-	context: `holdfast context KEY [--db PATH] [--json]
+	context: `holdfast context KEY [--db PATH | --server URL [--api-key KEY]] [--json]
 
 Shows what fills the context of a session's model: the sections with their tokens, their share and how much of them the
 last call read from the provider's prompt cache, and what you can do about it. Tokens are estimates.
+
+  --server URL       reads the session from a running server with an inspector, such as http://localhost:3000
+  --api-key KEY      the key for that server. Also HOLDFAST_API_KEY
 `,
 	db: `holdfast db check [--full]
 holdfast db backup DEST [--force]
