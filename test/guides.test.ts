@@ -28,7 +28,8 @@ function formOf(markdown: string): Form {
 	return {
 		title,
 		introduction: introduction.replaceAll("\n", " ").trim(),
-		headingsBeforeExample: exampleAt < 0 ? Number.POSITIVE_INFINITY : (beforeExample.match(/^## /gm) ?? []).length,
+		headingsBeforeExample:
+			exampleAt < 0 ? Number.POSITIVE_INFINITY : (beforeExample.match(/^## /gm) ?? []).length,
 		sections: sections.map((section) => {
 			const [heading = "", ...lines] = section.split("\n");
 			return { heading, text: lines.join("\n").trim() };

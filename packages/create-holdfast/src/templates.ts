@@ -7,7 +7,7 @@ export type TemplateName = "script" | "service" | "project" | "next-chat" | "wor
 export interface Template {
 	readonly name: TemplateName;
 	readonly title: string;
-	/** One line: what it is for. */
+	/** Its purpose, in one line. */
 	readonly hint: string;
 	/** The npm scripts to run after the packages are installed, in order. */
 	readonly scripts: readonly { readonly script: string; readonly what: string }[];

@@ -199,7 +199,7 @@ export function resolveOptions(options: PostgresHostOptions): Resolved {
 
 /**
  * Special settings of the queue's connections. A crashing server may lose its last commits: a job that reappears is
- * handed out once more. The size of the table varies widely, so the planner's statistics are never right. Jobs are
+ * assigned again. The size of the table varies widely, so the planner's statistics are never right. Jobs are
  * fetched by index, and the apparent cost must not trigger compiling the statement each time.
  */
 const ofQueue = {

@@ -10,7 +10,7 @@ const tokenBytes = 8;
 /** Bytes of an element, a key or a value, and of a string's header. */
 const entryBytes = 24;
 const [quote, comma, open, openBrace, close, closeBrace, backslash] = [34, 44, 91, 123, 93, 125, 92];
-/** Levels of a wire: its object, the list of nodes, a node. */
+/** Nesting levels of the wire format: its outer object, the list of nodes, a node. */
 const [inWire, inNodes, inNode] = [1, 2, 3];
 
 /** A value ready to be sent. */

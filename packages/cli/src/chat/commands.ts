@@ -315,7 +315,7 @@ const commands: readonly ChatCommand[] = [
 	},
 ];
 
-/** The commands, for a menu. A command that offers its arguments continues with their menu. */
+/** The commands, for a menu. If a command has a list of arguments, a menu of them follows. */
 export const commandChoices: readonly Choice[] = commands.map(({ name, argument, help, choices }) => ({
 	text: `/${name}${choices === undefined ? "" : " "}`,
 	label: name,

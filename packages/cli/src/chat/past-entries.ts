@@ -1,5 +1,5 @@
 /**
- * The entries that have scrolled up, as the drawing library takes them: each is drawn once. When the width of the terminal
+ * The entries that have scrolled up. The drawing library draws each of them once. When the width of the terminal
  * changes, the terminal wraps what it shows in its own way, so the screen is cleared and the entries are drawn again.
  */
 import { useStdout } from "ink";

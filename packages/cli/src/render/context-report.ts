@@ -42,8 +42,8 @@ export function contextOf(
 	const answered = counted.findLastIndex(isAssistantMessage);
 	const sent = counted.slice(0, Math.max(0, answered)).flatMap((message) => piecesOf(message, tools));
 	const sentTokens = sum(sent.map(({ tokens }) => tokens));
-	// The journal does not contain the descriptions of tools, and the instructions only if a function returned them. What
-	// the provider counts in excess is theirs.
+	// The journal does not contain the descriptions of tools, and the instructions only if a function returned them. Tokens
+	// that the provider counts in addition are attributed to them.
 	const head = last === undefined ? 0 : Math.max(0, last.inputTokens - sentTokens);
 	const all = [...headOf(head, system), ...pieces];
 	const sections = new Map<string, Section>();

@@ -1,8 +1,8 @@
 /**
  * Opens files and folders of the root as descriptors. A folder may be replaced by a link between the check of a path and
  * its opening: the opened file is therefore checked again, and entries are reached through their open folder. Linux
- * reports the location of a descriptor. Elsewhere the path is resolved once more, which an attacker who swaps it twice
- * can bypass.
+ * reports the location of a descriptor. On other systems the path is resolved a second time, which an attacker who
+ * replaces it twice can bypass.
  */
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from "node:fs/promises";

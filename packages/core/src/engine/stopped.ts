@@ -71,7 +71,7 @@ export class Parks extends Error {
  */
 export class ChildWaits extends Error {
 	readonly child: Omit<WaitingChild, "callId">;
-	/** Ends the sub-agent's work, for when the run of the call ends first. */
+	/** Ends the sub-agent's work. Called if the run of the call ends first. */
 	readonly end: () => Promise<void>;
 	constructor(child: Omit<WaitingChild, "callId">, end: () => Promise<void>) {
 		super("the sub-agent waits");

@@ -1,7 +1,7 @@
 // Runs code whose calls are recorded, and replays it from the record to the same point (keeps I2, I6).
 //
-// The same function serves the first execution and every replay: the code receives an outcome only once it is recorded:
-// one at a time, in recorded order. It runs as far as it can before it receives the next. Promise.race and all other
+// The same function serves the first execution and every replay: the code receives outcomes only once they are recorded,
+// one at a time and in recorded order. It runs as far as it can before it receives the next. Promise.race and all other
 // control flow therefore follow the same path each time. Code that is suspended in memory continues where it stopped,
 // and does not run again.
 //

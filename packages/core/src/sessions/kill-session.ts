@@ -16,7 +16,7 @@ export async function killSession(
 	{ ports: { clock, ids }, fairness }: Pick<EngineAgent, "ports" | "fairness">,
 ): Promise<readonly string[]> {
 	for (;;) {
-		// Other workers may take the session again and again, so this yields to other work.
+		// Other workers may take the session repeatedly, so this yields to other work.
 		await fairness.pause();
 		if ((await journal.head(storeKey)) === undefined) return [];
 		const acquired = await journal.acquire(storeKey, { mode: "seize" });

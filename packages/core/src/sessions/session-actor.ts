@@ -350,7 +350,7 @@ export class SessionActor {
 		} else if (this.#end !== "killed") {
 			// Accepted inputs are never lost: each input that the run did not take becomes a turn of its own.
 			for (const said of steered) {
-				// Inputs still on their way into the inbox are left to their sender.
+				// The sender handles inputs that are still being stored in the inbox.
 				if (said.storing !== undefined || run.inputs.took(said.inputId)) continue;
 				said.turn = this.queueLeftOver(said);
 				said.turn.detach(); // the caller has the run's own handle

@@ -134,7 +134,7 @@ export class SessionTable implements QueueTable {
 	}
 
 	/**
-	 * Ends the lifetime of a session: later requests for its key are for the next session, and wait until `end` settles.
+	 * Ends the lifetime of a session: later requests for its key concern the next session, and wait until `end` settles.
 	 */
 	async fence(
 		queue: SessionQueue,

@@ -26,7 +26,7 @@ export interface SessionChildren {
 	tableOf(subagent: string): SessionTable | undefined;
 	/** Returns the sessions of the sub-agents that keep theirs in a different store than their parent. */
 	elsewhere(): readonly SessionTable[];
-	/** A run of the session at that store key is driven until `over` settles. */
+	/** Reports that this process works on a run of the session with that store key until `over` settles. */
 	driven(storeKey: string, run: Run, over: Promise<unknown>): void;
 	/**
 	 * Handles abandoned work in a child session: resumes background work, or delivers its reminder if it has ended.

@@ -59,7 +59,7 @@ export function copySome(parts: CopyParts, fork: Fork, before: Copy | undefined)
 	return "whole";
 }
 
-/** The worker still owns the copy, and the source still has everything it had, apart from what was copied. */
+/** Whether the worker still owns the copy, and the source is unchanged since the copying started. */
 function isUnchanged(
 	{ statements, worker }: CopyParts,
 	copy: Copy,

@@ -50,7 +50,7 @@ export function makeLongWork({
 }: LongWorkParts): LongWork {
 	let last: Promise<unknown> = Promise.resolve();
 
-	/** Runs one transaction at a time. After each, the file is left to others for as long as it took. */
+	/** Runs one transaction at a time. After each, other processes can use the file for as long as it took. */
 	function inTurn<T>(apply: () => T): Promise<T> {
 		const turn = last.then(async () => {
 			if (isClosed()) throw journalClosed();

@@ -14,7 +14,7 @@ export interface Subagent {
 	readonly agent: SessionAgent;
 }
 
-/** The fields that every member of the option requires. */
+/** The fields that every entry of the option requires. */
 interface Named {
 	readonly name?: unknown;
 	readonly description?: unknown;

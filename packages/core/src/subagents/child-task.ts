@@ -264,7 +264,7 @@ async function followRun(
 	return outcome === "suspended" && error?.code !== "lease_lost" ? error : undefined;
 }
 
-/** Stops the work in the way that its parent was stopped. `taken` is the followed run of its session. */
+/** Stops the work in the way that its parent was stopped. `taken` is the run of its session that this process follows. */
 function stopTask(table: SessionTable, task: FollowedTask, signal: AbortSignal, taken?: AgentRun): void {
 	const reason = stopReasonOf(signal);
 	const isMine = taken?.runId === task.runId;

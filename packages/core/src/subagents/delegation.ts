@@ -149,8 +149,8 @@ class Delegation implements SessionChildren {
 	}
 
 	/**
-	 * Continues answered background work, and with it the work that it waited for. The answers are recorded: if this
-	 * process cannot continue it, another one does.
+	 * Continues background work that was answered, including the work of the sub-agents that it waited for. The answers
+	 * are recorded: if this process cannot continue the work, another one does.
 	 */
 	async #continue({ agent, storeKey }: WaitingChild): Promise<AgentRun | undefined> {
 		const task = readTaskKey(storeKey);

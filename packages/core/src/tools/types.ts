@@ -265,5 +265,5 @@ export interface AnyTool extends ToolOptions {
 	readonly stream?: never;
 }
 
-/** Tools as a list, or as a record from name to tool. */
+/** Tools as a list, or as a record by name. */
 export type ToolSet = readonly AnyTool[] | Readonly<Record<string, AnyTool>>;

@@ -339,7 +339,7 @@ export class Execution {
 			return this.#isWoken ? undefined : this.#woken(next?.until);
 		}
 		if (open === 0) return this.#foreign(() => stuck(run));
-		// Only waits are open. An input, or the first time, ends this one.
+		// Only waits are open. An input, or the earliest time, ends this wait.
 		if (this.#calls.isOpen) return this.#calls.leave(next ?? { tag: "answer" });
 		if (next === undefined) throw new Error("a call is open that is never performed");
 		if (next.until === undefined && !receivesInputs(run))

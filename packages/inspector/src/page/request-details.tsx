@@ -16,7 +16,7 @@ const partNames: Readonly<Record<ContextPart["name"], string>> = {
 	results: "tool results",
 };
 
-/** Says whether the request is what was sent. */
+/** Shows whether the request is what was sent. */
 export function RequestVerdict({ of }: { readonly of: ShownStep }): JSX.Element {
 	const { state, text } = verdictOf(of);
 	return (

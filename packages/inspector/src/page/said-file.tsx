@@ -1,5 +1,5 @@
-// An image or a file of a message. Bytes are read when they are asked for; addresses are never loaded, because their server
-// would learn of it.
+// An image or a file of a message. Bytes are read on request. Addresses are never loaded, because the request would reveal
+// to their server that the page was opened.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ShownEntry } from "../wire/index.ts";

@@ -115,7 +115,7 @@ export function stopSearch(): void {
 export async function searchChanged(changed: ReadonlySet<string>): Promise<void> {
 	const { within, q } = filters.value;
 	const { signal } = ending;
-	// A search that has not begun will find them.
+	// A search that has not read a session yet will find them.
 	if (search.value?.state === "searching" && search.value.total === 0) return;
 	const waiting = new Set(rest);
 	const ids = [...changed].filter((id) => !waiting.has(id)).slice(0, perRequest);
@@ -124,7 +124,7 @@ export async function searchChanged(changed: ReadonlySet<string>): Promise<void>
 		const { found } = await request(q, ids, signal);
 		if (!signal.aborted) add(found);
 	} catch {
-		// The next change searches again.
+		// The next change starts another search.
 	}
 }
 

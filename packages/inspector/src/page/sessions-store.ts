@@ -21,7 +21,7 @@ export const isHeld = signal(false);
 /** The sessions that pass the filters, in their order. */
 const found = computed(() => {
 	const given = filters.value;
-	// Totals arrive all the time: only some filters depend on them.
+	// Totals arrive constantly, but only some filters depend on them.
 	const more = needsCounts(given) ? known.value : nothingKnown;
 	const hits = given.within === "" ? nothingFound : foundTexts.value;
 	const now = Date.now();

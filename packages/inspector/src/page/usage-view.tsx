@@ -27,7 +27,7 @@ interface Usage {
 	readonly sessions: number;
 }
 
-/** Milliseconds between two requests while sessions change all the time. */
+/** Milliseconds between two requests while sessions change constantly. */
 const apartMs = 1_000;
 
 const waitingStatuses: ReadonlySet<string> = new Set(["waiting", "parked", "interrupted"]);
@@ -56,7 +56,7 @@ export function UsageView(): JSX.Element {
 	}, [minutes]);
 	const sum = (of: keyof UsageBucket): number =>
 		(last?.buckets ?? []).reduce((total, bucket) => total + bucket[of], 0);
-	// The list of sessions changes this.
+	// Reading the signal renders this again when the list of sessions changes.
 	void choices.value;
 	const waiting = allSessions().filter(({ status }) => waitingStatuses.has(status));
 	return (

@@ -24,7 +24,7 @@ const pageSize = 500;
 /** A row: name, time, body, vector as base64. */
 type Row = readonly [name: string | null, at: number, body: string, vector: string | null];
 
-/** A range of a space. */
+/** The entries of a space to read. */
 interface Range {
 	readonly order: "asc" | "desc";
 	readonly offset: number;

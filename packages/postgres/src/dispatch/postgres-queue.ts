@@ -56,7 +56,7 @@ interface Taking {
 
 /** A runner and its takers. */
 interface Running {
-	/** Makes it take as many jobs as there is capacity for. */
+	/** Adjusts the number of jobs that the runner fetches to the free capacity. */
 	fit(): Promise<void>;
 	stop(): Promise<void>;
 }

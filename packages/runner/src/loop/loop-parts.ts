@@ -46,7 +46,7 @@ export interface LoopParts {
 	readonly maxSteps?: number | undefined;
 	readonly storeReasoning: boolean;
 	readonly safetyBudget: number;
-	/** Where outputs are written: to the caller's client with a call, to the run's own memory, or nowhere. */
+	/** Where outputs are stored: in the caller's client, by a call; in the run's own memory; or nowhere. */
 	readonly remembers: "by-call" | "with-run" | false;
 	/** Tools that the planner may choose from. */
 	tools(known: KnownTools): readonly Pick<RunnerTool, "id" | "description" | "schema">[];

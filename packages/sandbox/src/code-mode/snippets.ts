@@ -40,7 +40,7 @@ export function calledSnippets(code: string, kept: Snippets): Snippets | { reado
 }
 
 /**
- * Returns a script that contains the snippets it calls. `names` are those of all kept ones. If it is to be saved, it
+ * Returns a script that contains the snippets it calls. `names` are those of all saved snippets. A script that is saved
  * can read `input`, which is undefined in its first execution.
  */
 export function withSnippets(

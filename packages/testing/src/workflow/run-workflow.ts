@@ -152,7 +152,7 @@ async function drive<Input, Output>(
 	}
 }
 
-/** Gives the workflow what it waits for. */
+/** Supplies the event or answer that the workflow waits for. */
 async function endWait<Input, Output>(
 	workflow: Workflow<Input, Output>,
 	time: ManualTime,

@@ -1,5 +1,5 @@
-// Threads as an entry of the policy list: hooks see stored messages, results are stored in the threads' form, and commits
-// are followed (keeps I1).
+// The interceptor with which threads use the engine: it passes stored messages to hooks, stores results in the format of
+// threads, and reacts to commits (keeps I1).
 
 import { AssistantMessage as Assistant, type AssistantMessage, after, messageOf } from "@holdfast/upp";
 import type { Entry, Fact } from "holdfast/host";

@@ -43,7 +43,7 @@ export async function reportToParent(
 	return true;
 }
 
-/** Whether a thread has a message with that id, or one waits for it. */
+/** Whether a thread, or its inbox, contains a message with that id. */
 async function isSaid(system: ThreadSystem, threadId: string, id: string): Promise<boolean> {
 	// Reads the queue first: a message that is accepted in between then appears among the committed ones.
 	const inbox = await system.host.journal.inbox(system.storeKeyOf(threadId));

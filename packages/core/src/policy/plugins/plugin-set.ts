@@ -156,7 +156,7 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 				...named(hooks["tool.result"], (listener) => ({
 					toolResult: (given) => replaceResult(listener, turn, agentSessionKey, given),
 				})),
-				// A sub-agent has other tools, and a script needs whole results: what is recorded of them is their own matter.
+				// A sub-agent has other tools, and a script needs whole results: the sub-agent's or script's own policy decides what is recorded of them.
 				...named(hooks["result.record"], (listener) => recordStages(listener, turn)).map((each) => ({
 					...each,
 					notBelow: true as const,
