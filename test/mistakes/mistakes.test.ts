@@ -58,7 +58,7 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 	[
 		"A missing `await` before a state",
 		() => clerk().ask("Hello", Promise.resolve() as never),
-		"Await the earlier call, and give the `state` of its result.",
+		"Await the earlier call, and pass the `state` of its result.",
 	],
 	[
 		"A missing `await` before tools",
@@ -69,7 +69,7 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 	[
 		"A tool without a name",
 		made({ tools: [{ ...weather, name: "" }] }),
-		"Add `name`, or give the tools as a record",
+		"Add `name`, or pass the tools as a record",
 	],
 	["An agent among the tools", made({ tools: [clerk()] }), "or give the agent in `subagents`."],
 	["A function of a tool under another name", declared({ handler: () => 1 }), "Write `run`."],
@@ -218,7 +218,7 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 	[
 		"A session service without a host",
 		() => sessionService({ agent: { model } } as never),
-		"`memoryHost()` returned.",
+		"such as the return value of `sqliteHost()` or `memoryHost()`.",
 	],
 	[
 		"A client with `baseURL`",

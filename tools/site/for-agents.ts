@@ -1,4 +1,4 @@
-// The files for coding agents: the Markdown of each page next to it, `llms.txt` with a line for each page, and
+// The files for coding agents: the Markdown of each page next to it, `llms.txt` with the introduction of each page, and
 // `llms-full.txt` with the text of all guides and recipes.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -43,7 +43,7 @@ function groupsOf(
 }
 
 function listOf(pages: readonly SitePage[], description: string): string {
-	const line = (page: SitePage): string => `- [${page.title}](${base}${page.path}): ${firstSentence(page)}`;
+	const line = (page: SitePage): string => `- [${page.title}](${base}${page.path}): ${introductionOf(page)}`;
 	const reference = pages.filter(({ path }) => /^api\/[^/]+\.md$/.test(path) && path !== "api/index.md");
 	const sections = [...groupsOf(pages), { text: "Reference", pages: reference }].filter(
 		(group) => group.pages.length > 0,
@@ -59,12 +59,16 @@ function listOf(pages: readonly SitePage[], description: string): string {
 	].join("\n");
 }
 
-function firstSentence(page: SitePage): string {
+/** Returns the first paragraph of a page, as one line of at most three sentences. */
+function introductionOf(page: SitePage): string {
 	const [paragraph = ""] = markdownOf(page)
 		.split("\n\n")
 		.filter((each) => /^[A-Z*`[]/.test(each));
 	const text = paragraph.replaceAll(/\s*\n\s*/g, " ").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
-	return /^.+?[.?:](?=\s|$)/.exec(text)?.[0] ?? text;
+	return text
+		.split(/(?<=[.?!])\s+(?=[A-Z`*])/)
+		.slice(0, 3)
+		.join(" ");
 }
 
 const inFull =

@@ -13,7 +13,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	["glossary", "terms, vocabulary, definitions"],
 	["errors", "error codes, exceptions, error handling, try catch, HoldfastError, warnings, troubleshooting"],
 	["errors/agents", "model errors, tool errors, error codes"],
-	["errors/sessions", "session errors, journal errors, error codes"],
+	[
+		"errors/sessions",
+		"session errors, journal errors, error codes, database is locked, SQLITE_BUSY, disk full",
+	],
 	["errors/http", "HTTP errors, status codes, 401, 409, 429, error codes"],
 	["errors/runner", "runner errors, connector errors, prompt errors, error codes"],
 	["errors/projects", "project errors, thread errors, error codes"],
@@ -46,7 +49,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"guide/skills",
 		"SKILL.md, agent skills, progressive disclosure, load instructions on demand, Claude skills, allowed-tools",
 	],
-	["guide/connectors", "integrations, SQL, HTTP, shell, database access, API tools"],
+	[
+		"guide/connectors",
+		"integrations, SQL, HTTP, shell, database access, API tools, shell commands, bash, run programs safely",
+	],
 	[
 		"guide/crash-safety",
 		"durable execution, fault tolerance, kill -9, SIGKILL, recovery, restart, resume, exactly once, provider outage",
@@ -65,7 +71,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	["guide/hooks", "lifecycle, callbacks, before and after"],
 	["guide/hosts", "storage, persistence, database, session store, workers, queue, SQLite, own store"],
 	["guide/inspector", "dashboard, UI, debug, devtools, studio, playground, admin, monitoring"],
-	["guide/journal-upkeep", "backup, restore, retention, prune, vacuum, disk space, archive, integrity check"],
+	[
+		"guide/journal-upkeep",
+		"backup, restore, retention, prune, vacuum, disk space, archive, integrity check, clean up old sessions, delete old data, expire sessions, TTL",
+	],
 	[
 		"guide/mcp",
 		"Model Context Protocol, MCP server, MCP client, tools of other programs, OAuth, elicitation, sampling",
@@ -80,7 +89,7 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	],
 	[
 		"guide/models",
-		"providers, LLM, OpenAI, Anthropic, Claude, Gemini, GPT, API key, temperature, system prompt, timeout, reasoning, prompt caching",
+		"providers, LLM, OpenAI, Anthropic, Claude, Gemini, GPT, API key, temperature, system prompt, timeout, reasoning, prompt caching, DeepSeek, Mistral, Groq, xAI, Grok, Cohere, Bedrock, Azure OpenAI, Vertex",
 	],
 	["guide/names-and-entries", "entry points, imports, naming, verbs, which import, module structure"],
 	["guide/packing", "publish an agent, share agents, npm package of agents"],
@@ -103,11 +112,14 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"guide/code-mode",
 		"code mode, codemode, programmatic tool calling, scripts, code execution with tools, fewer tokens",
 	],
-	["guide/sandbox", "code execution, code interpreter, run untrusted code, eval, QuickJS, isolate"],
+	[
+		"guide/sandbox",
+		"code execution, code interpreter, run untrusted code, eval, QuickJS, isolate, run shell commands safely, bash",
+	],
 	["guide/scaling", "horizontal scaling, load balancer, high availability, many servers, replicas"],
 	[
 		"guide/serving",
-		"HTTP server, REST API, authentication, authorization, CORS, rate limit, quota, OpenAPI, health check, metrics, Prometheus, express, fastify, hono, SSE, limits",
+		"HTTP server, REST API, authentication, authorization, CORS, rate limit, quota, OpenAPI, health check, metrics, Prometheus, express, fastify, hono, SSE, limits, CORS error",
 	],
 	["guide/sessions", "conversation, chat history, thread id, steer, durable"],
 	[
@@ -140,7 +152,7 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	["guide/workers", "background worker, queue consumer, horizontal scaling, process jobs"],
 	[
 		"guide/workflows",
-		"durable execution, durable functions, saga, compensation, Temporal, Inngest, orchestration, sleep for days, signals",
+		"durable execution, durable functions, saga, compensation, Temporal, Inngest, orchestration, sleep for days, signals, workflow engine, workflow",
 	],
 	[
 		"guide/workflow-operations",
@@ -149,11 +161,11 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	["guide/state", "immutable state, messages, history, AgentState, serialise"],
 	[
 		"guide/strategies",
-		"ReAct, plan, loop, chain of thought, workflow, graph, max steps, stop condition, reflection, orchestration, branching, agent loop",
+		"ReAct, plan, loop, chain of thought, workflow, graph, max steps, stop condition, reflection, orchestration, branching, agent loop, infinite loop, agent stuck calling the same tool",
 	],
 	[
 		"guide/structured-output",
-		"JSON mode, JSON schema, zod, typed output, response format, generateObject, extraction, parse",
+		"JSON mode, JSON schema, zod, typed output, response format, generateObject, extraction, parse, partial JSON, streaming JSON, object_delta",
 	],
 	[
 		"guide/sub-agents",
@@ -176,7 +188,7 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	],
 	[
 		"guide/watching",
-		"SSE, server-sent events, WebSocket, reconnect, resume stream, Last-Event-ID, live updates, follow, refresh, page reload",
+		"SSE, server-sent events, WebSocket, reconnect, resume stream, Last-Event-ID, live updates, follow, refresh, page reload, user closes the tab, tab closed while running, keep running without a client",
 	],
 	["migrate/ai-sdk", "Vercel AI SDK, ai package, generateText, streamText, migration"],
 	["migrate/inngest", "Inngest, step functions, event-driven functions, background functions, migration"],
@@ -194,7 +206,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	["cookbook/deploy-render", "render.com, Railway, Heroku, PaaS"],
 	["cookbook/deploy-vercel", "Vercel, serverless functions, Next.js, lambda, Netlify"],
 	["cookbook/evals", "evaluation, LLM as a judge, scorer, regression test, benchmark, dataset, quality"],
-	["cookbook/gateways", "OpenRouter, LiteLLM, AI gateway, Portkey, proxy, many models, Bedrock, Azure"],
+	[
+		"cookbook/gateways",
+		"OpenRouter, LiteLLM, AI gateway, Portkey, proxy, many models, Bedrock, Azure, DeepSeek",
+	],
 	[
 		"cookbook/gdpr-deletion",
 		"GDPR, delete user data, right to be forgotten, erase, privacy, data retention, CCPA",
@@ -235,11 +250,11 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 	],
 	[
 		"cookbook/rate-limits-and-budgets",
-		"rate limit, quota, token usage, cost tracking, spending limit, price, dollars, budget, throttle, 429",
+		"rate limit, quota, token usage, cost tracking, spending limit, price, dollars, budget, throttle, 429, too many requests, agent stuck in a loop, infinite loop, runaway agent, cost per user",
 	],
 	[
 		"cookbook/retries-and-idempotency",
-		"retry, backoff, idempotency key, duplicate, exactly once, fallback model, flaky, failover",
+		"retry, backoff, idempotency key, duplicate, exactly once, fallback model, flaky, failover, send only once, double charge, duplicate email",
 	],
 	["cookbook/session-keys", "session id, naming, conversation list, find sessions, thread id"],
 	["cookbook/slack", "Slack bot, Discord, Telegram, Teams, WhatsApp, chatbot, messaging"],
@@ -257,7 +272,10 @@ export const keywords: ReadonlyMap<string, string> = new Map([
 		"cookbook/tracing",
 		"Langfuse, Grafana, Honeycomb, LangSmith, OTLP, observability, traces, Phoenix, Tempo",
 	],
-	["cookbook/upgrade", "update version, breaking changes, migrate release, rollback"],
+	[
+		"cookbook/upgrade",
+		"update version, breaking changes, migrate release, rollback, changed code while runs are in flight",
+	],
 	["cookbook/webhooks", "webhook, trigger, event, GitHub, Stripe, incoming request, signature"],
 	[
 		"cookbook/zero-downtime-deploys",

@@ -98,7 +98,7 @@ function nextSteps(template: Template, folder: string, files: number, manager: s
 		([command, what]) => `  ${what === "" ? command : command.padEnd(width)}${what}`,
 	);
 	return `
-${template.title}: made ${files} files in ${folder === "" ? "this folder" : folder}. Next:
+${template.title}: created ${files} files in ${folder === "" ? "this folder" : folder}. Next:
 
 ${lines.join("\n")}
 

@@ -188,7 +188,10 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
 	refuseUnknown(options, handlerOptions);
 	const isMissing = options.service === undefined && (options.routes ?? []).length === 0;
 	if (isMissing || (options.service !== undefined && typeof options.service?.submit !== "function"))
-		throw new HoldfastError("invalid_option", "`service` is missing. Give what `sessionService()` returns.");
+		throw new HoldfastError(
+			"invalid_option",
+			"`service` is missing. Pass the return value of `sessionService()`.",
+		);
 	if (options.authenticate !== undefined && options.apiKeys !== undefined)
 		throw new HoldfastError(
 			"conflicting_options",

@@ -19,7 +19,7 @@ export async function initProject(
 			`${directory} already contains ${inTheWay.slice(0, 3).join(", ")}. Name a new folder: holdfast init DIR.`,
 		);
 	const folder = relative(io.folder, directory);
-	io.stdout.write(`Made a project of ${written.length} files in ${directory}.
+	io.stdout.write(`Created a project with ${written.length} files in ${directory}.
 It runs at once, without a key: its model follows a few fixed rules.
 
   holdfast dev ${quoted(folder === "" ? "." : folder)}

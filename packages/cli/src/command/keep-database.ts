@@ -49,7 +49,7 @@ export async function keepDatabase(command: KeepCommand, io: CommandIo): Promise
 		case "vacuum": {
 			const { before, after } = vacuumJournal(db);
 			printReport(io, command.json, { type: "vacuum", before, after }, [
-				`${shown(db, io)} had ${formatBytes(before)} and has ${formatBytes(after)}.`,
+				`${shown(db, io)}: ${formatBytes(before)} before, ${formatBytes(after)} now.`,
 			]);
 			return exitCodes.completed;
 		}

@@ -121,7 +121,7 @@ export async function serveProject(command: ServeCommand, io: CommandIo): Promis
 			command.json
 				? `${JSON.stringify(begin)}\n`
 				: `Serving the project ${command.project} at ${url}
-${command.inspector && (apiKeys !== undefined || !command.allowUnauthenticated) ? `Look at the threads: ${url}/\n` : ""}Threads are in ${shown}; ${apiKeys === undefined ? "no key is required" : "callers must send a key"}. Ctrl-C stops.
+${command.inspector && (apiKeys !== undefined || !command.allowUnauthenticated) ? `Threads: ${url}/\n` : ""}Threads are in ${shown}; ${apiKeys === undefined ? "no key is required" : "callers must send a key"}. Ctrl-C stops.
 ${howToTry(url, project.agents.keys().next().value, apiKeys !== undefined)}`,
 		);
 		await stop.made;

@@ -115,7 +115,7 @@ function banner(
 	const key = apiKeys === undefined ? "" : ' -H "authorization: Bearer $KEY"';
 	const body = { input: "What is this project?" };
 	const page = inspector && (apiKeys !== undefined || !allowUnauthenticated);
-	const look = page ? `Look at the sessions: ${url}/\n` : "";
+	const look = page ? `Sessions: ${url}/\n` : "";
 	return `Serving ${of} at ${url}
 ${look}Sessions are in ${shownDatabase(db)}; ${apiKeys === undefined ? "no key is required" : "callers must send a key"}. Ctrl-C stops.
 Try:

@@ -33,7 +33,7 @@ export function composeAnswer(transcript: Transcript, question: Question): strin
 	const inside = [...known.keys()].filter(insideOf(question));
 	const all = inside.flatMap((path) => chunksOf(path, known.get(path) ?? []));
 	const chunks = all.slice(0, MOST_PASSAGES);
-	if (chunks.length < all.length) remarks.push(`Of ${all.length} passages ${chunks.length} were ranked.`);
+	if (chunks.length < all.length) remarks.push(`${chunks.length} of ${all.length} passages were ranked.`);
 	const absent = nowhere(transcript, words);
 	const ranked = rankChunks(chunks, question, absent);
 	const answers = answersAmong(ranked, question);

@@ -38,7 +38,7 @@ export function createChangeFiles(root: string, textFiles: TextFiles): Assistant
 		{
 			...shared("write_file"),
 			description:
-				"Create a text file, or replace all of it. Folders that are missing are made. For a change inside a file use edit_file.",
+				"Create a text file, or replace all of it. Missing folders are created. To change a part of a file, use edit_file.",
 			parameters: {
 				type: "object",
 				properties: { path, content: { type: "string", description: "The complete new text of the file." } },

@@ -127,14 +127,16 @@ export class Story {
 		const lookAt =
 			this.#open === undefined || this.#last === undefined ? null : this.#file.lookAt(this.#last);
 		if (look_at !== lookAt)
-			this.#finding.found(`its row says ${whenOf(look_at)}, but according to its entries ${whenOf(lookAt)}`);
+			this.#finding.found(
+				`according to its row, ${whenOf(look_at)}, but according to its entries, ${whenOf(lookAt)}`,
+			);
 	}
 
 	#checkOpen(open: string | undefined): void {
 		if (open === this.#open) return;
-		const says = open === undefined ? "no run is open" : `run ${open} is open`;
+		const recorded = open === undefined ? "no run is open" : `run ${open} is open`;
 		const is = this.#open === undefined ? "none is" : `run ${this.#open} is`;
-		this.#finding.found(`its row says that ${says}, but according to its entries ${is}`);
+		this.#finding.found(`according to its row, ${recorded}, but according to its entries, ${is}`);
 	}
 
 	#read({ seq, kind, version, body }: EntryRow): void {

@@ -128,11 +128,11 @@ describe("check", () => {
 		["UPDATE entries SET body = '{' WHERE seq = 3 AND session = 1", "entry 3 cannot be read (assistant)"],
 		["DELETE FROM entries WHERE seq IN (3, 4) AND session = 1", "2 entries are missing before entry 5"],
 		["DELETE FROM entries WHERE seq = 1 AND session = 1", "1 entry is missing before entry 2"],
-		["DELETE FROM entries WHERE seq = 7 AND session = 1", "according to its entries run run-0 is"],
-		["UPDATE sessions SET open_run = 'x' WHERE id = 1", "its row says that run x is open"],
+		["DELETE FROM entries WHERE seq = 7 AND session = 1", "according to its entries, run run-0 is"],
+		["UPDATE sessions SET open_run = 'x' WHERE id = 1", "according to its row, run x is open"],
 		[
 			"UPDATE sessions SET look_at = 5 WHERE id = 1",
-			"its row says its run waits until 5, but according to its entries no",
+			"according to its row, its run waits until 5, but according to its entries, no",
 		],
 		["UPDATE sessions SET incarnation = 'twin' WHERE id IN (1, 2)", "another session has its incarnation"],
 		["UPDATE entries SET kind = 'run.ended' WHERE seq = 6 AND session = 1", "ends a second time at entry 7"],
@@ -624,7 +624,7 @@ describe("prune", () => {
 		});
 		await prune({ removeBefore: now - 30 * day, foldBefore: now - 10 * day });
 		const { code, stdout } = await db("vacuum");
-		expect([code, stdout]).toEqual([0, expect.stringMatching(/had .* and has/)]);
+		expect([code, stdout]).toEqual([0, expect.stringMatching(/before, .* now/)]);
 		expect(bytes()).toContain("KEPT");
 		expect(bytes()).not.toMatch(/SECRET|GOES/);
 		expect(checked().problems).toEqual([]);

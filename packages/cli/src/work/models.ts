@@ -47,7 +47,7 @@ function readPrice(environment: Readonly<Record<string, string | undefined>>): M
 	const isPrice = (value: number | undefined): value is number => value !== undefined && value >= 0;
 	if (isPrice(input) && isPrice(output) && rest.length === 0) return { input, output };
 	throw new UsageError(
-		`HOLDFAST_PRICE is "${given}". Give two numbers, dollars for a million tokens in and out: "1.25,10".`,
+		`HOLDFAST_PRICE is "${given}". Give two numbers, the dollars per million input tokens and output tokens: "1.25,10".`,
 	);
 }
 

@@ -183,7 +183,7 @@ function namedTools(tools: ToolSet): readonly (readonly [string, AnyTool])[] {
 	if (typeof tools !== "object" || tools === null || isThenable(tools))
 		throw new HoldfastTypeError(
 			"invalid_tool",
-			"searchable() takes a list of tools, or a record from name to tool. If the tools are a promise, await it.",
+			"searchable() takes a list of tools, or a record of tools by name. If the tools are a promise, await it.",
 		);
 	return Object.entries(tools as Record<string, AnyTool>).map(([key, tool]) => {
 		if (typeof tool !== "object" || tool === null)

@@ -293,7 +293,7 @@ function checkState(state: AgentState): AgentState {
 	if (isThenable(state))
 		throw new HoldfastError(
 			"invalid_state",
-			"The second argument must be an AgentState, and it is a promise. Await the earlier call, and give the `state` of its result.",
+			"The second argument must be an AgentState, but it is a promise. Await the earlier call, and pass the `state` of its result.",
 		);
 	const isLikeState = typeof (state as Partial<AgentState> | null | undefined)?.toJSON === "function";
 	const looksLikeOptions = (

@@ -195,7 +195,7 @@ async function reconciled(
 		return {
 			kind: "settled",
 			outcome: "unknown",
-			result: `${unknownOutcome} (The attempt to find out failed: ${messageOf(error)})`,
+			result: `${unknownOutcome} (The attempt to determine it failed: ${messageOf(error)})`,
 		};
 	}
 	if (found === undefined) return unknown();

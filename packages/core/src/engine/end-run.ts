@@ -93,7 +93,7 @@ function killed(run: Run): DriveOutcome {
 export function sessionKilled(): HoldfastError {
 	return new HoldfastError(
 		"session_killed",
-		"The session was killed: its runs have ended. Take a new handle to continue.",
+		"The session was killed: its runs have ended. Get a new handle to continue.",
 	);
 }
 

@@ -25,7 +25,7 @@ export function invalidBufferLimit(): HoldfastError {
 export function noHost(): HoldfastTypeError {
 	return new HoldfastTypeError(
 		"invalid_option",
-		"The option `host` of createSession() must be a host: what `sqliteHost()` or `memoryHost()` returned.",
+		"The option `host` of createSession() must be a host, such as the return value of `sqliteHost()` or `memoryHost()`.",
 	);
 }
 

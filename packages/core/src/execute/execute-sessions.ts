@@ -156,7 +156,7 @@ function checkParts({ host, agent, models, agentFor }: ExecuteSessionsOptions): 
 	if (typeof host?.journal !== "object")
 		throw new HoldfastTypeError(
 			"invalid_option",
-			"The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.",
+			"The option `host` must be a host, such as the return value of `sqliteHost()` or `memoryHost()`.",
 		);
 	if (typeof agent !== "object" || agent === null)
 		throw new HoldfastTypeError(

@@ -36,7 +36,7 @@ export function storedEdit(edit: MessageEdit): unknown {
 	return stored;
 }
 
-/** The stored form, after it was read back: what an open session cannot read would damage it. */
+/** Returns the stored form, after a test that it can be read: an edit that cannot be read would damage its session. */
 function written(edit: MessageEdit): unknown {
 	try {
 		const stored =
@@ -69,7 +69,7 @@ export function readEdit(body: unknown): EditFact {
 		if (isUnreadable(error)) throw error;
 		throw journalCorrupt("a change of the history cannot be read", error);
 	}
-	throw journalCorrupt("a change of the history is of no known kind", undefined);
+	throw journalCorrupt("a change of the history has an unknown kind", undefined);
 }
 
 /** Returns the id of the message that a change in the inbox adds; undefined if it adds none. */

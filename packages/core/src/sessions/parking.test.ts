@@ -371,7 +371,7 @@ describe("an agent that changed during an active run", () => {
 		const { agent, journal } = worker(await cutOff(), () => "done", options);
 		await expect(agent.session("s").resume()).rejects.toMatchObject({
 			code: "run_parked",
-			message: expect.stringContaining("its tools changed"),
+			message: expect.stringContaining("tools"),
 			data: { reason: "agent-changed" },
 		});
 		expect(journal.head("s")).toMatchObject({ parked: true });

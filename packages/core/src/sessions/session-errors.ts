@@ -123,8 +123,8 @@ export function runParked(
 	{ reason, crashes, agentChanged = [], error }: RunParked,
 ): HoldfastError {
 	const why = {
-		crash: `its process died ${crashes} times without finishing a step between.`,
-		"agent-changed": `the agent is not the one it was begun with: its ${agentChanged.join(", ")} changed.`,
+		crash: `its process died ${crashes} times without finishing a step in between.`,
+		"agent-changed": `its agent has changed since it started: ${agentChanged.join(", ")}.`,
 		"code-diverged": error?.message ?? "its code no longer matches its record.",
 		"open-children": error?.message ?? "its code ended while child workflows were open.",
 		"code-stuck": error?.message ?? "its code awaits something that will not happen.",

@@ -17,6 +17,6 @@ export function limitSteps(decider: Decider, maxSteps: number): Decider {
 function maxStepsExceeded(maxSteps: number): HoldfastError {
 	return new HoldfastError(
 		"max_steps_exceeded",
-		`The run has taken its ${maxSteps} steps (maxSteps) and is not done. Raise the limit, or end the task earlier.`,
+		`The run used all of its ${maxSteps} steps (maxSteps) without finishing. Raise the limit, or make the task smaller.`,
 	);
 }

@@ -50,10 +50,10 @@ function repairPrompt(wrong: string, { structure }: EngineOutput): string {
 }
 
 function outputInvalid(answers: number, wrong: string, text: string): HoldfastError {
-	const often = answers === 1 ? "The model's answer is" : `${answers} answers of the model in a row are`;
+	const often = answers === 1 ? "The model's answer does" : `${answers} consecutive answers of the model do`;
 	return new HoldfastError(
 		"output_invalid",
-		`${often} not of the schema in \`output\`. What is wrong with the last one:\n${wrong}\nRaise \`outputRepairs\`, make the schema easier to meet, or describe its members.`,
+		`${often} not match the schema in \`output\`. The last one:\n${wrong}\nRaise \`outputRepairs\`, simplify the schema, or describe its members.`,
 		{ data: { answers, text } },
 	);
 }

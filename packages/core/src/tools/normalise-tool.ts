@@ -37,7 +37,7 @@ export function normaliseTools(tools: ToolSet | undefined): ReadonlyMap<string, 
 	if (tools === undefined) return byName;
 	if (typeof tools !== "object" || tools === null) {
 		throw invalidTool(
-			`\`tools\` is of type ${typeof tools}. Give a list of tools, or a record from name to tool.`,
+			`\`tools\` is of type ${typeof tools}. Pass a list of tools, or a record of tools by name.`,
 		);
 	}
 	if (isThenable(tools)) throw invalidTool("`tools` is a promise. Await it first.");
@@ -251,7 +251,7 @@ function nameOf(tool: AnyTool, place: string): string {
 	const { type, id } = tool as { type?: unknown; id?: unknown };
 	if (isProviderType(type) && typeof id === "string" && id.includes("."))
 		return id.slice(id.indexOf(".") + 1);
-	throw invalidTool(`${place} has no name. Add \`name\`, or give the tools as a record from name to tool.`);
+	throw invalidTool(`${place} has no name. Add \`name\`, or pass the tools as a record by name.`);
 }
 
 // Adds the tool's name to errors about a schema.

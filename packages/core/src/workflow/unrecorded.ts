@@ -132,7 +132,7 @@ function check(what: string, instead: string, below: (...given: never[]) => unkn
 function lineAbove(below: (...given: never[]) => unknown): string {
 	const about: { stack?: string } = {};
 	Error.captureStackTrace?.(about, below);
-	const [, line = "in a place that is unknown"] = (about.stack ?? "").split("\n");
+	const [, line = "at an unknown position"] = (about.stack ?? "").split("\n");
 	return line.trim();
 }
 

@@ -58,11 +58,7 @@ function refusalOf(rules: StepRules, id: string): StepVerdict | undefined {
 	const refusal = lastingRefusal(rules, id);
 	if (refusal !== undefined) return refusal;
 	if (rules.limits.attempt(id, rules.now())) return undefined;
-	return blocked(
-		"requestRateLimit",
-		"RATE_LIMITED",
-		`the tool ${JSON.stringify(id)} was attempted too often`,
-	);
+	return blocked("requestRateLimit", "RATE_LIMITED", `the tool ${JSON.stringify(id)} was called too often`);
 }
 
 /** Returns a refusal that does not expire. */

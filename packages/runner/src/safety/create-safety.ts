@@ -207,7 +207,7 @@ export function createSafety(parts: SafetyParts): SafetyLayer {
 					subject: { toolId },
 				}),
 			);
-			throw new HoldfastError("RATE_LIMITED", `The tool ${JSON.stringify(toolId)} was attempted too often.`);
+			throw new HoldfastError("RATE_LIMITED", `The tool ${JSON.stringify(toolId)} was called too often.`);
 		},
 		async checkPrompt(messages, run) {
 			const block = async (rule: string, code: string, reason: string): Promise<never> => {

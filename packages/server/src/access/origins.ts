@@ -38,7 +38,7 @@ export function checkOrigin(request: Request, { cors, hosts }: OriginRules): voi
 	if (hosts !== undefined && !hosts(nameOf(host)))
 		throw new HoldfastError(
 			"host_not_allowed",
-			"This server does not answer to this name. Without authentication it answers only to loopback names: give it `apiKeys` or `authenticate`, or list the host in `allowedHosts`.",
+			"This server does not accept requests for this host name. Without authentication, it accepts only loopback names: set `apiKeys` or `authenticate`, or list the host in `allowedHosts`.",
 		);
 	const origin = request.headers.get("origin");
 	if (origin === null || cors.has(origin) || isSameHost(origin, host)) return;

@@ -97,7 +97,7 @@ class Service implements SessionService {
 		if (typeof host !== "object" || host === null)
 			throw new HoldfastTypeError(
 				"invalid_option",
-				"The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.",
+				"The option `host` must be a host, such as the return value of `sqliteHost()` or `memoryHost()`.",
 			);
 		const { maxSteps, remoteToolTimeoutMs, deltaFlushMs = 20, recoverEveryMs, sessionsOf = "user" } = options;
 		if (options.clients !== undefined) this.clients = options.clients;

@@ -71,7 +71,7 @@ async function change(
 	}
 	throw new HoldfastError(
 		"values_contended",
-		"A value could not be written, because others kept writing to the same session. Try again.",
+		"A value could not be written, because other writers kept changing the same session. Try again.",
 		{ retryable: true },
 	);
 }

@@ -114,7 +114,7 @@ export function checkThreadsOptions(options: ThreadsOptions): void {
 	if (typeof host?.journal !== "object")
 		throw new HoldfastTypeError(
 			"invalid_option",
-			"The option `host` must be a host: what `sqliteHost()` or `memoryHost()` returned.",
+			"The option `host` must be a host, such as the return value of `sqliteHost()` or `memoryHost()`.",
 		);
 	if (typeof project !== "object" || project === null)
 		throw new HoldfastTypeError(

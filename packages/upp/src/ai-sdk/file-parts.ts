@@ -105,7 +105,7 @@ function asBase64(source: DocumentSource): string {
 
 function referenceUnsupported(): UPPError {
 	return new UPPError(
-		"A file is given by its ids at providers, which models of the AI SDK take from version 4 on. Give its bytes, or its URL.",
+		"A file is identified by its ids at providers. This requires version 4 of the AI SDK's model interface. Pass its bytes or its URL.",
 		"INVALID_REQUEST",
 		"ai-sdk",
 		"llm",

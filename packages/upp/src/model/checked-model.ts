@@ -81,6 +81,6 @@ function requireModel(model: BoundLLMModel | null | undefined, provider: string)
 	if (missing === undefined) return;
 	throw new HoldfastError(
 		"invalid_model",
-		`What the provider "${provider}" binds is not a model: it needs ${missing}.`,
+		`The provider "${provider}" returned a value that is not a model: it needs ${missing}.`,
 	);
 }

@@ -25,7 +25,7 @@ export function resolveModel(model: ModelReference | LanguageModel): ModelRefere
 	}
 	throw new HoldfastError(
 		"invalid_model",
-		`${describe(given)} is not a model. Give what a provider returns, such as \`openai("gpt-5.2")\`, or a model of the AI SDK (specification v2, v3 or v4).`,
+		`${describe(given)} is not a model. Pass the return value of a provider, such as \`openai("gpt-5.2")\`, or a model of the AI SDK (specification v2, v3 or v4).`,
 	);
 }
 
@@ -70,7 +70,7 @@ function notCalled(given: Partial<Provider> & { languageModel?: unknown }): Hold
 	if (given.modalities === undefined && typeof given.languageModel !== "function") {
 		return new HoldfastError(
 			"invalid_model",
-			"A function is not a model. Give what a provider returns when it is called with a model's id.",
+			"A function is not a model. Call a provider with a model's id, and pass the return value.",
 		);
 	}
 	const name = given.name === undefined || given.name === "" ? "provider" : given.name;

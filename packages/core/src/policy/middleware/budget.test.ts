@@ -111,7 +111,7 @@ describe("a budget", () => {
 	});
 
 	test("requires a numeric limit", () => {
-		expect(() => budget({})).toThrow(/limits nothing/);
+		expect(() => budget({})).toThrow(expect.objectContaining({ code: "invalid_option" }));
 		expect(() => budget({ maxTokens: Number.NaN })).toThrow(/maxTokens/);
 	});
 });

@@ -210,7 +210,7 @@ function limitsOf(options: BudgetOptions): Limits {
 	if (Object.keys(limits).length > 0) return limits;
 	throw new HoldfastError(
 		"invalid_option",
-		"A budget without a limit limits nothing. Give `maxTokens`, `maxCost` or `maxDuration`.",
+		"A budget needs a limit. Set `maxTokens`, `maxCost` or `maxDuration`.",
 	);
 }
 
