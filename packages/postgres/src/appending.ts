@@ -151,7 +151,8 @@ export class Appending implements Write {
 }
 
 /**
- * Returns the effect of facts on the open run of their session: they open their own, end any, end their own, or neither.
+ * Returns how facts change the open run of their session: they start a run, end whichever is open, end their own, or
+ * change nothing.
  */
 function openRunAfter(facts: Append["facts"]): "open" | "end" | "own" | "keep" {
 	let open: "open" | "end" | "own" | "keep" = "keep";

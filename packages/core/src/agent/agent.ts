@@ -54,11 +54,15 @@ import { type AgentOptions, opaqueOf, resolveAgent, toolObjects } from "./option
 export class Agent<const Tools extends ToolSet = ToolSet, const Schema extends OutputSchema = OutputSchema> {
 	/** Never present: carries the types of the agent's tools and output, for `InferTools`, `InferOutput` and clients. */
 	declare readonly "~types"?: AgentTypes<Tools, Schema>;
+	/** The model, as passed in the options. */
 	declare readonly model: AgentOptions["model"];
+	/** The system prompt: a text, parts, or a function that returns either. */
 	declare readonly system: AgentOptions["system"];
 	/** The caller's own tool objects. */
 	readonly tools: ToolList<Tools>;
+	/** The name shown to people and other agents. */
 	declare readonly name?: string;
+	/** When to use the agent, for a parent that has it as a sub-agent. */
 	declare readonly description?: string;
 	readonly #id: string;
 	readonly #engine: EngineAgent;

@@ -39,13 +39,17 @@ export interface Observation {
 export interface AgentStrategy {
 	/** Called once after each step, with that step's state. Return `true` to end the run. */
 	stopCondition?(state: AgentState): boolean | Promise<boolean>;
+	/** Called before each step, with its number from 1 and the state before it. */
 	onStepStart?(step: number, state: AgentState): void;
+	/** Called with the reasoning of each step of `react()`. */
 	onReason?(step: number, reasoning: string): void;
 	/** Called before the calls of a step are executed. */
 	onAct?(step: number, actions: readonly ToolCall[]): void;
 	/** Called after all calls of a step have their results. */
 	onObserve?(step: number, observations: readonly Observation[]): void;
+	/** Called after each step, with the turn so far and the state after it. */
 	onStepEnd?(step: number, result: { turn: Turn; state: AgentState }): void;
+	/** Called with the result of a run that succeeded, after all middleware. */
 	onComplete?(result: GenerateResult): void;
 	/** A returned GenerateResult becomes the call's result. If nothing is returned, the error reaches the caller. */
 	onError?(error: unknown, state: AgentState): unknown;

@@ -37,6 +37,7 @@ const insteadOfSessionOptions = {
 
 /** The initial content of a session. */
 export interface AgentContext<Tools extends ToolSet = ToolSet> {
+	/** The instructions of the model. Default: none. */
 	readonly systemPrompt?: string;
 	/** Copied; never modified. Default: none. */
 	readonly messages?: readonly SessionMessage[];
@@ -46,6 +47,7 @@ export interface AgentContext<Tools extends ToolSet = ToolSet> {
 
 /** Options of an execution. They also apply to all later executions of the session. */
 export interface ExecuteOptions {
+	/** The model. Default: the session's. */
 	readonly model?: AgentOptions["model"];
 	/** Sampling temperature, as defined by the provider. Default: the provider's. */
 	readonly temperature?: number;
@@ -129,6 +131,7 @@ export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 		this.ready.catch(() => {}); // executions report the error
 	}
 
+	/** What the session does: whether it is idle, runs, waits for answers, or has ended its last execution. */
 	get status(): SessionStatus {
 		return this.#status;
 	}

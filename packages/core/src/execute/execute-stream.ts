@@ -16,14 +16,17 @@ import type { SessionMessage } from "./session-message.ts";
 
 /** The outcome of an execution. */
 export interface ExecuteResult<Output = unknown> {
+	/** How the execution ended: `completed`, `awaiting_tool_execution`, `error` or `aborted`. */
 	readonly status: ExecuteComplete["status"];
 	/** Messages of this execution, including its input. */
 	readonly messages: readonly SessionMessage[];
+	/** With status `awaiting_tool_execution`: the calls that wait for a result or an approval. */
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
 	/** Calls of background tasks that wait when the result is returned. The session does not wait for them. */
 	readonly backgroundToolCalls?: readonly PendingSessionCall[];
 	/** US dollars of this execution's answers with a known price. */
 	readonly cost: number;
+	/** With status `error`: the code and message of the error. */
 	readonly error?: { readonly code: string; readonly message: string };
 	/** The structured answer, for a session with the option `output`, as JSON; present if the execution completed. */
 	readonly output?: Output;

@@ -48,11 +48,15 @@ export type ToolAnswer = {
 
 /** A call that needs an outside answer, as callers see it. */
 export interface PendingToolCall {
+	/** The run that waits for the answer. */
 	readonly runId: string;
+	/** The id of the call. An answer names it. */
 	readonly toolCallId: string;
+	/** The name of the tool. */
 	readonly toolName: string;
 	/** The tool's input: the model's arguments after hooks and the schema's defaults. */
 	readonly arguments: Readonly<Record<string, unknown>>;
+	/** `result`: a result of a remote tool. `approval`: a decision on whether the call may run. */
 	readonly awaits: PendingCall["awaits"];
 	/** The time in milliseconds since the epoch after which the call fails. */
 	readonly deadline?: number;

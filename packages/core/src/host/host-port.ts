@@ -23,6 +23,7 @@ export interface ExecutionCapabilities {
  * host over a bare session store has only a journal and values.
  */
 export interface Host {
+	/** The sessions: their entries, inputs and leases. */
 	readonly journal: Journal;
 	/** Its capabilities in addition to storing sessions. Default: background work that ends with the process. */
 	readonly capabilities?: ExecutionCapabilities;

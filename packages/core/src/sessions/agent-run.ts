@@ -57,15 +57,15 @@ export interface RunResult<Output = unknown> {
 	readonly output?: Output;
 	/** The conversation after the run. */
 	readonly state: AgentState;
+	/** With the outcome `error`: why the run failed. Also set if the run is parked or was suspended by an error. */
 	readonly error?: ErrorData;
+	/** The tokens of all model calls of the run. */
 	readonly usage: TokenUsage;
+	/** The number of steps that the run took. */
 	readonly steps: number;
 	/** US dollars; absent when the price of any answer is unknown. */
 	readonly cost?: number;
-	/**
-	 * How the provider's prompt cache served the model calls of the run. Computed on access, and not part of the JSON.
-	 * Absent if the run never began in this process.
-	 */
+	/** How the prompt cache served the model calls. Not part of the JSON. Absent if the run never began in this process. */
 	readonly cacheReport?: CacheReport;
 }
 
@@ -76,6 +76,7 @@ export interface RunResult<Output = unknown> {
  */
 export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	readonly runId: string;
+	/** The key of the session. */
 	readonly sessionKey: string;
 	readonly #events = new SessionEvents();
 	readonly #result: Promise<RunResult>;

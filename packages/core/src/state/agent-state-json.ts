@@ -27,15 +27,23 @@ const sameVersions: ReadonlySet<unknown> = new Set([stateVersion, "1.0", "UAP-1.
 
 /** A serialised state. */
 export interface AgentStateJSON {
+	/** The version of the format. */
 	version: string;
+	/** The UUID of the snapshot. */
 	id: string;
+	/** The conversation, oldest first. */
 	messages: MessageJSON[];
+	/** The last step of the call that created the state, from 1; 0 before the first. */
 	step: number;
+	/** Your own values. */
 	metadata: Record<string, JSONValue>;
 	/** Absent means empty. */
 	reasoning?: string[];
+	/** The plan of `plan()`. Absent means none. */
 	plan?: PlanStep[];
+	/** The tokens of the call that created the state. Absent means none. */
 	usage?: TokenUsage;
+	/** The work of sub-agents. Absent means none. */
 	subagentTraces?: SubagentExecutionTraceJSON[];
 	/** Absent means none. */
 	loadedTools?: string[];

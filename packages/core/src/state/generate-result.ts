@@ -4,7 +4,9 @@ import type { AgentState } from "./agent-state.ts";
 
 /** The result of `generate`: the turn, and the state after it. */
 export interface GenerateResult<Output = unknown> {
+	/** The answer, with the tool calls and the usage of the call. */
 	readonly turn: Turn<Output>;
+	/** The state after the call: pass it to the next one to continue the conversation. */
 	readonly state: AgentState;
 	/**
 	 * Why the model stopped its last answer, as in `turn`. Absent if your own strategy or middleware created the result.

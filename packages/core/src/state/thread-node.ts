@@ -15,10 +15,12 @@ export interface ThreadNodeJSON {
 
 /** A node of a ThreadTree. Assigning `state` replaces the snapshot of this node only; `name` can be set, too. */
 export class ThreadNode {
+	/** The UUID of the node. */
 	readonly id: string;
 	/** `null` for the root. */
 	readonly parentId: string | null;
 	#state!: AgentState;
+	/** The name of the branch, if it has one. */
 	declare name?: string | undefined;
 	/** Ids of the nodes that were branched from this one, in order. */
 	readonly children: string[];

@@ -22,6 +22,7 @@ export type ToolExecutionEvent =
 
 /** An approval of a call. */
 export interface Approval {
+	/** Why the approver decided so, if a reason was given. */
 	readonly reason?: string;
 	/** The basis of the decision, such as the version that was reviewed. */
 	readonly basis?: unknown;
@@ -37,6 +38,7 @@ export interface Approval {
 export interface ToolContext {
 	/** The id the model gave this call; the same in every event about it. */
 	readonly toolCallId: string;
+	/** The name of the tool. */
 	readonly toolName: string;
 	/** Aborted when the run is cancelled. Pass it on to `fetch` and similar functions. */
 	readonly signal: AbortSignal;
@@ -44,17 +46,21 @@ export interface ToolContext {
 	readonly attempt: number;
 	/** Identical for every attempt at this call, across restarts; different for every other call. */
 	readonly idempotencyKey: string;
+	/** What happens if the process dies during the call. */
 	readonly retryPolicy: RetryPolicy;
 	/** Set if the call was approved (`needsApproval`). Identical for every attempt, across restarts. */
 	readonly approval?: Approval;
 	/** The step of the agent's current call, counted from 1. */
 	readonly step: number;
+	/** The id of the agent that makes the call. */
 	readonly agentId: string;
+	/** The id of the state before the call. */
 	readonly stateId: string;
 	/** The key of the durable session, if any. */
 	readonly sessionKey?: string;
 	/** The requester of the run, if known: the result of a server's `authenticate`. Unchanged after a restart. */
 	readonly caller?: Caller;
+	/** The id of the run. */
 	readonly runId: string;
 	/** The model of the calling agent, for sub-agents without their own. */
 	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ model }) as it is, whatever kind of model it is
@@ -248,20 +254,28 @@ export interface ToolOptions {
  * tool: declare a tool that calls it, with its own schema.
  */
 export interface AnyTool extends ToolOptions {
+	/** The name. A tool in a record takes its key as the name. */
 	readonly name?: string;
+	/** A short name for people. It is the description if there is none. */
 	readonly label?: string;
+	/** What the tool does, for the model. */
 	readonly description?: unknown;
 	/** JSON Schema or a Standard Schema. */
 	readonly parameters?: unknown;
 	/** The same under the AI SDK's name. Accepts its `jsonSchema()` objects too. */
 	readonly inputSchema?: unknown;
+	/** The function: receives the validated arguments and the context. A tool without a function is remote. */
 	// biome-ignore lint/suspicious/noExplicitAny: parameters are typed where the tool is declared
 	run?(params: any, context: any): unknown;
+	/** The function in the AI SDK's form, or `(id, params, context)` of programs for other packages. */
 	// biome-ignore lint/suspicious/noExplicitAny: see run
 	readonly execute?: ((...parameters: any[]) => unknown) | string | null | undefined;
+	/** The tool's own permission, decided in code. It also applies to calls that a person has approved. */
 	// biome-ignore lint/suspicious/noExplicitAny: see run
 	approval?(params: any, context?: any): boolean | Promise<boolean>;
+	/** Absent: an agent is not a tool. */
 	readonly generate?: never;
+	/** Absent: an agent is not a tool. */
 	readonly stream?: never;
 }
 

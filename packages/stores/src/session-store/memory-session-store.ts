@@ -19,11 +19,13 @@ export class MemorySessionStore implements SessionStore {
 	readonly #name = uuid();
 	#count = 0;
 
+	/** Returns a copy of the data of the key; null if there is none. */
 	async load(key: string): Promise<StoredSession | null> {
 		const stored = this.#sessions.get(key);
 		return stored === undefined ? null : { state: structuredClone(stored.state), version: stored.version };
 	}
 
+	/** Replaces or creates the state if the stored version is the expected one; otherwise returns a conflict. */
 	async commit(
 		key: string,
 		{ state }: { readonly state: unknown },
@@ -37,6 +39,7 @@ export class MemorySessionStore implements SessionStore {
 		return { ok: true, version };
 	}
 
+	/** Deletes the data of the key. Has no effect if the key is missing. */
 	async delete(key: string): Promise<void> {
 		this.#sessions.delete(key);
 	}

@@ -10,7 +10,7 @@ export interface WorldClock {
 export interface SimulatedStore {
 	/** Its name, which starts the trace. */
 	readonly name: string;
-	/** Error codes of this store's own limits: unsupported operations and late detection. */
+	/** Codes with which this store may reject: for operations that it lacks, and for conflicts that it detects late. */
 	readonly refusals?: readonly string[];
 	/** Creates a worker: a journal over the store. An earlier one with the same name was declared dead. */
 	worker(name: string): Journal;
