@@ -4,7 +4,7 @@
 import { createRedactor } from "@holdfast/redaction";
 import type { Route, SessionInspection } from "@holdfast/server";
 import { checkOptions, HoldfastTypeError, optionNames } from "@holdfast/upp";
-import { SessionLooks } from "./looks/index.ts";
+import { SessionLooks, TrialCounts } from "./looks/index.ts";
 import {
 	actRoutes,
 	damageStatuses,
@@ -90,6 +90,7 @@ export function inspector(options: InspectorOptions = {}): Inspector {
 		mask,
 		mayInspect,
 		looks: new SessionLooks(mask),
+		trials: new TrialCounts(),
 		inspection,
 		prompts,
 		playground,

@@ -5,3 +5,4 @@ export { quantile } from "./latencies.ts";
 export { entriesAround, type FoundEntry, isReadable, type ReadFrom } from "./readable-entries.ts";
 export { searchEntry, wordsOf } from "./search-entry.ts";
 export { isOfSession, SessionLooks, statusOf, unreadableSession } from "./session-looks.ts";
+export { TrialCounts } from "./trial-counts.ts";

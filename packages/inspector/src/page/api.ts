@@ -93,9 +93,10 @@ export async function ask<Answer>(url: string, signal?: AbortSignal): Promise<An
 }
 
 /** Posts JSON. Rejects with `Refused`. */
-export async function post<Answer>(url: string, body: unknown = {}): Promise<Answer> {
+export async function post<Answer>(url: string, body: unknown = {}, signal?: AbortSignal): Promise<Answer> {
 	const headers = { "content-type": "application/json" };
-	return answerOf<Answer>(await send(url, { method: "POST", headers, body: JSON.stringify(body) }));
+	const until = signal === undefined ? {} : { signal };
+	return answerOf<Answer>(await send(url, { method: "POST", headers, body: JSON.stringify(body), ...until }));
 }
 
 /** Deletes the resource at a path. */

@@ -54,7 +54,7 @@ export function ContextTab({ store }: { readonly store: SessionStore }): JSX.Ele
 							title={
 								steps.length > mostBars ? `Input of the last ${mostBars} answers` : "Input of each answer"
 							}
-							names={["read anew", "from the cache"]}
+							names={["not cached", "from the cache"]}
 							format={formatCount}
 							points={shown.map(({ at, inputTokens, cachedTokens }) => ({
 								at,

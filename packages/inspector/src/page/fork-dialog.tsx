@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { about } from "./about.ts";
 import { inspectPath, post, say } from "./api.ts";
 import { summary } from "./format.ts";
+import { hasMask, maskProblem } from "./masks.ts";
 import { attempt } from "./parts.tsx";
 import { go } from "./route.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -34,6 +35,9 @@ export function ForkDialog({ store }: { readonly store: SessionStore }): JSX.Ele
 	const [model, setModel] = useState("");
 	const [prompt, setPrompt] = useState(info.value?.agent?.system ?? "");
 	const next = nextOf(turns, Number(at));
+	const usual = info.value?.agent?.system ?? "";
+	const problem = prompt === usual ? undefined : maskProblem(prompt);
+	const isMasked = next !== undefined && hasMask(next.text);
 	const [isAgain, setAgain] = useState(again !== undefined);
 	useEffect(() => dialog.current?.showModal(), []);
 	const fork = (): Promise<boolean> =>
@@ -44,7 +48,7 @@ export function ForkDialog({ store }: { readonly store: SessionStore }): JSX.Ele
 				...(model.trim() === "" ? {} : { model: model.trim() }),
 				...systemPrompt,
 			});
-			if (isAgain && next !== undefined) await say(next.text, sessionId);
+			if (isAgain && !isMasked && next !== undefined) await say(next.text, sessionId);
 			close();
 			go({ view: "session", sessionId, tab: "conversation" });
 		});
@@ -73,21 +77,24 @@ export function ForkDialog({ store }: { readonly store: SessionStore }): JSX.Ele
 				<label class="check">
 					<input
 						type="checkbox"
-						checked={isAgain}
-						disabled={next === undefined}
+						checked={isAgain && !isMasked}
+						disabled={next === undefined || isMasked}
 						onChange={({ currentTarget }) => setAgain(currentTarget.checked)}
 					/>
 					{next === undefined
 						? "No later turn to retry"
-						: `Repeat turn ${next.number}: ${summary(next.text, 60)}`}
+						: isMasked
+							? `Turn ${next.number} contains a masked secret, so it cannot be repeated from here`
+							: `Repeat turn ${next.number}: ${summary(next.text, 60)}`}
 				</label>
 				<ModelField value={model} usual={info.value?.agent?.model} choose={setModel} />
 				<label>
 					Instructions
 					<textarea rows={4} value={prompt} onInput={({ currentTarget }) => setPrompt(currentTarget.value)} />
 				</label>
+				<MaskNote of={usual} problem={problem} />
 				<div class="acts">
-					<button type="submit" class="primary">
+					<button type="submit" class="primary" disabled={problem !== undefined}>
 						Fork
 					</button>
 					<button type="button" onClick={close}>
@@ -97,6 +104,22 @@ export function ForkDialog({ store }: { readonly store: SessionStore }): JSX.Ele
 			</form>
 		</dialog>
 	);
+}
+
+/** Says what happens to masked secrets in instructions. */
+export function MaskNote(props: {
+	readonly of: string;
+	readonly problem: string | undefined;
+}): JSX.Element | null {
+	const { of, problem } = props;
+	if (problem !== undefined)
+		return (
+			<p class="problem" role="status">
+				{problem}
+			</p>
+		);
+	if (!hasMask(of)) return null;
+	return <p class="quiet">Secrets are masked here. Unchanged instructions are sent with the real ones.</p>;
 }
 
 function nextOf(turns: readonly Turn[], at: number): Turn | undefined {

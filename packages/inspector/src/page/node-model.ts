@@ -1,5 +1,7 @@
 // The subject of an entry of the trace: a call with its input and output, a run with its end, an answer, or the entry alone.
+
 import type { ShownEntry } from "../wire/index.ts";
+import { hasMask, shellText } from "./masks.ts";
 
 export type TraceNode =
 	| {
@@ -74,8 +76,8 @@ function inputOf(entries: readonly ShownEntry[], runId: string): string {
 
 /** Returns a command that sends the message of a run to a server, as a new session. */
 export function curlOf(entries: readonly ShownEntry[], runId: string, origin: string): string {
-	const body = JSON.stringify({ input: inputOf(entries, runId) }).replaceAll("'", "'\\''");
-	return `curl -N ${origin}/api/agent/execute -H 'content-type: application/json' -d '${body}'`;
+	const body = shellText(JSON.stringify({ input: inputOf(entries, runId) }));
+	return `curl -N ${origin}/api/agent/execute -H 'content-type: application/json' -d ${body}`;
 }
 
 /** Returns a test that runs the recorded answers of a run against the reader's tools. */
@@ -103,7 +105,9 @@ export function testCaseOf(
 	const expected = last === undefined || callsOf(last).length > 0 ? undefined : textOf(last.body.message);
 	const json = (value: unknown, indent = ""): string =>
 		(JSON.stringify(value, undefined, "\t") ?? "").replaceAll("\n", `\n${indent}`);
+	const isMasked = hasMask([input, system, replies]);
 	return [
+		...(isMasked ? ["// Secrets are masked as [REDACTED:…]: replace them with test values."] : []),
 		'import { scriptedModel } from "@holdfast/testing";',
 		'import { Agent } from "holdfast";',
 		'import { expect, test } from "vitest";',

@@ -5,6 +5,7 @@ import { client } from "./api.ts";
 import type { Pending } from "./conversation-model.ts";
 import { useDraft } from "./draft.ts";
 import { formatTime, formatValue } from "./format.ts";
+import { maskProblem } from "./masks.ts";
 import { Act } from "./parts.tsx";
 import { type Field, fieldsOf, textIn, valueOfFields } from "./schema-fields.ts";
 import { Fields } from "./schema-form.tsx";
@@ -77,7 +78,7 @@ function Approval(props: {
 	const texts = textsOf(draft);
 	const isChanged = isEditable && fields.some((field) => textIn(texts, field) !== field.text);
 	const typed = valueOfFields(fields, texts);
-	const problem = isChanged && "problem" in typed ? typed.problem : undefined;
+	const problem = !isChanged ? undefined : "problem" in typed ? typed.problem : maskProblem(typed.value);
 	const decide = async (approved: boolean): Promise<void> => {
 		const input = approved && isChanged && "value" in typed ? { input: typed.value } : {};
 		const why = reason === "" ? {} : { reason };

@@ -1,6 +1,6 @@
 // Tries a request with another model or other instructions, or the function of a tool, without writing to the session.
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type {
 	ShownEntry,
 	ShownPrompt,
@@ -11,8 +11,9 @@ import type {
 import { about } from "./about.ts";
 import { inspectPath, post } from "./api.ts";
 import { useAnswer } from "./entry-details.tsx";
-import { ModelField } from "./fork-dialog.tsx";
+import { MaskNote, ModelField } from "./fork-dialog.tsx";
 import { formatCost, formatCount, formatDuration, formatTime, summary } from "./format.ts";
+import { maskProblem } from "./masks.ts";
 import { Act, Figure, Value } from "./parts.tsx";
 import { fieldsOf, valueOfFields } from "./schema-fields.ts";
 import { Fields } from "./schema-form.tsx";
@@ -32,6 +33,42 @@ export function PlaygroundTab(props: {
 			<ModelTrial store={store} entry={entry} />
 			<ToolTrial store={store} />
 		</Scrolls>
+	);
+}
+
+interface Trial {
+	readonly isRunning: boolean;
+	run(act: (signal: AbortSignal) => Promise<void>): Promise<void>;
+	stop(): void;
+}
+
+/** A request that stops with the view, with the page, or on demand: the provider charges for what it sends. */
+function useTrial(): Trial {
+	const [ending, setEnding] = useState<AbortController | undefined>(undefined);
+	const current = useRef<AbortController | undefined>(undefined);
+	useEffect(() => () => current.current?.abort(), []);
+	return {
+		isRunning: ending !== undefined,
+		async run(act) {
+			const own = new AbortController();
+			current.current = own;
+			setEnding(own);
+			try {
+				await act(own.signal);
+			} finally {
+				if (current.current === own) setEnding(undefined);
+			}
+		},
+		stop: () => current.current?.abort(),
+	};
+}
+
+function StopTrial({ of }: { readonly of: Trial }): JSX.Element | null {
+	if (!of.isRunning) return null;
+	return (
+		<button type="button" onClick={() => of.stop()}>
+			Stop
+		</button>
 	);
 }
 
@@ -91,20 +128,23 @@ function RequestTrial(props: { readonly store: SessionStore; readonly of: ShownE
 	const [draft, setDraft] = useState<string | undefined>(undefined);
 	const [input, setInput] = useState("");
 	const [answer, setAnswer] = useState<ShownTrialAnswer | undefined>(undefined);
+	const trial = useTrial();
 	if (problem !== undefined) return <p class="notice is-error">{problem}</p>;
 	if (step === undefined) return <p class="quiet">Reading…</p>;
 	const system = step.request.system ?? "";
 	const before = textOf(step.reply.body.message);
-	const run = async (): Promise<void> => {
-		setAnswer(
-			await post<ShownTrialAnswer>(inspectPath(sessionId, "/try-model"), {
+	const isChanged = draft !== undefined && draft !== system;
+	const masked = (isChanged ? maskProblem(draft) : undefined) ?? maskProblem(input);
+	const run = (): Promise<void> =>
+		trial.run(async (signal) => {
+			const body = {
 				seq: of.seq,
 				...(model.trim() === "" ? {} : { model: model.trim() }),
-				...(draft === undefined || draft === system ? {} : { systemPrompt: draft }),
+				...(isChanged ? { systemPrompt: draft } : {}),
 				...(input.trim() === "" ? {} : { input }),
-			}),
-		);
-	};
+			};
+			setAnswer(await post<ShownTrialAnswer>(inspectPath(sessionId, "/try-model"), body, signal));
+		});
 	return (
 		<>
 			<div class="trial-form">
@@ -113,7 +153,7 @@ function RequestTrial(props: { readonly store: SessionStore; readonly of: ShownE
 				<label class="wide">
 					Instructions
 					<textarea
-						rows={5}
+						rows={3}
 						value={draft ?? system}
 						onInput={({ currentTarget }) => setDraft(currentTarget.value)}
 					/>
@@ -123,10 +163,12 @@ function RequestTrial(props: { readonly store: SessionStore; readonly of: ShownE
 					<textarea rows={1} value={input} onInput={({ currentTarget }) => setInput(currentTarget.value)} />
 				</label>
 			</div>
+			<MaskNote of={system} problem={masked} />
 			<p class="acts">
-				<Act class="primary" does={run}>
+				<Act class="primary" does={run} isDisabled={masked !== undefined}>
 					Call the model
 				</Act>
+				<StopTrial of={trial} />
 			</p>
 			{answer === undefined ? null : (
 				<>
@@ -249,15 +291,16 @@ function ToolForm(props: {
 	const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
 	const [isConfirmed, setConfirmed] = useState(false);
 	const [result, setResult] = useState<ShownTrialResult | undefined>(undefined);
+	const trial = useTrial();
 	const typed = valueOfFields(fields, texts);
-	const problem = "problem" in typed ? typed.problem : undefined;
-	const run = async (): Promise<void> => {
-		if (!("value" in typed)) return;
-		setResult(
-			await post<ShownTrialResult>(inspectPath(sessionId, "/try-tool"), { tool: name, input: typed.value }),
-		);
-		setConfirmed(false);
-	};
+	const problem = "problem" in typed ? typed.problem : maskProblem(typed.value);
+	const run = (): Promise<void> =>
+		trial.run(async (signal) => {
+			if (!("value" in typed)) return;
+			const body = { tool: name, input: typed.value };
+			setResult(await post<ShownTrialResult>(inspectPath(sessionId, "/try-tool"), body, signal));
+			setConfirmed(false);
+		});
 	return (
 		<>
 			<p>{description}</p>
@@ -274,6 +317,7 @@ function ToolForm(props: {
 				<Act class="primary" does={run} isDisabled={!isConfirmed || problem !== undefined}>
 					Run {name}
 				</Act>
+				<StopTrial of={trial} />
 				{problem === undefined || Object.keys(texts).length === 0 ? null : (
 					<span class="problem" role="status">
 						{problem}

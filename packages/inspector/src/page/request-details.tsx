@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { ShownStep } from "../wire/index.ts";
 import { Copy } from "./copy.tsx";
 import { formatCount, formatShare } from "./format.ts";
+import { hasMask } from "./masks.ts";
 import { Value } from "./parts.tsx";
 import { type ContextPart, contextOf, requestCurlOf, verdictOf } from "./request-model.ts";
 
@@ -21,7 +22,11 @@ export function RequestVerdict({ of }: { readonly of: ShownStep }): JSX.Element 
 	const { state, text } = verdictOf(of);
 	return (
 		<p class={`verdict verdict-${state}`}>
-			<strong>{verdictNames[state]}.</strong> {text} Credentials are masked.
+			<strong>{verdictNames[state]}.</strong> {text}{" "}
+			{hasMask(of.request)
+				? "Masked secrets such as [REDACTED:key] stand for what was sent."
+				: "Nothing in it is masked."}{" "}
+			HTTP headers are not recorded.
 		</p>
 	);
 }

@@ -1,5 +1,6 @@
 // A model's request: whether it is what was sent, what fills it, and the same request for another program.
 import type { ShownStep } from "../wire/index.ts";
+import { shellText } from "./masks.ts";
 
 type Request = ShownStep["request"];
 
@@ -144,8 +145,11 @@ function chatMessages({ type, content = [], toolCalls = [], results = [] }: Mess
 	return [{ role: "assistant", content: text, ...(calls.length === 0 ? {} : { tool_calls: calls }) }];
 }
 
-/** Returns a command that sends the request to a provider; its address and key come from the environment. */
+/**
+ * Returns a command that sends the request to a provider; its address, its key and secrets that are masked here come from
+ * the environment.
+ */
 export function requestCurlOf(request: Request): string {
-	const body = JSON.stringify(chatOf(request)).replaceAll("'", "'\\''");
-	return `curl "$BASE_URL/chat/completions" -H "authorization: Bearer $API_KEY" -H 'content-type: application/json' -d '${body}'`;
+	const body = shellText(JSON.stringify(chatOf(request)));
+	return `curl "$BASE_URL/chat/completions" -H "authorization: Bearer $API_KEY" -H 'content-type: application/json' -d ${body}`;
 }

@@ -205,7 +205,8 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 			{child !== undefined ? null : (
 				<footer class="session-foot">
 					<PendingCalls store={store} />
-					<Composer store={store} />
+					{/* A message would go to the session, not to the trial. */}
+					{tab === "playground" ? null : <Composer store={store} />}
 				</footer>
 			)}
 			{toFork.value?.sessionId === sessionId ? <ForkDialog store={store} /> : null}

@@ -1,17 +1,20 @@
 // The routes for actions that the server lacks: fork, steer, release. To send, stop, answer and approve, the page uses
 // the server's own routes.
 
-import { isSessionId, type Route } from "@holdfast/server";
+import { type Exchange, isSessionId, type Route, type SessionInspection } from "@holdfast/server";
 import {
 	answerJson,
 	type ChosenSettings,
 	checkNoOthers,
+	checkUnmasked,
 	inspectionOf,
 	invalid,
 	jsonAnswer,
+	maskOf,
 	type RouteParts,
 	sessionIdOf,
 	settingsOf,
+	unmaskedSystem,
 } from "./route-parts.ts";
 
 const bodyErrors = ["unsupported_media_type", "body_too_large", "invalid_json", "invalid_input"];
@@ -54,8 +57,12 @@ export function actRoutes(parts: RouteParts): readonly Route[] {
 		async handle(exchange) {
 			const inspection = inspectionOf(exchange, parts);
 			const sessionId = sessionIdOf(exchange);
-			const how = forkOf(await exchange.readJson());
-			const { seq } = await inspection.fork(exchange.caller, sessionId, how);
+			const { systemPrompt: wanted, ...how } = forkOf(await exchange.readJson());
+			const systemPrompt = await realSystem(exchange, inspection, sessionId, wanted);
+			const { seq } = await inspection.fork(exchange.caller, sessionId, {
+				...how,
+				...(systemPrompt === undefined ? {} : { systemPrompt }),
+			});
 			return answerJson({ sessionId: how.to, seq });
 		},
 	};
@@ -78,6 +85,7 @@ export function actRoutes(parts: RouteParts): readonly Route[] {
 			const { input, ...rest } = await exchange.readJson();
 			checkNoOthers(rest);
 			if (input === undefined) throw invalid("input", "is missing");
+			checkUnmasked("input", input);
 			const { runId } = await inspection.steer(exchange.caller, sessionId, input);
 			return answerJson({ sessionId, runId });
 		},
@@ -98,6 +106,19 @@ export function actRoutes(parts: RouteParts): readonly Route[] {
 		},
 	};
 	return [fork, steer, release];
+
+	/** Returns the instructions of a fork; undefined for those of the session. */
+	async function realSystem(
+		{ caller }: Exchange,
+		inspection: SessionInspection,
+		sessionId: string,
+		given: string | undefined,
+	): Promise<string | undefined> {
+		if (given === undefined) return undefined;
+		const mask = await maskOf(inspection, caller, sessionId, parts.mask);
+		const { system } = await inspection.agent(caller, sessionId);
+		return unmaskedSystem(given, system, mask);
+	}
 }
 
 interface ForkBody {

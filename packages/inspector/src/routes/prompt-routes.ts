@@ -9,6 +9,7 @@ import {
 	answerJson,
 	checkMay,
 	checkNoOthers,
+	checkUnmasked,
 	type InspectedPrompts,
 	inspectionOf,
 	invalid,
@@ -116,8 +117,7 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 			if (latest === null) throw promptNotFound(id);
 			if (after !== undefined && after !== latest.version)
 				throw invalid("after", `must be the latest version, which is ${latest.version} now`);
-			if (parts.mask(latest.text) !== latest.text && parts.mask(text) === text)
-				throw invalid("text", "cannot be written here: the prompt has a secret, which is masked");
+			if (parts.mask(latest.text) !== latest.text) checkUnmasked("text", text);
 			// Other fields of the previous version are kept.
 			const { version: _, createdAt: __, createdBy: ___, ...kept } = latest;
 			const { caller } = exchange;

@@ -8,7 +8,7 @@ import {
 } from "@holdfast/server";
 import { cutText } from "@holdfast/upp";
 import { HoldfastError, isHoldfastError } from "holdfast";
-import { isOfSession, type SessionLooks } from "../looks/index.ts";
+import { isOfSession, type SessionLooks, type TrialCounts } from "../looks/index.ts";
 import type { Playground, ShownPrompt, UnreadableSession } from "../wire/index.ts";
 
 /** The parts of the routes. */
@@ -17,6 +17,8 @@ export interface RouteParts {
 	readonly mask: <Value>(value: Value) => Value;
 	readonly mayInspect: (caller: { readonly tenant: string; readonly user?: string }) => boolean;
 	readonly looks: SessionLooks;
+	/** The requests of the playground. */
+	readonly trials: TrialCounts;
 	/** The source of the data; by default the sessions of the server's service. */
 	readonly inspection: SessionInspection | undefined;
 	/** Versions of prompts; undefined without a prompt store. */
@@ -193,6 +195,34 @@ export function isCount(value: unknown): value is number {
 export function checkNoOthers(rest: object): void {
 	const [unknown] = Object.keys(rest);
 	if (unknown !== undefined) throw invalid(cutText(unknown, 40), "is not known");
+}
+
+const maskPattern = /\[REDACTED:[\w-]+\]/;
+
+/**
+ * Rejects a text or value that contains a masked secret: what it stands for is not known, and the mask itself must not be
+ * sent. @throws HoldfastError `invalid_input`.
+ */
+export function checkUnmasked(field: string, value: unknown): void {
+	if (value === undefined || !maskPattern.test(JSON.stringify(value) ?? "")) return;
+	throw invalid(
+		field,
+		"contains a masked secret, which would be sent as the text of its mask. Replace the mask, or leave the field unchanged",
+	);
+}
+
+/**
+ * Returns instructions to send; undefined if they are the shown ones, whose secrets are masked, so that the real ones are
+ * sent. @throws HoldfastError `invalid_input` for other instructions with a mask.
+ */
+export function unmaskedSystem(
+	given: string | undefined,
+	real: string | undefined,
+	mask: RouteParts["mask"],
+): string | undefined {
+	if (given === undefined || (real !== undefined && given !== real && given === mask(real))) return undefined;
+	if (given !== real) checkUnmasked("systemPrompt", given);
+	return given;
 }
 
 /** Creates the error for an invalid request. */

@@ -1,7 +1,7 @@
 // The routes of the playground: a request to a model, or a tool call, outside of any run. Nothing is recorded, and the
 // session does not change. Tools have their real effects, so the server's operator has to allow them.
 import type { Exchange, Route, SessionInspection } from "@holdfast/server";
-import { messageToJSON, UserMessage } from "@holdfast/upp";
+import { messageToJSON, textOfSystem, UserMessage } from "@holdfast/upp";
 import { HoldfastError, isHoldfastError } from "holdfast";
 import type { SessionTrial } from "holdfast/execute";
 import type { ShownTrialAnswer, ShownTrialResult } from "../wire/index.ts";
@@ -9,6 +9,7 @@ import {
 	answerJson,
 	type ChosenSettings,
 	checkNoOthers,
+	checkUnmasked,
 	inspectionOf,
 	invalid,
 	isCount,
@@ -17,6 +18,7 @@ import {
 	type RouteParts,
 	sessionIdOf,
 	settingsOf,
+	unmaskedSystem,
 } from "./route-parts.ts";
 import { stateBefore } from "./shown-step.ts";
 
@@ -53,18 +55,32 @@ export function trialRoutes(parts: RouteParts): readonly Route[] {
 			checkAllowed(exchange, parts, "models");
 			const { seq, input, ...given } = readModelTrial(await exchange.readJson());
 			const { inspection, sessionId, trial, mask } = await begin(exchange, parts);
+			checkUnmasked("input", input);
 			const state = await stateBefore(exchange, inspection, sessionId, { before: seq });
 			const messages = [...state.context, ...(input === undefined ? [] : [new UserMessage(input)])];
 			if (messages.length === 0) throw invalid("input", "is required: the conversation has no messages");
 			// Return values of the agent's functions are recorded.
 			const system = trial.info.system === undefined ? state.system?.system : undefined;
-			const asked = trial.ask({ systemPrompt: system, ...given, messages, signal: until(exchange) });
+			const { systemPrompt: wanted, ...settings } = given;
+			const changed = unmaskedSystem(
+				wanted,
+				system === undefined ? trial.info.system : textOfSystem(system),
+				mask,
+			);
+			const systemPrompt = changed ?? system;
+			const started = performance.now();
+			const asked = trial.ask({ systemPrompt, ...settings, messages, signal: until(exchange) });
 			const answer = await asked.catch((error: unknown) => {
 				if (isHoldfastError(error) && known.has(error.code)) throw error;
+				// It may have been sent: what it cost is not known.
+				const modelId = given.model ?? trial.info.model ?? "";
+				parts.trials.add(exchange.caller, { modelId, duration: performance.now() - started });
+				if (isHoldfastError(error) && error.code === "agent_closed") throw error;
 				const text = mask(error instanceof Error ? error.message : String(error));
 				throw new HoldfastError("trial_failed", `The model could not be called: ${text}`, { cause: error });
 			});
 			const { message, ...rest } = answer;
+			parts.trials.add(exchange.caller, rest);
 			const shown: ShownTrialAnswer = { ...rest, message: mask(plain(messageToJSON(message))) };
 			return answerJson(shown);
 		},
@@ -89,6 +105,7 @@ export function trialRoutes(parts: RouteParts): readonly Route[] {
 			const { tool: name, input = {}, ...rest } = await exchange.readJson();
 			checkNoOthers(rest);
 			if (typeof name !== "string") throw invalid("tool", "must be the name of a tool");
+			checkUnmasked("input", input);
 			const { trial, mask } = await begin(exchange, parts);
 			const result = await trial.call(name, input, until(exchange));
 			const shown: ShownTrialResult = mask(plain(result));

@@ -25,7 +25,7 @@ export function usageRoute(parts: RouteParts): Route {
 			},
 		],
 		answers: jsonAnswer(
-			"`{ buckets, latencies, groups, sessions }`: the activity of each interval, by agent, model and tool, and the number of sessions, without unreadable ones.",
+			"`{ buckets, latencies, groups, sessions }`: the activity of each interval, by agent, model and tool, and the number of sessions, without unreadable ones. Requests of the playground count as the agent `playground`, since the server started.",
 		),
 		errors: ["inspector_closed", "invalid_input"],
 		async handle(exchange) {
@@ -46,7 +46,12 @@ export function usageRoute(parts: RouteParts): Route {
 			heads.sort((left, right) => right.updatedAt - left.updatedAt);
 			const unreadable = await readEach(heads.slice(0, mostSessions), async (head) => {
 				const { minutes: found, grouped } = await parts.looks.counted(inspection, caller, head);
-				for (const group of grouped.groups.values()) {
+				add(grouped.groups, found);
+			});
+			const tried = parts.trials.of(caller);
+			add(tried.groups, tried.minutes);
+			function add(activity: ReadonlyMap<string, Group>, found: ReadonlyMap<number, UsageBucket>): void {
+				for (const group of activity.values()) {
 					if (group.at < begin) continue;
 					const at = group.kind === "all" ? begin + Math.floor((group.at - begin) / width) * width : 0;
 					const key = `${group.kind} ${at} ${group.name}`;
@@ -57,7 +62,7 @@ export function usageRoute(parts: RouteParts): Route {
 					const sum = sums[at];
 					if (sum !== undefined) sums[at] = addBucket(sum, bucket);
 				}
-			});
+			}
 			return answerJson({
 				buckets: sums,
 				latencies: sums.map(({ at }) => latencyOf(groups.get(`all ${at} `))),

@@ -1,6 +1,6 @@
 // Inspects the sessions of a service (keeps I9): every key that it reads belongs to the owner, or to a sub-agent of one
 // of the owner's sessions.
-import type { Host } from "holdfast";
+import { HoldfastError, type Host } from "holdfast";
 import { type ExecuteSession, readInput } from "holdfast/execute";
 import { childPrefix, readBounded, readChildStoreKey, type SessionHead, watchAll } from "holdfast/host";
 import type { Plugin } from "holdfast/plugins";
@@ -41,6 +41,21 @@ const mostChanges = 500;
 export function inspectSessions(service: InspectedService): SessionInspection {
 	const { host } = service;
 	const { journal, changes } = host;
+	/** Ends with the request, and when the service closes. Does not wait for a provider that ignores the signal. */
+	const whileOpen = async <T>(given: AbortSignal, act: (open: AbortSignal) => Promise<T>): Promise<T> => {
+		const { signal, over } = service.until(given);
+		const left = new Promise<never>((_, reject) => {
+			const leave = (): void =>
+				reject(given.aborted ? given.reason : new HoldfastError("agent_closed", "The service has closed."));
+			if (signal.aborted) leave();
+			else signal.addEventListener("abort", leave, { once: true });
+		});
+		try {
+			return await Promise.race([left, act(signal)]);
+		} finally {
+			over();
+		}
+	};
 	const prefixOf = (owner: string | SessionOwner): string => servedKey(service.ownerOf(owner), "");
 
 	return {
@@ -94,7 +109,14 @@ export function inspectSessions(service: InspectedService): SessionInspection {
 			return (await service.found(caller, sessionId)).agent(service.callerOf(caller));
 		},
 		async trial(caller, sessionId) {
-			return (await service.found(caller, sessionId)).trial(service.callerOf(caller));
+			const { info, ask, call } = await (await service.found(caller, sessionId)).trial(
+				service.callerOf(caller),
+			);
+			return {
+				info,
+				ask: ({ signal, ...request }) => whileOpen(signal, (open) => ask({ ...request, signal: open })),
+				call: (name, input, signal) => whileOpen(signal, (open) => call(name, input, open)),
+			};
 		},
 		async fork(caller, sessionId, { to, ...how }) {
 			const session = await service.found(caller, sessionId);
