@@ -1,5 +1,4 @@
-// The tool calls of one answer: checked, started in order or concurrently, and settled as they finish (keeps I3, I8). One
-// round holds one step's calls. After a crash, the same round continues from what the journal holds of it.
+// The tool calls of one answer, a round: started in order or concurrently, and continued after a crash (keeps I3, I8).
 import { after, type ToolCall } from "@holdfast/upp";
 import {
 	type CallState,
