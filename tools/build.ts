@@ -20,10 +20,10 @@ async function bundle(workspace: Workspace): Promise<readonly string[]> {
 		const into = join(dist, fileName);
 		mkdirSync(dirname(into), { recursive: true });
 		writeFileSync(into, code);
-		if (map !== undefined) writeFileSync(`${into}.map`, JSON.stringify(map));
+		if (map !== null) writeFileSync(`${into}.map`, JSON.stringify(map));
 	}
 	return files.flatMap(({ fileName, map }) =>
-		map === undefined ? [fileName] : [fileName, `${fileName}.map`],
+		map === null ? [fileName] : [fileName, `${fileName}.map`],
 	);
 }
 

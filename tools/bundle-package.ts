@@ -2,7 +2,6 @@
 // shares with others.
 import { join, relative } from "node:path";
 import { type ChunkingContext, type OutputChunk, rolldown, type SourceMap } from "rolldown";
-import { shippedCode } from "./shipped-code.ts";
 import { outputOf, type Workspace } from "./workspaces.ts";
 
 /** A file to be written. */
@@ -11,7 +10,7 @@ export interface BundledFile {
 	readonly fileName: string;
 	readonly code: string;
 	/** A file that only re-exports has none. */
-	readonly map: SourceMap | undefined;
+	readonly map: SourceMap | null;
 	/** Files and packages that are loaded before it runs. */
 	readonly imports: readonly string[];
 }
@@ -66,15 +65,5 @@ export async function bundlePackage(
 		minify: false,
 	});
 	await build.close();
-	return output.filter((part) => part.type === "chunk").map(fileOf);
-}
-
-function fileOf({ fileName, code, map, imports }: OutputChunk): BundledFile {
-	const shipped = shippedCode(code, map?.mappings ?? "");
-	return {
-		fileName,
-		code: shipped.code,
-		map: map === null ? undefined : { ...map, mappings: shipped.mappings },
-		imports,
-	};
+	return output.filter((part) => part.type === "chunk");
 }

@@ -280,7 +280,7 @@ describe("options", () => {
 		expect(make("gpt-5.2")).toThrow(
 			/`model` must be a model: .*Create it with a provider: `openai\("gpt-5\.2"\)`/,
 		);
-		expect(make(provider)).toThrow(/`model` must be a model: .*Call it with a model's id: `acme\("…"\)`/);
+		expect(make(provider)).toThrow(/`model` must be a model: .*Call it with a model's id: `acme\("..."\)`/);
 		for (const model of ["gpt-5.2", provider, undefined]) expect(make(model)).toThrow(TypeError);
 	});
 

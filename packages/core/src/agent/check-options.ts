@@ -185,7 +185,7 @@ function checkStore(given: unknown): void {
 	if (typeof given === "function") {
 		throw new HoldfastTypeError(
 			"invalid_option",
-			`The option \`checkpoints\` is a function. If it makes a store, call it: \`${given.name || "fileCheckpoints"}(…)\`.`,
+			`The option \`checkpoints\` is a function. If it makes a store, call it: \`${given.name || "fileCheckpoints"}(...)\`.`,
 		);
 	}
 	const store = readObject(given, "checkpoints", "with `save` and `load`");

@@ -63,7 +63,7 @@ export const foreignOptions = {
 	experimental_context:
 		"Give the tools what they need when you create them: an agent may be created for each request.",
 	experimental_output: "Write `output`.",
-	experimental_telemetry: "Report the host's work with `observe(host, …)` of @holdfast/otel.",
+	experimental_telemetry: "Report the host's work with `observe(host, ...)` of @holdfast/otel.",
 	inputProcessors: "Write a middleware with `before`, which can change or reject the input.",
 	outputProcessors: "Write a middleware with `after`, which can change or reject the answer.",
 	postModelHook: "Write a middleware with `after`.",
@@ -71,7 +71,7 @@ export const foreignOptions = {
 	prepareCall: "Write `prepareStep`, which changes a model call, or a middleware with `before`.",
 	scorers: "Score answers with `evaluate()` of @holdfast/runner.",
 	stateSchema: "Keep values in the state of a call: `state.withMetadata(key, value)`.",
-	telemetry: "Report the host's work with `observe(host, …)` of @holdfast/otel.",
+	telemetry: "Report the host's work with `observe(host, ...)` of @holdfast/otel.",
 	toolUseBehavior: "Write `strategy: { stopCondition }`.",
 	apiKey: "Give the key to the provider, or write `config: { apiKey }`.",
 	modelSettings: "Settings of the model belong in `params`.",

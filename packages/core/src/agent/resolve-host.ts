@@ -47,7 +47,7 @@ export function resolveHost(given: unknown, adapt?: ExecutionHostAdapter): Host 
 	if (typeof given === "function")
 		throw new HoldfastTypeError(
 			"invalid_option",
-			`The option \`host\` is a function. If it makes a host, call it: \`${given.name || "sqliteHost"}(…)\`.`,
+			`The option \`host\` is a function. If it makes a host, call it: \`${given.name || "sqliteHost"}(...)\`.`,
 		);
 	if (typeof given !== "object" || given === null)
 		throw new HoldfastTypeError(

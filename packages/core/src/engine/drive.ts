@@ -99,7 +99,7 @@ function unknownAction(strategy: string, given: unknown): HoldfastError {
 	const kinds = '"model" | "tools" | "wait" | "note" | "ask" | "finish"';
 	return invalidAction(
 		strategy,
-		`decided on ${nameOfAction(given)}. \`decide\` must return {kind: ${kinds}, …} at once.`,
+		`decided on ${nameOfAction(given)}. \`decide\` must return {kind: ${kinds}, ...} at once.`,
 	);
 }
 

@@ -48,7 +48,7 @@ function written(edit: MessageEdit): unknown {
 	} catch (cause) {
 		throw new HoldfastTypeError(
 			"invalid_input",
-			'`edit()` takes { kind: "add" | "update", message } with a message such as `new UserMessage("…")`, or { kind: "delete", messageId }.',
+			'`edit()` takes { kind: "add" | "update", message } with a message such as `new UserMessage("...")`, or { kind: "delete", messageId }.',
 			{ cause },
 		);
 	}

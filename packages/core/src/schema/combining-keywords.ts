@@ -111,11 +111,11 @@ const longestInline = 500;
 
 function inline({ path, message }: Finding): string {
 	const said = path.length === 0 ? message : `${formatPath(path)}: ${message}`;
-	return said.length <= longestInline ? said : `${cutText(said, longestInline)}…`;
+	return said.length <= longestInline ? said : `${cutText(said, longestInline)}\u2026`;
 }
 
 const longestExplanation = 2_000;
 
 function shortened(message: string): string {
-	return message.length <= longestExplanation ? message : `${cutText(message, longestExplanation)}…`;
+	return message.length <= longestExplanation ? message : `${cutText(message, longestExplanation)}\u2026`;
 }

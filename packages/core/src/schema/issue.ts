@@ -45,5 +45,5 @@ export function describeValue(value: unknown): string {
 }
 
 function abbreviate(text: string): string {
-	return text.length <= SHOWN_CHARACTERS ? text : `${cutText(text, SHOWN_CHARACTERS)}…`;
+	return text.length <= SHOWN_CHARACTERS ? text : `${cutText(text, SHOWN_CHARACTERS)}\u2026`;
 }

@@ -73,7 +73,7 @@ const longestChoice = 200;
 
 function shownChoice(choice: unknown): string {
 	const text = JSON.stringify(choice);
-	return text.length <= longestChoice ? text : `${text.slice(0, longestChoice)}…`;
+	return text.length <= longestChoice ? text : `${text.slice(0, longestChoice)}\u2026`;
 }
 
 /** This many characters of a value cost about as much as the check of a node. */

@@ -23,7 +23,7 @@ export function runBeforeSuspended(key: string): HoldfastError {
 export function runBeforeWaits(key: string): HoldfastError {
 	return new HoldfastError(
 		"run_suspended",
-		`The run before this one waits for answers to its tool calls; answer them with session("${key}").answer([…]), and this turn follows.`,
+		`The run before this one waits for answers to its tool calls; answer them with session("${key}").answer([...]), and this turn follows.`,
 		{ retryable: true },
 	);
 }

@@ -84,5 +84,5 @@ function nameOf(found: unknown): string {
 	if (Array.isArray(found)) return "an array";
 	if (typeof found === "object") return "an object";
 	const text = typeof found === "string" ? JSON.stringify(found) : String(found);
-	return text.length <= 60 ? text : `${cutText(text, 60)}…`;
+	return text.length <= 60 ? text : `${cutText(text, 60)}\u2026`;
 }

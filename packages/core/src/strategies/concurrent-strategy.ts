@@ -155,7 +155,7 @@ async function act(run: Run, { decider, calls, wake }: Acting): Promise<boolean>
 			return true;
 		default:
 			action satisfies never;
-			throw invalidAction(decider.name, 'returned no {kind: "calls" | "results" | "finish", …}.');
+			throw invalidAction(decider.name, 'returned no {kind: "calls" | "results" | "finish", ...}.');
 	}
 }
 

@@ -164,6 +164,6 @@ function stepFailed({ executions }: Situation, { id, description }: PlanStep): H
 /** Returns a text as a sentence, shortened if it is long. */
 function sentence(given: unknown): string {
 	const text = (typeof given === "string" ? given : JSON.stringify(given)).trim();
-	if (text.length > 500) return `${cutText(text, 500)}…`;
-	return /[.!?…]$/.test(text) ? text : `${text}.`;
+	if (text.length > 500) return `${cutText(text, 500)}\u2026`;
+	return /[.!?\u2026]$/.test(text) ? text : `${text}.`;
 }

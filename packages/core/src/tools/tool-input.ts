@@ -127,8 +127,8 @@ function refuseProperties(given: object, name: string): void {
 	)
 		return;
 	const around = members.some(([, member]) => isStandardSchema(member))
-		? "Wrap them in an object of their library, such as `z.object({…})`."
-		: 'Write `{ type: "object", properties: {…} }`.';
+		? "Wrap them in an object of their library, such as `z.object({...})`."
+		: 'Write `{ type: "object", properties: {...} }`.';
 	throw new HoldfastError(
 		"invalid_schema",
 		`The tool "${name}" has properties as its schema: ${members

@@ -62,7 +62,7 @@ function readPart(given: unknown, what: string): SystemPart {
 	if (cache !== undefined && cache !== true) throw invalid(what, "must have `cache: true`, or no `cache`");
 	if (cache === true && text.trim() === "") throw invalid(what, "has `cache` and no text");
 	if (providerOptions !== undefined && !isOptions(providerOptions))
-		throw invalid(what, "must have `providerOptions` by the name of a provider, such as {anthropic: {…}}");
+		throw invalid(what, "must have `providerOptions` by the name of a provider, such as {anthropic: {...}}");
 	return {
 		text,
 		...(providerOptions === undefined ? {} : { providerOptions: providerOptions as ProviderMetadata }),

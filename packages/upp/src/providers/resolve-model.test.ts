@@ -40,7 +40,7 @@ describe("an invalid model", () => {
 	test("is an uncalled provider, of Holdfast or of the AI SDK", () => {
 		for (const given of [provider, openai, createOpenAI({ apiKey: "k" })]) {
 			expect(() => resolveModel(given as never)).toThrow(
-				expect.objectContaining({ code: "provider_not_called", message: expect.stringContaining('("…")') }),
+				expect.objectContaining({ code: "provider_not_called", message: expect.stringContaining('("...")') }),
 			);
 		}
 	});

@@ -76,7 +76,7 @@ function notCalled(given: Partial<Provider> & { languageModel?: unknown }): Hold
 	const name = given.name === undefined || given.name === "" ? "provider" : given.name;
 	return new HoldfastError(
 		"provider_not_called",
-		`The provider "${name}" was given where a model is expected. Call it with a model's id: \`${name}("…")\`.`,
+		`The provider "${name}" was given where a model is expected. Call it with a model's id: \`${name}("...")\`.`,
 	);
 }
 

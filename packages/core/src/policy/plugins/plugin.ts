@@ -312,7 +312,7 @@ function checkPlugin(plugin: Plugin, place: string): void {
 	if (events !== undefined && typeof events?.on !== "function")
 		throw new HoldfastTypeError(
 			"invalid_option",
-			`${named} has \`events\` without a function \`on\`. Give {on({event}) {…}}.`,
+			`${named} has \`events\` without a function \`on\`. Give {on({event}) {...}}.`,
 		);
 }
 
