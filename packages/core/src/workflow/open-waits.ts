@@ -1,6 +1,7 @@
 // The open waits of a workflow: for times, for events, and for the next attempts of steps; and the events that were
-// received before the code waited for them (keeps I7).
+// received before the code waited for them (keeps I7). A round costs what has ended in it, not what is open (keeps I5).
 import type { Fact } from "../facts/index.ts";
+import { Due } from "./due.ts";
 import type { StepCall } from "./flow-call.ts";
 import type { StepAttempt } from "./run-step.ts";
 import { noteOf, type ReceivedEvent, type WorkflowRecord } from "./workflow-notes.ts";
@@ -9,6 +10,8 @@ interface OpenWait {
 	readonly id: string;
 	readonly until: number | undefined;
 	readonly event: string | undefined;
+	/** Position among the waits. */
+	readonly order: number;
 }
 
 /** The next attempt of a step. */
@@ -21,42 +24,70 @@ interface Retry {
 	readonly until: number;
 }
 
+/** Waits for one name and events of that name, in order. One of both is empty once the waits have been settled. */
+interface Named {
+	readonly waits: Map<string, OpenWait>;
+	readonly events: Map<string, ReceivedEvent>;
+}
+
 export class OpenWaits {
 	/** In the order of the calls. */
 	readonly #waits = new Map<string, OpenWait>();
 	readonly #retries = new Map<string, Retry>();
+	/** Waits and retries that end at a time. Some of them may have ended otherwise. */
+	readonly #due = new Due();
+	/** Waits for events, and events, by name. */
+	readonly #named = new Map<string, Named>();
+	/** Names of events by the id of their input. */
+	readonly #nameOf = new Map<string, string>();
+	/** Names that may have both a wait and an event. */
+	readonly #met = new Set<string>();
 	/** How many of the waits are for events. */
 	#forEvents = 0;
-	readonly #events = new Map<string, ReceivedEvent>();
+	#count = 0;
 
 	/** Follows the record. */
 	take(record: WorkflowRecord): void {
 		switch (record.kind) {
 			case "called": {
 				const { id, until, event } = record.note;
-				if ((until ?? event) !== undefined) this.#waits.set(id, { id, until, event });
-				if (event !== undefined) this.#forEvents++;
+				if ((until ?? event) === undefined) return;
+				const wait = { id, until, event, order: this.#count++ };
+				this.#waits.set(id, wait);
+				if (until !== undefined) this.#due.add(id, until);
+				if (event === undefined) return;
+				this.#forEvents++;
+				this.#of(event).waits.set(id, wait);
 				return;
 			}
 			case "settled": {
 				const { id, inputId } = record.note;
-				if (this.#waits.get(id)?.event !== undefined) this.#forEvents--;
+				const event = this.#waits.get(id)?.event;
+				if (event !== undefined) {
+					this.#forEvents--;
+					this.#of(event).waits.delete(id);
+					this.#forget(event);
+				}
 				this.#waits.delete(id);
 				this.#retries.delete(id);
-				if (inputId !== undefined) this.#events.delete(inputId);
+				if (inputId !== undefined) this.#use(inputId);
 				return;
 			}
 			case "retried": {
 				const { id, attempt, until } = record.note;
 				this.#retries.set(id, { id, step: this.#retries.get(id)?.step, attempt: attempt + 1, until });
+				this.#due.add(id, until);
 				return;
 			}
 			case "started":
 				this.#retries.delete(record.note.id);
 				return;
-			case "event":
-				this.#events.set(record.event.inputId, record.event);
+			case "event": {
+				const { inputId, name } = record.event;
+				this.#of(name).events.set(inputId, record.event);
+				this.#nameOf.set(inputId, name);
 				return;
+			}
 			case "value":
 			case "cancelled":
 			case "tool":
@@ -64,6 +95,28 @@ export class OpenWaits {
 			default:
 				record satisfies never;
 		}
+	}
+
+	#of(name: string): Named {
+		const named = this.#named.get(name) ?? { waits: new Map(), events: new Map() };
+		this.#named.set(name, named);
+		this.#met.add(name);
+		return named;
+	}
+
+	#use(inputId: string): void {
+		const name = this.#nameOf.get(inputId);
+		if (name === undefined) return;
+		this.#nameOf.delete(inputId);
+		this.#of(name).events.delete(inputId);
+		this.#forget(name);
+	}
+
+	#forget(name: string): void {
+		const { waits, events } = this.#of(name);
+		if (waits.size > 0 || events.size > 0) return;
+		this.#named.delete(name);
+		this.#met.delete(name);
 	}
 
 	/** Whether the code waits for an event. */
@@ -96,35 +149,51 @@ export class OpenWaits {
 		readonly facts: readonly Fact[];
 		readonly retries: readonly StepAttempt[];
 	} {
-		const facts: Fact[] = [];
-		const used = new Set<string>();
-		for (const { id, until, event } of this.#waits.values()) {
-			const received = event === undefined ? undefined : this.#first(event, used);
-			if (received !== undefined) {
-				const { inputId, payload } = received;
-				used.add(inputId);
-				facts.push(noteOf.settled(payload === undefined ? { id, inputId } : { id, value: payload, inputId }));
-			} else if (until !== undefined && until <= now) facts.push(noteOf.settled({ id }));
+		const ended: { readonly wait: OpenWait; readonly fact: Fact }[] = [];
+		const received = new Set<string>();
+		for (const { wait, event } of this.#meet()) {
+			received.add(wait.id);
+			const { inputId, payload } = event;
+			const note = { id: wait.id, inputId };
+			ended.push({ wait, fact: noteOf.settled(payload === undefined ? note : { ...note, value: payload }) });
 		}
-		const retries = [...this.#retries.values()].flatMap(({ id, step, attempt, until }) =>
-			step === undefined || attempt === undefined || until > now ? [] : [{ id, step, attempt }],
-		);
-		return { facts, retries };
+		const retries: StepAttempt[] = [];
+		const later: Retry[] = [];
+		for (const { id, until } of this.#due.take(now)) {
+			const wait = this.#waits.get(id);
+			if (wait?.until === until && !received.has(id)) ended.push({ wait, fact: noteOf.settled({ id }) });
+			const retry = this.#retries.get(id);
+			if (retry?.until !== until) continue;
+			const { step, attempt } = retry;
+			if (step === undefined || attempt === undefined) later.push(retry);
+			else retries.push({ id, step, attempt });
+		}
+		for (const { id, until } of later) this.#due.add(id, until);
+		ended.sort((one, other) => one.wait.order - other.wait.order);
+		return { facts: ended.map(({ fact }) => fact), retries };
 	}
 
-	#first(name: string, used: ReadonlySet<string>): ReceivedEvent | undefined {
-		for (const event of this.#events.values())
-			if (event.name === name && !used.has(event.inputId)) return event;
-		return undefined;
+	/** Gives each wait, in order, the first event of its name. */
+	*#meet(): Generator<{ readonly wait: OpenWait; readonly event: ReceivedEvent }> {
+		for (const name of this.#met) {
+			const { waits, events } = this.#named.get(name) as Named;
+			const arrived = events.values();
+			for (const wait of waits.values()) {
+				const { value: event } = arrived.next();
+				if (event === undefined) break;
+				yield { wait, event };
+			}
+		}
+		this.#met.clear();
 	}
 
 	/** Returns the wait that ends first; undefined if none is open. */
 	next(): { readonly tag: string; readonly until?: number } | undefined {
-		let first: { readonly tag: string; readonly until?: number } | undefined;
-		for (const { id, until } of [...this.#waits.values(), ...this.#retries.values()]) {
-			const isSooner = until !== undefined && until < (first?.until ?? Number.POSITIVE_INFINITY);
-			if (first === undefined || isSooner) first = until === undefined ? { tag: id } : { tag: id, until };
-		}
-		return first;
+		const isOpen = (id: string, until: number): boolean =>
+			this.#waits.get(id)?.until === until || this.#retries.get(id)?.until === until;
+		const first = this.#due.first(isOpen);
+		if (first !== undefined) return { tag: first.id, until: first.until };
+		for (const tag of this.#waits.keys()) return { tag };
+		return undefined;
 	}
 }

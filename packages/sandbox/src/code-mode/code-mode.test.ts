@@ -251,7 +251,7 @@ describe("a script under the policy of its caller", () => {
 
 describe("a hostile or broken script", () => {
 	test.each([
-		["an endless loop", "for (;;);", "limit of computing time"],
+		["an endless loop", "for (;;);", "limit of computing time. End the loop"],
 		["a syntax error", "const = 1;", "line 1"],
 		["a tool that does not exist", "await tools.unknown({})", "The tools are: double"],
 		[
@@ -264,7 +264,7 @@ describe("a hostile or broken script", () => {
 			"return Promise.all(Array.from({ length: 10_000 }, (_, value) => tools.double({ value })))",
 			"at most 20 times",
 		],
-		["a value that is no data", "return { f: () => 1 }", "cannot leave the sandbox"],
+		["a value that is no data", "return { f: () => 1 }", "Use plain data."],
 		[
 			"a proxy whose members throw",
 			"return new Proxy({ a: 1 }, { get: () => { throw new Error('trap'); } })",
@@ -272,7 +272,7 @@ describe("a hostile or broken script", () => {
 		],
 		["a proxy as arguments", "await tools.double(new Proxy({}, {}))", 'missing required property "value"'],
 		["a value that refers to itself", "const a = {}; a.a = a; return a", "cannot be written as JSON"],
-		["a promise that never settles", "await new Promise(() => {})", "can no longer settle"],
+		["a promise that never settles", "await new Promise(() => {})", "Await only calls of the tools"],
 		["arguments that are no object", "await tools.double(5)", "takes one object"],
 		[
 			"calls that it does not await",

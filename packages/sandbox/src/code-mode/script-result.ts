@@ -69,11 +69,20 @@ function describe(
 	const own = line === 1 && column !== undefined && column > indent ? column - indent : column;
 	const place = line === undefined ? "" : ` (line ${line}${own === undefined ? "" : `, column ${own}`})`;
 	const end = place === "" && /[.!?]$/.test(message) ? "" : ".";
-	const hint = /not a function/.test(message)
-		? ` The tools are: ${shortened(tools.map((tool) => tool.name).join(", "), 1_000)}.`
-		: "";
+	const names = (): string =>
+		` The tools are: ${shortened(tools.map((tool) => tool.name).join(", "), 1_000)}.`;
+	const hint = /not a function/.test(message) ? names() : (hints.find(([of]) => of.test(message))?.[1] ?? "");
 	return `${name}: ${message}${place}${end}${hint}`;
 }
+
+/** What a script must change, by the message of its error. */
+const hints: readonly (readonly [RegExp, string])[] = [
+	[/limit of computing time/, " End the loop, compute less, or split the work over several scripts."],
+	[/memory/, " Keep less data at a time."],
+	[/can no longer settle/, " Await only calls of the tools, and promises that the script itself settles."],
+	[/cannot (leave|enter) the sandbox/, " Use plain data."],
+	[/may call tools at most/, " Make fewer calls, or split the work over several scripts."],
+];
 
 function droppedNote(dropped: readonly string[]): string {
 	if (dropped.length === 0) return "";
