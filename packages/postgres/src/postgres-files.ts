@@ -128,7 +128,7 @@ class Files implements SessionFiles {
 		return (row as { id: number }).id;
 	}
 
-	/** Gives the file its name, taking it from the file that had it. */
+	/** Makes the file visible under its name. A file that had the name loses it. */
 	async #show(about: {
 		readonly name: string;
 		readonly file: number;

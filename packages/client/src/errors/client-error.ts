@@ -23,9 +23,13 @@ export interface ClientErrorOptions {
  * console.log(isClientError(error) && error.status);
  */
 export class ClientError extends Error {
+	/** The server's code, or one of the client's own. */
 	readonly code: string;
+	/** Whether the same request can succeed later. */
 	readonly retryable: boolean;
+	/** The HTTP status, if the server responded. */
 	declare readonly status?: number;
+	/** Further values for programs. */
 	declare readonly data?: Record<string, unknown>;
 
 	constructor(code: string, message: string, options: ClientErrorOptions = {}) {

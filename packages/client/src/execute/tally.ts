@@ -10,7 +10,9 @@ import type {
 
 /** The outcome of an execution. */
 export interface ExecuteResult<Output = unknown> {
+	/** The id of the session, also of one that the server created. */
 	readonly sessionId: string;
+	/** How the execution ended. */
 	readonly status: ExecuteStatus;
 	/** The messages that the execution added, including its input. */
 	readonly messages: readonly SessionMessage[];

@@ -5,7 +5,9 @@ import type { ToolDescription } from "../wire/index.ts";
 
 /** The context of a tool call. */
 export interface ClientToolContext {
+	/** The id of the call. */
 	readonly toolCallId: string;
+	/** The name of the tool. */
 	readonly toolName: string;
 	/** Fires with the execution's signal: the result will not be sent. */
 	readonly signal: AbortSignal;
@@ -27,6 +29,7 @@ export type ToolParameters = Readonly<Record<string, unknown>> | { readonly "~st
  */
 // biome-ignore lint/suspicious/noExplicitAny: any parameters are the default
 export interface ClientTool<Params = any> {
+	/** The name that the model calls. */
 	readonly name: string;
 	/** The display name. */
 	readonly label?: string;

@@ -114,7 +114,9 @@ export type ExecuteStatus = "completed" | "awaiting_tool_execution" | "error" | 
 /** The last event of an execution. */
 export interface ExecuteComplete {
 	readonly type: "execute_complete";
+	/** How the execution ended. */
 	readonly status: ExecuteStatus;
+	/** With status `awaiting_tool_execution`: the calls that wait for an answer. */
 	readonly pendingToolCalls?: readonly PendingToolCall[];
 	/** Waiting calls of background tasks. The session does not wait for them. Absent if no call waits. */
 	readonly backgroundToolCalls?: readonly PendingToolCall[];
@@ -133,6 +135,8 @@ export type StopReason = "stop" | "length" | "tool_calls" | "content_filter" | "
  * An event with its position in the session. Compare ids for equality only; pass the last one back to continue after it.
  */
 export interface LoggedEvent {
+	/** The id of the event: pass it as `after` to receive the events that follow. */
 	readonly id: string;
+	/** The event. */
 	readonly event: ExecuteEvent | ExecuteComplete;
 }

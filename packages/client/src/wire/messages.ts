@@ -24,7 +24,7 @@ export interface ToolCall {
 export interface PendingToolCall extends ToolCall {
 	/** The call waits for approval, not for a result. */
 	readonly approval?: true;
-	/** The run the decision is for. */
+	/** The run to which the call belongs. */
 	readonly runId?: string;
 	/** When the server stops waiting, in milliseconds since 1970. */
 	readonly deadline?: number;
@@ -90,10 +90,15 @@ export interface AssistantMessage {
 	readonly id: string;
 	/** Id of the earlier answer that this one replaces. Show it in place of that one. */
 	readonly replaces?: string;
+	/** Texts, reasoning, tool calls, and the work of the provider. */
 	readonly content: readonly AssistantPart[];
+	/** The id of the model that answered. */
 	readonly model: string;
+	/** Why the model stopped. */
 	readonly stopReason: "stop" | "length" | "tool_calls";
+	/** The tokens of the answer. */
 	readonly usage: Usage;
+	/** When the answer was complete, in milliseconds since 1970. */
 	readonly timestamp: number;
 }
 
@@ -102,8 +107,11 @@ export interface ToolResultMessage {
 	readonly role: "tool";
 	readonly toolCallId: string;
 	readonly toolName: string;
+	/** The result that the model sees. */
 	readonly output: string;
+	/** Whether the call failed. */
 	readonly isError: boolean;
+	/** Data for programs. The model does not see it. */
 	readonly details?: unknown;
 	readonly timestamp: number;
 }
@@ -111,7 +119,9 @@ export interface ToolResultMessage {
 /** A reply that failed. */
 export interface ErrorMessage {
 	readonly role: "error";
+	/** What happened. */
 	readonly error: string;
+	/** The code of the error. */
 	readonly code: string;
 	/** The partial text. */
 	readonly partial?: AssistantMessage;

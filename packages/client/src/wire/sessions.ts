@@ -6,9 +6,11 @@ import type { PendingToolCall, SessionMessage, UserMessage } from "./messages.ts
 /** The result of a pending call. */
 export interface ToolAnswer {
 	readonly role: "tool";
+	/** The call that waits. */
 	readonly toolCallId: string;
 	/** The run that the answer is for; refused if another run waits. Default: whichever waits. */
 	readonly runId?: string;
+	/** Its result. */
 	readonly output: string;
 	/** Default `false`. */
 	readonly isError?: boolean;
@@ -19,9 +21,11 @@ export interface ToolAnswer {
 /** The decision on a pending call that requires approval. */
 export interface ApprovalAnswer {
 	readonly role: "approval";
+	/** The call that waits. */
 	readonly toolCallId: string;
 	/** The run that the decision is for; refused if another run waits. Default: whichever waits. */
 	readonly runId?: string;
+	/** Whether the call may run. */
 	readonly approved: boolean;
 	/** Shown to the model if the call was denied. */
 	readonly reason?: string;
@@ -43,7 +47,9 @@ export interface ToolDescription {
 
 /** The context of a new session. The server ignores it for an existing session. */
 export interface ExecuteContext {
+	/** The instructions of the model. The server has to allow it. */
 	readonly systemPrompt?: string;
+	/** The history of the new session. The server has to allow it. */
 	readonly messages?: readonly SessionMessage[];
 	/** Tools whose calls other clients answer, in addition to those of `tools`. */
 	readonly tools?: readonly ToolDescription[];
@@ -53,7 +59,9 @@ export interface ExecuteContext {
 export interface ModelOptions {
 	/** One of the models that the server offers. */
 	readonly model?: string;
+	/** Sampling temperature, as defined by the provider. */
 	readonly temperature?: number;
+	/** Maximum number of tokens of an answer. */
 	readonly maxTokens?: number;
 }
 
@@ -71,11 +79,15 @@ export type SessionStatus =
 
 /** A session with its history. */
 export interface SessionInfo {
+	/** The id of the session. */
 	readonly sessionId: string;
+	/** The status of the session. */
 	readonly status: SessionStatus;
+	/** The whole conversation, oldest first. */
 	readonly messages: readonly SessionMessage[];
 	/** US dollars of all answers with a known price. */
 	readonly totalCost: number;
+	/** The calls that wait for an answer. */
 	readonly pendingToolCalls?: readonly PendingToolCall[];
 	/** Waiting calls of background tasks. The session does not wait for them. Absent if no call waits. */
 	readonly backgroundToolCalls?: readonly PendingToolCall[];
@@ -104,6 +116,7 @@ export interface SessionSummary {
 
 /** A page of a list of sessions. */
 export interface SessionPage {
+	/** The sessions of this page. */
 	readonly sessions: readonly SessionSummary[];
 	/** Pass it as `after` for the next page; absent on the last one. */
 	readonly next?: string;

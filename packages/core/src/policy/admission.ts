@@ -15,7 +15,7 @@ export interface Admitting {
 	 * refuses them.
 	 */
 	facts(given: readonly Fact[], step: number): MaybePromise<readonly Fact[]>;
-	/** Whether an interceptor that may wait for the fact's session is asked about the fact. */
+	/** Whether an interceptor that may wait for the session of the fact receives the fact. */
 	mayWait(fact: Fact): boolean;
 	/** The admission of deltas; absent if no delta may be emitted before its fact. */
 	readonly deltas?: DeltaGate | undefined;

@@ -27,8 +27,8 @@ const mayWait: ReadonlySet<Fact["kind"]> = new Set<Fact["kind"]>([
 ]);
 
 /**
- * Returns the stages of an entry for a run of a session. If its `admit` is asked about inputs but its effect on waiting
- * ones is not declared, each input is refused. Content that `admit` would mask must not be stored unmasked in an inbox.
+ * Returns the stages of an entry for a run of a session. If its `admit` receives inputs, but the entry does not declare
+ * how waiting inputs are handled, each input is refused. Content that `admit` would mask must not be stored unmasked in an inbox.
  */
 export function withWaitingAdmitted(entry: MiddlewareEntry, stages: Stages): Stages {
 	const { admit, admits } = stages;
@@ -47,7 +47,7 @@ export function withWaitingAdmitted(entry: MiddlewareEntry, stages: Stages): Sta
 const answerKinds: ReadonlySet<Fact["kind"]> = new Set<Fact["kind"]>(["decision", "tool.settled"]);
 
 /**
- * Whether answers to calls may wait in an inbox. If the `admit` of an entry is asked about them, the entry has to declare
+ * Whether answers to calls may wait in an inbox. If the `admit` of an entry receives them, the entry has to declare
  * its effect on waiting ones. An answer accepted by the run's own worker passes `admit` before it is stored.
  */
 export function mayAnswersWait(entry: MiddlewareEntry, { admit, admits }: Stages): boolean {

@@ -11,7 +11,7 @@ import type { PluginSet } from "./plugins/plugin-set.ts";
 import type { PolicyFiles } from "./policy-data.ts";
 import type { PluginTurn, PolicyAgent, PolicyRun } from "./policy-run.ts";
 
-/** Who runs the tools: the engine, or the model itself, in which case no interceptor is asked about them. */
+/** Who runs the tools: the engine, or the model itself, in which case no interceptor sees their calls. */
 export type WhoseTools = "engine-tools" | "own-tools";
 
 export interface PolicyOptions {

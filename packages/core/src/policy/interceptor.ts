@@ -153,9 +153,9 @@ export interface Interceptor {
 	 * be an answer to a call while another worker has the run (a `decision` or `tool.settled`). The return value is
 	 * stored, and passed to `admit` when a run commits it; undefined stores the fact unchanged. It may replace the same
 	 * parts as `admit`, and must return synchronously. An error refuses the input. `"as-is"` declares that `admit`
-	 * changes no input. In sessions, an `admit` that is asked about inputs needs one of the two. Otherwise each input
+	 * changes no input. In sessions, an `admit` that receives inputs needs one of the two. Otherwise each input
 	 * is refused with `policy_invalid`, because a waiting input would be stored unmasked. The same applies to an answer
-	 * that would have to wait, if `admit` is asked about decisions or results.
+	 * that would have to wait, if `admit` receives decisions or results.
 	 */
 	// biome-ignore lint/suspicious/noConfusingVoidType: `undefined` alone would refuse functions without a `return`.
 	admitWaiting?: "as-is" | ((fact: Fact) => Fact | void);

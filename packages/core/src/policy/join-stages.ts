@@ -36,7 +36,7 @@ export type DrivenStages = Omit<
 	leaving?(end: () => Promise<GenerateResult>): Promise<GenerateResult>;
 	/** The policy that the stages are from. */
 	readonly agentPolicy?: AgentPolicy;
-	/** Set if an `admit` is asked about answers, and its entry does not declare its effect on those in an inbox. */
+	/** Set if an `admit` receives answers, and its entry does not declare its effect on those in an inbox. */
 	readonly answersMayNotWait?: true;
 };
 

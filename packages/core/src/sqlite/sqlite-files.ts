@@ -162,7 +162,7 @@ class Files implements SessionFiles {
 		return found;
 	}
 
-	/** Gives the file its name, taking it from the file that has it. */
+	/** Makes the file visible under its name. A file that had the name loses it. */
 	#show(name: string, file: number, size: number): FileInfo {
 		const { statements, now, limits } = this.#parts;
 		const at = now();

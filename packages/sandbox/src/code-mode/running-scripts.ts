@@ -1,5 +1,5 @@
-// The scripts of a process that wait for outcomes of their calls. A script that is kept continues where it is; one that was not
-// kept runs again from its record, so any of them may be dropped at any time.
+// The scripts of a process that wait for outcomes of their calls. A script in memory continues where it stopped. A script
+// that was dropped runs again from its record, so any of them may be dropped at any time.
 import type { Script } from "./script.ts";
 import type { LoggedRecord } from "./script-log.ts";
 
