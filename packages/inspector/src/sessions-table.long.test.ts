@@ -83,7 +83,7 @@ describe.skipIf(whyNot !== undefined)(`the table of sessions${whyNot ?? ""}`, ()
 	});
 
 	test("names the sessions that cannot be read", async () => {
-		await stage.say("readable", "Hello");
+		await stage.say("intact", "Hello");
 		const failure = { code: "journal_corrupt", message: "The journal is damaged." };
 		const torn = { sessionId: "torn", status: "unreadable", seq: 0, createdAt: 0, updatedAt: 0, failure };
 		await page.route(/\/api\/inspect\/sessions(?!\?ids)/, async (route) => {
@@ -93,7 +93,7 @@ describe.skipIf(whyNot !== undefined)(`the table of sessions${whyNot ?? ""}`, ()
 			});
 		});
 		await page.goto(stage.url);
-		await line("readable").waitFor();
+		await line("intact").waitFor();
 		await line("torn").getByText("journal_corrupt: The journal is damaged.").waitFor();
 		expect(await violationsOf(page)).toEqual([]);
 	});
