@@ -1,7 +1,7 @@
 // The errors of a workflow's code, and how its run is parked with them.
 import { HoldfastError } from "@holdfast/upp";
 import { Parks, type Run } from "../engine/index.ts";
-import type { Fact } from "../facts/index.ts";
+import { errorData, type Fact } from "../facts/index.ts";
 import type { Divergence } from "../replayer/index.ts";
 import { noteOf } from "./workflow-notes.ts";
 
@@ -39,8 +39,11 @@ export function stuck({ runId }: Run): HoldfastError {
 
 /** Creates the outcome of a wait for an event that can never be sent. */
 export function unreachable({ id, event }: { readonly id: string; readonly event: string }): Fact {
-	const message = `The workflow waits for the event ${JSON.stringify(event)} without a time limit, and nothing can send it: the workflow is a child of another one, or runs without a session. Give \`flow.event()\` a \`timeout\`, wait for the event in the parent and pass it to the child, or start the workflow in a session of its own.`;
-	return noteOf.settled({ id, error: { code: "workflow_event_unreachable", message, retryable: false } });
+	const error = new HoldfastError(
+		"workflow_event_unreachable",
+		`The workflow waits for the event ${JSON.stringify(event)} without a time limit, and nothing can send it: the workflow is a child of another one, or runs without a session. Give \`flow.event()\` a \`timeout\`, wait for the event in the parent and pass it to the child, or start the workflow in a session of its own.`,
+	);
+	return noteOf.settled({ id, error: errorData(error) });
 }
 
 export function openChildren(children: readonly string[]): HoldfastError {
