@@ -1,6 +1,7 @@
 // An index of tools by their names, descriptions and parameters, ranked by BM25. Building it takes time proportional to
 // the text; it is built with the first search.
 import MiniSearch from "minisearch";
+import { relatedTo } from "./related-words.ts";
 
 /** The parts of a tool that are searched. */
 export interface FoundTool {
@@ -21,6 +22,9 @@ const mostText = 4_000;
 /** How many parameters are searched, including nested ones. */
 const mostParameters = 200;
 
+/** What a related word counts, compared with a word of the query. */
+const relatedWeight = 0.3;
+
 /** Searches a list of tools. */
 export class ToolIndex {
 	readonly #tools: readonly FoundTool[];
@@ -35,8 +39,6 @@ export class ToolIndex {
 			searchOptions: {
 				boost: { name: 3, description: 1.5, parameters: 0.5 },
 				combineWith: "OR",
-				prefix: (word) => word.length > 3,
-				fuzzy: (word) => (word.length > 4 ? 0.2 : false),
 				weights: { fuzzy: 0.2, prefix: 0.4 },
 			},
 		});
@@ -53,8 +55,15 @@ export class ToolIndex {
 	/** Returns the tools that match best, the best one first. */
 	search(query: string, limit: number): readonly FoundTool[] {
 		const exact = this.#tools.filter(({ name }) => name === query.trim());
+		const text = query.slice(0, mostText);
+		const related = relatedTo(wordsOf(text), stemOf);
+		const lesser = new Set(related.map(stemOf));
 		const ranked = this.#search
-			.search(query.slice(0, mostText))
+			.search([text, ...related].join(" "), {
+				boostTerm: (term) => (lesser.has(term) ? relatedWeight : 1),
+				prefix: (word) => word.length > 3 && !lesser.has(word),
+				fuzzy: (word) => (word.length > 4 && !lesser.has(word) ? 0.2 : false),
+			})
 			.map(({ id }) => this.#tools[id as number] as FoundTool);
 		return [...new Set([...exact, ...ranked])].slice(0, limit);
 	}
