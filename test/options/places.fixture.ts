@@ -1,4 +1,4 @@
-// Every place where the public API takes options, with a call that gives it one more. The call may fail for nothing else.
+// Every place where the public API takes options, with a call that gives it one more. The call fails for nothing else.
 import { a2aServer, remoteAgent } from "@holdfast/a2a";
 import { createClient } from "@holdfast/client";
 import { HoldfastChatTransport } from "@holdfast/client/ai-sdk";
@@ -50,6 +50,20 @@ import { compaction, memory } from "holdfast/plugins";
 import { sqlHost } from "holdfast/sql";
 import { sqliteCheckpoints, sqliteHost, sqliteJournal } from "holdfast/sqlite";
 import { workflow } from "holdfast/workflow";
+import {
+	answering,
+	cardOf,
+	newFile,
+	newSession,
+	objectStorage,
+	pool,
+	prepared,
+	project,
+	projectFolder,
+	sqlConnection,
+	usedSession,
+	waitingSession,
+} from "./given.fixture.ts";
 
 /** The model of every call here: it must never be asked. */
 export const model: ReturnType<typeof scriptedModel> = scriptedModel(() => "Nothing.");
@@ -62,46 +76,39 @@ const host = memoryHost();
 const clerk = agent({ model, host });
 const served = () => sessionService({ host, agent: { model } });
 const service = served();
-const pool = { max: 10, query: async () => ({ rows: [] }), connect: async () => ({}), on: () => {} };
-const path = ":memory:";
 const url = "http://localhost:1";
 const parameters = { type: "object", properties: {} } as const;
 const named = { name: "one", description: "One." };
-const session = () => clerk.session("s");
 const config = { id: "a", taskPrompt: "Work.", tools: [], modelProviders: [stubClient([])], maxSteps: 3 };
 const own = (): runner.RunnerAgent => new runner.RunnerAgent(config);
 let services = 0;
-const none = new Map();
-const project = {
-	agents: none,
-	prompts: none,
-	models: none,
-	tools: none,
-	hooks: none,
-	effects: none,
-	threadEndpoints: none,
-	problems: [],
-} as never;
 const owned = () => new threads.Threads({ host, project });
+const ownThread = await prepared(async () => {
+	const all = owned();
+	const { threadId: id } = await all.createThread({ agentId: "a" });
+	return { all, id };
+});
+const used = await prepared(usedSession);
+const waiting = await prepared(waitingSession);
+const client = () => createClient({ url, fetch: answering });
 
 /** The first of a generator, which runs nothing before. */
 const begun = (generator: AsyncIterator<unknown>) => generator.next();
 
 /** By package or entry; the names are those of the list. */
 export const places: Readonly<Record<string, Call>> = {
-	"a2a remoteAgent(options)": (more) => remoteAgent({ url, ...named, ...more } as never),
+	"a2a remoteAgent(options)": (more) => remoteAgent({ url, ...named, fetch: cardOf(url), ...more } as never),
 	"a2a a2aServer(options)": (more) => a2aServer({ service, ...named, url, ...more } as never),
 	"client createClient(options)": (more) => createClient({ url, ...more }),
-	"client Client.execute(request)": (more) => createClient({ url }).execute({ input: "Hello", ...more }),
-	"client Client.sessions(page)": (more) => createClient({ url }).sessions(more),
-	"client Client.watch(options)": (more) =>
-		begun(createClient({ url }).watch("s", more)[Symbol.asyncIterator]()),
+	"client Client.execute(request)": (more) => client().execute({ input: "Hello", ...more }),
+	"client Client.sessions(page)": (more) => client().sessions(more),
+	"client Client.watch(options)": (more) => begun(client().watch("s", more)[Symbol.asyncIterator]()),
 	"client/ai-sdk new HoldfastChatTransport(options)": (more) => new HoldfastChatTransport({ url, ...more }),
 	"context agentsMd(options)": (more) => agentsMd({ folder: ".", ...more }),
 	"context readAgentsMd(options)": (more) => readAgentsMd({ folder: ".", ...more }),
 	"context searchable(options)": (more) => searchable([], more),
 	"cloudflare edgeService(options)": (more) => edgeService(more as never),
-	"cloudflare objectHost(options)": (more) => objectHost({} as never, more),
+	"cloudflare objectHost(options)": (more) => objectHost(objectStorage() as never, more),
 	"context largeResults(options)": (more) => largeResults(more),
 	"context loadSkills(options)": (more) => loadSkills({ sources: [async () => []], ...more }),
 	"context skills(options)": (more) => skills({ sources: [async () => []], ...more }),
@@ -116,13 +123,15 @@ export const places: Readonly<Record<string, Call>> = {
 	"holdfast Agent.recover(options)": (more) => clerk.recover(more),
 	"holdfast Agent.supervise(options)": (more) => clerk.supervise(more),
 	"holdfast Agent.work(options)": (more) => begun(clerk.work(more)),
-	"holdfast Agent.close(options)": (more) => clerk.close(more),
-	"holdfast Session.send(options)": (more) => session().send("Hello", more),
-	"holdfast Session.start(options)": (more) => session().start("Hello", more),
-	"holdfast Session.steer(options)": (more) => session().steer("Hello", more),
-	"holdfast Session.answer(options)": (more) => session().answer([], more),
-	"holdfast Session.fork(options)": (more) => session().fork("other", more),
-	"holdfast Session.follow(options)": (more) => session().follow(more),
+	"holdfast Agent.close(options)": (more) => agent({ model }).close(more),
+	"holdfast Session.send(options)": (more) => newSession().send("Hello", more),
+	"holdfast Session.start(options)": (more) => newSession().start("Hello", more),
+	"holdfast Session.steer(options)": (more) => newSession().steer("Hello", more),
+	"holdfast Session.answer(options)": (more) =>
+		waiting().then(({ session, answers }) => session.answer(answers, more)),
+	"holdfast Session.fork(options)": (more) =>
+		used().then((session) => session.fork(`of ${session.key}`, more)),
+	"holdfast Session.follow(options)": (more) => newSession().follow(more),
 	"holdfast/compat createLlm(options)": (more) => createLlm({ model, ...more }),
 	"holdfast createSubAgentTool(options)": (more) =>
 		holdfast.createSubAgentTool({ agent: clerk, ...named, parameters, ...more }),
@@ -134,16 +143,18 @@ export const places: Readonly<Record<string, Call>> = {
 	"holdfast followSession(options)": (more) => holdfast.followSession(host, "s", more),
 	"holdfast/host watchAll(options)": (more) => begun(watchAll(host.changes as never, more)),
 	"holdfast memoryHost(options)": (more) => memoryHost(more),
-	"holdfast/host foldHistory(options)": (more) => foldHistory(host.journal, "s", more as never),
+	"holdfast/host foldHistory(options)": (more) => foldHistory(host.journal, "s", { before: 0, ...more }),
 	"holdfast tool(declaration)": (more) =>
 		holdfast.tool({ ...named, parameters, run: () => 1, ...more } as never),
-	"holdfast/compat injectToolContext(options)": (more) => injectToolContext([], {} as never, more),
+	"holdfast/compat injectToolContext(options)": (more) =>
+		injectToolContext([], { agent: clerk, state } as never, more),
 	"holdfast/checkpoint fileCheckpoints(options)": (more) => checkpoint.fileCheckpoints({ dir: "x", ...more }),
 	"holdfast/execution-host createInMemoryExecutionHost(options)": (more) => createInMemoryExecutionHost(more),
 	"holdfast/execution loop(options)": (more) => loop(more),
 	"holdfast/execution plan(options)": (more) => plan(more),
 	"holdfast/execution react(options)": (more) => react(more),
-	"holdfast/execution-host journalExecution(options)": (more) => journalExecution(more as never),
+	"holdfast/execution-host journalExecution(options)": (more) =>
+		journalExecution({ journal: host.journal, records: {}, runs: {}, ...more } as never),
 	"holdfast/host memoryJournal(options)": (more) => memoryJournal(more),
 	"holdfast/middleware budget(options)": (more) => middleware.budget({ maxTokens: 1, ...more }),
 	"holdfast/middleware logging(options)": (more) => middleware.logging(more),
@@ -161,10 +172,12 @@ export const places: Readonly<Record<string, Call>> = {
 	"holdfast/workflow workflow(options)": (more) => workflow({ name: "x", ...more }, async () => {}),
 	"holdfast/plugins compaction(options)": (more) => compaction({ model, ...more } as never),
 	"holdfast/plugins memory(options)": (more) => memory(more),
-	"holdfast/sqlite sqliteCheckpoints(options)": (more) => sqliteCheckpoints({ path, ...more } as never),
-	"holdfast/sqlite sqliteJournal(options)": (more) => sqliteJournal({ path, ...more }),
-	"holdfast/sqlite sqliteHost(options)": (more) => sqliteHost({ path, ...more }),
-	"holdfast/sql sqlHost(options)": (more) => sqlHost({ name: "x", connection: {}, ...more } as never),
+	"holdfast/sqlite sqliteCheckpoints(options)": (more) =>
+		sqliteCheckpoints({ path: newFile(), ...more } as never),
+	"holdfast/sqlite sqliteJournal(options)": (more) => sqliteJournal({ path: newFile(), ...more }),
+	"holdfast/sqlite sqliteHost(options)": (more) => sqliteHost({ path: newFile(), ...more }),
+	"holdfast/sql sqlHost(options)": (more) =>
+		sqlHost({ name: "x", connection: sqlConnection(), ...more } as never),
 	"inspector inspector(options)": (more) => inspector(more),
 	"mcp connectMcp(options)": (more) => connectMcp({}, more),
 	"mcp/server mcpServer(options)": (more) => mcpServer({ service, tools: {}, ...more } as never),
@@ -256,22 +269,23 @@ export const places: Readonly<Record<string, Call>> = {
 	"threads defineTool(options)": (more) =>
 		threads.defineTool({ description: "T.", execute: () => ({}), ...more } as never),
 	"threads threadRoutes(options)": (more) => threads.threadRoutes({ threads: {}, ...more } as never),
-	"threads watchProject(options)": (more) => threads.watchProject("x", more as never),
-	"threads packAgents(options)": (more) => threads.packAgents({ directory: "x", ...more } as never),
+	"threads watchProject(options)": (more) => threads.watchProject(projectFolder, more as never),
+	"threads packAgents(options)": (more) =>
+		threads.packAgents({ directory: projectFolder, agents: ["one"], out: newFile(), ...more } as never),
 	"threads modelProvider(options)": (more) => threads.modelProvider(model as never, more),
 	"threads providerModel(options)": (more) => threads.providerModel({} as never, "m", more),
 	"threads new Threads(options)": (more) => new threads.Threads({ host, project, ...more } as never),
 	"threads Threads.createThread(options)": (more) => owned().createThread({ agentId: "a", ...more }),
 	"threads Threads.queueMessage(options)": (more) =>
-		owned().queueMessage("t", { role: "user" } as never, more),
+		ownThread().then(({ all, id }) => all.queueMessage(id, { role: "user", content: "Hello" }, more)),
 	"threads Threads.list(options)": (more) => owned().list(more),
-	"threads Threads.update(change)": (more) => owned().update("t", more),
+	"threads Threads.update(change)": (more) => ownThread().then(({ all, id }) => all.update(id, more)),
 	"threads Threads.recover(options)": (more) => owned().recover(more),
 	"threads Threads.work(options)": (more) => begun(owned().work(more)),
 	"threads Threads.supervise(options)": (more) => owned().supervise(more),
 	"threads Threads.close(options)": (more) => owned().close(more),
 	"threads threads(options)": (more) => threads.threads({ host, project, ...more } as never),
-	"upp boundFetch(options)": (more) => boundFetch(more as never),
+	"upp boundFetch(options)": (more) => boundFetch({ origins: [url], silenceMs: 1, maxBytes: 1, ...more }),
 	"upp llm(options)": (more) => llm({ model, ...more } as never),
 	"upp createProvider(options)": (more) => createProvider({ name: "p", ...more } as never),
 	"upp exponentialBackoff(options)": (more) => exponentialBackoff(more),

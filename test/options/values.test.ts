@@ -46,6 +46,14 @@ const startsServer: ReadonlySet<string> = new Set([
 	"server Server.listen(options)",
 ]);
 
+/** Calls that reach for a database. */
+const needsDatabase: ReadonlySet<string> = new Set([
+	"postgres/upkeep moveOut(options)",
+	"postgres/upkeep readStore(options)",
+	"postgres/upkeep writeStore(options)",
+	"postgres/upkeep writeStore(more)",
+]);
+
 interface Made {
 	result?(): unknown;
 	close?(): unknown;
@@ -73,6 +81,13 @@ async function isRefused(key: string, member: string, value: unknown): Promise<b
 	const without = await errorOf(key, {});
 	return error.message !== (without as Error | undefined)?.message;
 }
+
+test.each(Object.keys(places).filter((key) => !startsServer.has(key) && !needsDatabase.has(key)))(
+	"%s fails for nothing without a wrong option",
+	async (key) => {
+		expect(await errorOf(key, {})).toBeUndefined();
+	},
+);
 
 const members = new Map<string, readonly string[]>();
 for (const { of, parameter, entries, members: names } of listOptions(join(import.meta.dirname, "../..")))
