@@ -262,6 +262,17 @@ describe("a call that earlier versions of the code did not make", () => {
 		expect(await replayed(inOrder, ...old)).toMatchObject({ outcome: { value: [false, 2] } });
 	});
 
+	test("is false if the record continues after branches that await it", async () => {
+		const joined: Code = async (main) => {
+			const [left, right] = [main.branch("left"), main.branch("right")];
+			const done = left.call("a", "step", undefined).then(() => left.callIfNew("fix", "version", undefined));
+			const isNew = await Promise.all([done, right.branch("deep").callIfNew("fix", "version", undefined)]);
+			return [isNew, await main.branch("rest").call("b", "step", undefined)];
+		};
+		const records = [called("left#1/a#1"), settled("left#1/a#1", 1), ...rest];
+		expect(await replayed(joined, ...records)).toMatchObject({ outcome: { value: [[false, false], 2] } });
+	});
+
 	test("is an ordinary call at the end of the record, and stays one", async () => {
 		expect(idsOf(await replayed(run, ...first))).toEqual(["fix#1"]);
 		const records = [

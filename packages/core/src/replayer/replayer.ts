@@ -92,6 +92,8 @@ export class Replayer<Input> {
 	readonly #open = new Map<string, OpenCall<Input>>();
 	/** Unrecorded calls, by branch. A branch without any has no entry. */
 	readonly #unrecorded = new Map<string, Queue<UnrecordedCall<Input>>>();
+	/** Those of them that earlier versions of the code did not make. */
+	readonly #added = new Set<UnrecordedCall<Input>>();
 	/** Calls that `advance` has not returned yet, in order. */
 	readonly #fresh = new Set<UnrecordedCall<Input>>();
 	#isAdvancing = false;
@@ -173,6 +175,7 @@ export class Replayer<Input> {
 		others.push(unrecorded);
 		this.#unrecorded.set(branch, others);
 		this.#fresh.add(unrecorded);
+		if (history === "added") this.#added.add(unrecorded);
 		this.#hasMoved();
 		return result;
 	}
@@ -206,7 +209,7 @@ export class Replayer<Input> {
 		const branch = branchOf(expected.id);
 		const next = this.#unrecorded.get(branch)?.head;
 		if (next === undefined) {
-			if (this.#answerAncestor(branch)) return "answered";
+			if (this.#answerAnyAdded()) return "answered";
 			if (this.#state.kind !== "ended") return "not-reached";
 			return this.#diverge(expected, { end: this.#state.outcome });
 		}
@@ -218,12 +221,12 @@ export class Replayer<Input> {
 		return this.#answerAdded(branch) ? "answered" : this.#diverge(expected, { id, does });
 	}
 
-	/** Resolves an added call that the code awaits before it can reach the branch. */
-	#answerAncestor(branch: string): boolean {
-		for (let path = branch; path !== ""; ) {
-			path = branchOf(path);
-			if (this.#answerAdded(path)) return true;
-		}
+	/**
+	 * Resolves an added call that the code awaits before it can reach the next record, in whichever branch. This code would
+	 * have recorded the call by now, so an earlier version wrote the record.
+	 */
+	#answerAnyAdded(): boolean {
+		for (const { call } of this.#added) if (this.#answerAdded(branchOf(call.id))) return true;
 		return false;
 	}
 
@@ -240,7 +243,10 @@ export class Replayer<Input> {
 	#isRecorded(branch: string): void {
 		const calls = this.#unrecorded.get(branch);
 		const next = calls?.shift();
-		if (next !== undefined) this.#fresh.delete(next);
+		if (next !== undefined) {
+			this.#fresh.delete(next);
+			this.#added.delete(next);
+		}
 		if (calls?.size === 0) this.#unrecorded.delete(branch);
 	}
 
