@@ -64,18 +64,24 @@ export class RunInputs {
 		return inbox.filter((input) => input.kind === "tool-result" && input.runId === runId);
 	}
 
-	/** Offers everything in the inbox that waits for the run, in order. */
+	/**
+	 * Offers everything in the inbox that waits for the run, in order. Answers stay there while calls of the run are open:
+	 * they may have arrived since the run last took answers, or be for a sub-agent that cannot take them yet.
+	 */
 	async fetch(): Promise<void> {
+		const run = this.#run;
 		const read = this.#read;
 		if (read === undefined) return;
-		const { runId } = this.#run;
+		const isOpen = (run.state.run?.unsettled ?? 0) > 0;
 		const late: string[] = [];
 		for (const input of await this.#recorder.inbox()) {
-			if (input.kind === "message" || (input.runId ?? runId) !== runId) continue;
-			// No call waits in this run, so an answer comes too late.
-			if (input.kind === "tool-result") late.push(input.id);
-			else this.offer(read(input));
+			if (input.kind === "message" || (input.runId ?? run.runId) !== run.runId) continue;
+			if (input.kind !== "tool-result") this.offer(read(input));
+			else if (!isOpen) late.push(input.id);
 		}
-		if (late.length > 0) await this.#run.commitAsIs([], { drain: late });
+		if (late.length === 0) return;
+		// No call is open, so these answers come too late.
+		if (run.answers !== undefined) await run.answers.take(run, undefined);
+		else await run.commitAsIs([], { drain: late });
 	}
 }

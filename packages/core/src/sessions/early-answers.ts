@@ -26,6 +26,8 @@ export class EarlyAnswers implements OutsideAnswers {
 	readonly #agent: SessionAgent;
 	readonly #storeKey: string;
 	readonly #watchDue: (due: number | undefined) => void;
+	/** Settles when nothing more is taken or given. */
+	#last: Promise<unknown> = Promise.resolve();
 
 	constructor(agent: SessionAgent, storeKey: string, watchDue: (due: number | undefined) => void) {
 		this.#agent = agent;
@@ -37,7 +39,26 @@ export class EarlyAnswers implements OutsideAnswers {
 		this.#watchDue(earliestDue(fact));
 	}
 
-	async take(run: Run, shown: ToolsPending | undefined): Promise<boolean> {
+	take(run: Run, shown: ToolsPending | undefined): Promise<boolean> {
+		return this.#alone(() => this.#take(run, shown));
+	}
+
+	/**
+	 * Commits answers to waiting calls if the open round accepts them. Returns false if it has ended and accepted none.
+	 * Rejects with the errors of `answerFacts` and the refusals of policy.
+	 */
+	give(run: Run, answers: readonly ToolAnswer[], now: () => number): Promise<boolean> {
+		return this.#alone(() => this.#give(run, answers, now));
+	}
+
+	/** The run and requests to it both take answers. If they did so at once, they would commit the same one twice. */
+	#alone<Value>(work: () => Promise<Value>): Promise<Value> {
+		const done = this.#last.then(work);
+		this.#last = done.catch(() => {});
+		return done;
+	}
+
+	async #take(run: Run, shown: ToolsPending | undefined): Promise<boolean> {
 		const stored = await run.inputs.answers();
 		if (stored.length === 0) return false;
 		if (shown !== undefined) await commit(run, [shown]);
@@ -49,7 +70,7 @@ export class EarlyAnswers implements OutsideAnswers {
 	async #takeStored(run: Run, input: StoredInput): Promise<void> {
 		const drain = [input.id];
 		try {
-			await this.give(run, readAnswers(input), () => input.at, drain);
+			await this.#give(run, readAnswers(input), () => input.at, drain);
 		} catch (error) {
 			// A sub-agent that has just continued does not show its calls yet. The answer stays in the inbox until this round
 			// ends: by then, the sub-agent waits again, or has ended.
@@ -59,11 +80,7 @@ export class EarlyAnswers implements OutsideAnswers {
 		}
 	}
 
-	/**
-	 * Commits answers to waiting calls if the open round accepts them. Returns false if it has ended and accepted none.
-	 * Rejects with the errors of `answerFacts` and the refusals of policy.
-	 */
-	async give(
+	async #give(
 		run: Run,
 		answers: readonly ToolAnswer[],
 		now: () => number,
@@ -104,7 +121,7 @@ export class EarlyAnswers implements OutsideAnswers {
 			const outcome = await run.round?.answered(facts, { onlyIfNothingWaits: true });
 			if (outcome !== "inputs-wait") return outcome === "taken";
 			// Other inputs in the inbox wait for the end of the step.
-			if (!(await this.take(run, undefined))) return (await run.round?.answered(facts)) === "taken";
+			if (!(await this.#take(run, undefined))) return (await run.round?.answered(facts)) === "taken";
 			facts = await again();
 			if (facts.length === 0) return true;
 		}
