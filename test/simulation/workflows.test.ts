@@ -1,7 +1,8 @@
 // Workflows under a seeded scheduler. HOLDFAST_FIRST_SEED names the first seed, to run the same ones again.
 import { describe, expect, test } from "vitest";
 import { firstSeed, perCommit, schedulesTimeout } from "./schedules.fixture.ts";
-import { runWorkflowsWorld, type WorkflowFault, workflowFaults } from "./workflows-world.fixture.ts";
+import { type WorkflowFault, workflowFaults } from "./workflow-faults.fixture.ts";
+import { runWorkflowsWorld } from "./workflows-world.fixture.ts";
 
 const count = Math.ceil(perCommit / 4);
 

@@ -66,11 +66,7 @@ test("an answer that arrives while a run with open calls takes an event is not l
 	});
 	const made = (of: typeof host) =>
 		workflow({ name: "pay", host: of }, (flow) =>
-			Promise.all([
-				flow.approve("pay"),
-				flow.event("note"),
-				flow.step("work", () => gate.promise),
-			]),
+			Promise.all([flow.approve("pay"), flow.event("note"), flow.step("work", () => gate.promise)]),
 		);
 	const session = made(host).session("s");
 	const run = await session.send(undefined);
