@@ -15,10 +15,17 @@ import {
 } from "@agentclientprotocol/sdk";
 import type { McpServers } from "@holdfast/mcp";
 import type { UserMessage } from "@holdfast/upp";
-import type { AgentRun, PendingToolCall, RunEvent, RunResult, Session } from "holdfast";
-import { afterEntry } from "holdfast/execute";
+import type { PendingToolCall, RunEvent, Session, ToolAnswer } from "holdfast";
 import { stopNote } from "../render/index.ts";
-import { assistantsFolder, describeError, type OpenAgent, type Setup } from "../work/index.ts";
+import {
+	assistantsFolder,
+	describeError,
+	type OpenAgent,
+	type Place,
+	type RunEnd,
+	SessionReader,
+	type Setup,
+} from "../work/index.ts";
 import { Permissions } from "./permission.ts";
 import { notice, SessionUpdates } from "./session-updates.ts";
 
@@ -30,9 +37,6 @@ export interface EditorSessionParts {
 	/** The MCP servers that the editor named. */
 	readonly servers: McpServers | undefined;
 }
-
-/** How a run left this process. */
-type End = Pick<RunResult, "runId" | "outcome" | "error" | "stopReason" | "wait">;
 
 export class EditorSession {
 	readonly #client: AgentContext;
@@ -46,11 +50,12 @@ export class EditorSession {
 	readonly #leaving = new AbortController();
 	/** Fires when the editor cancels the work in flight. */
 	#cancelling = new AbortController();
+	/** Whether the editor left a question of the current work without an answer, which ended the run. */
+	#isUnanswered = false;
 	/** Settles when no work is in flight. */
 	#working: Promise<unknown> = Promise.resolve();
-	#run: AgentRun | undefined;
-	/** Seq of the last wait. */
-	#waitedAt = 0;
+	readonly #reader: SessionReader;
+	#isStarted = false;
 
 	constructor({ client, open, setup, servers }: EditorSessionParts) {
 		const dir = assistantsFolder(setup);
@@ -61,6 +66,17 @@ export class EditorSession {
 		this.#session = open.agent.session(setup.key);
 		this.#updates = new SessionUpdates(dir);
 		this.#permissions = new Permissions({ client, sessionId: setup.key, dir });
+		this.#reader = new SessionReader({
+			session: this.#session,
+			host: open.host,
+			key: setup.key,
+			event: (event, place) => this.#event(event, place),
+			answer: (calls, signal) => this.#answer(calls, signal),
+			answered: (call, answer) => this.#answered(call, answer),
+			ended: () => this.#tellAll(this.#updates.calls.continued()),
+			waits: () => this.#continueWith(() => this.#reader.settle()),
+			failed: (error) => void this.#tell(notice("warning", describeError(error))),
+		});
 	}
 
 	/** Sends the history. */
@@ -69,22 +85,15 @@ export class EditorSession {
 		await this.#tellAll(this.#updates.ofHistory(messages));
 	}
 
-	/** Continues an unfinished run, without waiting for it. */
-	async continue(): Promise<void> {
-		const head = await this.#open.host.journal.head(this.#key);
-		if (head?.openRunId === undefined) return;
-		if (head.parked === true)
-			return this.#tell(
-				notice("warning", `The last run is parked. To continue it, run holdfast release ${this.#key}.`),
-			);
-		const { openRunId, seq } = head;
-		this.#waitedAt = seq;
-		void this.#work(async () => {
-			const pending = await this.#session.pending();
-			if (pending.length > 0) return this.#settle({ runId: openRunId, outcome: "waiting" });
-			const run = await this.#session.resume();
-			return run === null ? this.#afterWait(openRunId) : this.#follow(run);
-		}).catch((error: unknown) => this.#tell(notice("warning", describeError(error))));
+	/** Shows what happens from now on, and continues an unfinished run without waiting for it. Twice is harmless. */
+	async start(): Promise<void> {
+		if (this.#isStarted) return;
+		this.#isStarted = true;
+		const opened = await this.#reader.start();
+		this.#continueWith(() => this.#reader.continueOpen(opened));
+		if (opened.state !== "parked") return;
+		const release = `To continue it, run holdfast release ${this.#key}.`;
+		await this.#tell(notice("warning", `The last run is parked. ${release}`));
 	}
 
 	/**
@@ -92,22 +101,23 @@ export class EditorSession {
 	 * @throws RequestError if the run fails.
 	 */
 	async prompt(message: UserMessage): Promise<PromptResponse> {
-		const end = await this.#work(async () => this.#follow(await this.#session.send(message)));
-		return { stopReason: reasonOf(end) };
+		const end = await this.#work(async () =>
+			this.#reader.follow(await this.#reader.enter(() => this.#session.send(message))),
+		);
+		return { stopReason: reasonOf(this.#isUnanswered ? { ...end, outcome: "aborted" } : end) };
 	}
 
 	/** Ends the run in flight, including one that waits. */
 	async cancel(): Promise<void> {
 		this.#cancelling.abort();
-		this.#run?.interrupt();
-		if (this.#run === undefined) await this.#session.stop();
+		await this.#reader.interrupt();
 	}
 
 	/** Suspends the run in flight, and closes the agent and its servers. */
 	async leave(): Promise<void> {
 		this.#leaving.abort();
 		this.#cancelling.abort();
-		this.#run?.suspend();
+		await this.#reader.leave();
 		await this.#working;
 		await this.#open.agent.close();
 		await this.#servers?.close();
@@ -120,9 +130,14 @@ export class EditorSession {
 		await this.leave();
 	}
 
+	#continueWith(work: () => Promise<unknown>): void {
+		void this.#work(work).catch((error: unknown) => this.#tell(notice("warning", describeError(error))));
+	}
+
 	#work<Result>(work: () => Promise<Result>): Promise<Result> {
 		const done = this.#working.then(() => {
 			this.#cancelling = new AbortController();
+			this.#isUnanswered = false;
 			return work();
 		});
 		this.#working = done.then(
@@ -132,76 +147,34 @@ export class EditorSession {
 		return done;
 	}
 
-	/** Follows a run, and those that continue it, until its turn ends. */
-	async #follow(run: AgentRun): Promise<End> {
-		const end = await this.#show(run);
-		return end.outcome === "waiting" ? this.#settle(end) : end;
-	}
-
-	/** Asks about the calls that wait, one by one, and follows the run as it continues. */
-	async #settle(last: End): Promise<End> {
-		let end = last;
-		while (end.outcome === "waiting") {
-			const calls = await this.#session.pending();
-			const call = calls.find(({ awaits }) => awaits === "approval");
-			if (call === undefined) return this.#withoutApprovals(end, calls);
-			await this.#tellAll(this.#updates.announce(call));
-			const answer = await this.#permissions.ask(call, this.#cancelling.signal);
-			if (answer === undefined) return this.#unanswered(end);
-			const approved = "approved" in answer && answer.approved;
-			await this.#tellAll(this.#updates.answered(call, approved ? "in_progress" : "failed"));
-			end = await this.#show(await this.#session.answer([answer]));
-			if (approved) await this.#tellAll(this.#updates.answered(call, "completed"));
+	/** Asks about a call that waits for approval; undefined if there is none, and if the editor gives no answer. */
+	async #answer(calls: readonly PendingToolCall[], elsewhere: AbortSignal): Promise<ToolAnswer | undefined> {
+		const call = calls.find(({ awaits }) => awaits === "approval");
+		if (call === undefined) {
+			const what = calls.map(({ toolName }) => toolName).join(", ");
+			await this.#tell(notice("warning", `The agent waits for ${what}, which this editor cannot give.`));
+			return undefined;
 		}
-		return end;
+		await this.#tellAll(this.#updates.calls.announce(call));
+		const signal = AbortSignal.any([this.#cancelling.signal, elsewhere]);
+		const answer = await this.#permissions.ask(call, signal);
+		// The editor gave no answer, which ends the turn.
+		this.#isUnanswered = answer === undefined && !elsewhere.aborted && !this.#leaving.signal.aborted;
+		if (this.#isUnanswered) await this.#session.stop();
+		return answer;
 	}
 
-	/** The run waits for a time, its model, a message or a result from elsewhere. */
-	async #withoutApprovals(end: End, calls: readonly PendingToolCall[]): Promise<End> {
-		if (calls.length === 0 && end.wait?.until !== undefined) return this.#afterWait(end.runId);
-		const what = calls.length === 0 ? "a message" : calls.map(({ toolName }) => toolName).join(", ");
-		await this.#tell(notice("warning", `The agent waits for ${what}, which this editor cannot give.`));
-		return end;
+	async #answered(call: PendingToolCall | undefined, answer: ToolAnswer): Promise<void> {
+		const isApproved = "approved" in answer && answer.approved;
+		if (call !== undefined) await this.#tellAll(this.#updates.calls.answered(call, isApproved));
 	}
 
-	/** The editor cancelled the turn, or it left and the call keeps waiting. */
-	async #unanswered(end: End): Promise<End> {
-		if (this.#leaving.signal.aborted) return end;
-		await this.#session.stop();
-		return { ...end, outcome: "aborted" };
-	}
-
-	/** Follows a run that continues, in any process, after it waited for its model or a time. */
-	async #afterWait(runId: string): Promise<End> {
-		const { signal } = this.#leaving;
-		let last: RunEvent | undefined;
-		const from = { after: afterEntry(this.#waitedAt), until: "complete", signal } as const;
-		for await (const { event } of this.#session.follow(from)) {
-			await this.#event(event);
-			last = event;
-		}
-		if (last?.type === "run_end") return last;
-		return last?.type === "waiting"
-			? this.#settle({ runId, outcome: "waiting" })
-			: { runId, outcome: "suspended" };
-	}
-
-	async #show(run: AgentRun): Promise<End> {
-		this.#run = run;
-		if (this.#leaving.signal.aborted) run.suspend();
-		for await (const event of run.watch()) await this.#event(event);
-		const end = await run.result();
-		this.#run = undefined;
-		return end;
-	}
-
-	async #event(event: RunEvent): Promise<void> {
-		if (event.type === "waiting") this.#waitedAt = event.seq;
+	async #event(event: RunEvent, place: Place): Promise<void> {
 		if (event.type === "run_end" && event.outcome === "completed") {
 			const note = stopNote(event.stopReason);
 			if (note !== undefined) await this.#tell(notice("warning", note));
 		}
-		await this.#tellAll(this.#updates.ofEvent(event));
+		await this.#tellAll(this.#updates.ofEvent(event, place));
 	}
 
 	async #tellAll(updates: Iterable<SessionUpdate>): Promise<void> {
@@ -219,7 +192,7 @@ export class EditorSession {
 }
 
 /** @throws RequestError for a run that failed. */
-function reasonOf({ outcome, error, stopReason }: End): PromptResponse["stopReason"] {
+function reasonOf({ outcome, error, stopReason }: RunEnd): PromptResponse["stopReason"] {
 	switch (outcome) {
 		case "completed":
 			if (stopReason === "length") return "max_tokens";

@@ -70,21 +70,22 @@ export class EditorSessions {
 
 	async create(params: NewSessionRequest, client: AgentContext): Promise<NewSessionResponse> {
 		const sessionId = sessionKeyFor("acp");
-		await this.#openSession(sessionId, params, client);
+		const session = await this.#openSession(sessionId, params, client);
+		await session.start();
 		return { sessionId };
 	}
 
 	async load({ sessionId, ...params }: LoadSessionRequest, client: AgentContext): Promise<object> {
 		const session = await this.#known(sessionId, params, client);
 		await session.replay();
-		await session.continue();
+		await session.start();
 		return {};
 	}
 
 	async resume(params: ResumeSessionRequest, client: AgentContext): Promise<object> {
 		const { sessionId, cwd, mcpServers = [] } = params;
 		const session = await this.#known(sessionId, { cwd, mcpServers }, client);
-		await session.continue();
+		await session.start();
 		return {};
 	}
 

@@ -1,70 +1,55 @@
 /** Converts the events of a session's runs, and its history, to updates for an editor. */
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { AnyMessage, AssistantContent, Message, ToolCall, UserContent } from "@holdfast/upp";
+import type { RunEvent } from "holdfast";
+import { nestedLines, planOf } from "../render/index.ts";
+import { formatDuration, oneLine } from "../terminal/index.ts";
+import type { Place } from "../work/index.ts";
+import { CallUpdates } from "./call-updates.ts";
 
-import { resolve } from "node:path";
-import type { SessionUpdate, ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
-import {
-	type AnyMessage,
-	type AssistantContent,
-	cutText,
-	type Message,
-	type ToolCall,
-	type UserContent,
-} from "@holdfast/upp";
-import type { PendingToolCall, RunEvent } from "holdfast";
-import { nestedLines } from "../render/index.ts";
-import { formatArguments, formatDuration, oneLine } from "../terminal/index.ts";
-
-/** Maximum number of characters of a call's title. */
-const longestTitle = 160;
-/** Maximum number of characters of a result that an editor shows. */
-const longestResult = 20_000;
-
-/** The assistant's tools, by how editors show them. */
-const kinds: Readonly<Record<string, ToolKind>> = {
-	list_files: "search",
-	search_text: "search",
-	read_file: "read",
-	write_file: "edit",
-	edit_file: "edit",
-	fetch_url: "fetch",
-	shell: "execute",
-};
+/** Maximum number of characters of a wait's name. */
+const longestTag = 160;
 
 export class SessionUpdates {
-	/** Absolute path of the folder that the assistant's tools work in; undefined for a user's agent. */
-	readonly #dir: string | undefined;
-	/** Ids of calls that were announced to the editor. */
-	readonly #known = new Set<string>();
+	readonly calls: CallUpdates;
+	/** Ids of calls that only update the plan. */
+	readonly #plans = new Set<string>();
 	/** Whether the current answer was streamed. */
 	#isStreamed = false;
 
 	constructor(dir: string | undefined) {
-		this.#dir = dir;
+		this.calls = new CallUpdates(dir);
 	}
 
 	/** Returns the updates of a history, oldest first. */
 	*ofHistory(messages: readonly Message[]): Generator<SessionUpdate> {
 		// An editor that loads a session again no longer has its calls.
-		this.#known.clear();
+		this.calls.forget();
 		for (const message of messages as readonly AnyMessage[]) {
 			if (message.type === "user")
 				for (const content of message.content) yield* chunkOf("user_message_chunk", content);
 			if (message.type === "assistant") {
 				yield* this.#answer(message.content);
-				for (const call of message.toolCalls ?? []) yield* this.announce(call);
+				for (const call of message.toolCalls ?? []) yield* this.#announce(call);
 			}
 			if (message.type === "tool_result")
 				for (const { toolCallId, result, isError } of message.results)
-					yield ended(toolCallId, isError === true ? "failed" : "completed", result);
+					yield* this.#ended(toolCallId, isError === true ? "failed" : "completed", result);
 		}
 	}
 
 	/** Returns the updates of an event. */
-	*ofEvent(event: RunEvent): Generator<SessionUpdate> {
+	*ofEvent(event: RunEvent, place: Place): Generator<SessionUpdate> {
 		switch (event.type) {
 			case "run_start":
 				if (event.attempt > 1 && event.reason !== "answered" && event.afterWait !== true)
 					yield notice("info", `Resumed (attempt ${event.attempt})`);
+				return;
+			case "input":
+				// The editor shows its own prompts.
+				if (place === "elsewhere")
+					for (const block of (event.message as { readonly content?: readonly UserContent[] }).content ?? [])
+						yield* chunkOf("user_message_chunk", block);
 				return;
 			case "model_start":
 				this.#isStreamed = false;
@@ -81,7 +66,7 @@ export class SessionUpdates {
 			case "message":
 				if (!this.#isStreamed) yield* this.#answer(event.message.content);
 				this.#isStreamed = false;
-				for (const call of event.message.toolCalls ?? []) yield* this.announce(call);
+				for (const call of event.message.toolCalls ?? []) yield* this.#announce(call);
 				return;
 			case "model_retry":
 				yield notice(
@@ -90,26 +75,33 @@ export class SessionUpdates {
 					event.error.message,
 				);
 				return;
-			case "tool_start": {
-				yield* this.announce(event.call);
-				const { toolCallId } = event.call;
-				const rawInput = event.input;
-				yield { sessionUpdate: "tool_call_update", toolCallId, status: "in_progress", rawInput };
+			case "tool_start":
+				yield* this.#announce(event.call);
+				if (!this.#plans.has(event.call.toolCallId)) yield* this.calls.started(event.call, event.input);
 				return;
-			}
-			case "tool_end": {
-				yield* this.announce(event.call);
-				const status = event.outcome === "done" ? "completed" : "failed";
-				yield ended(event.call.toolCallId, status, event.result);
+			case "tool_delta":
+				yield* this.calls.output(event.toolCallId, event.delta);
 				return;
-			}
 			case "nested":
-				for (const line of nestedLines(event.event)) yield notice("info", line);
+				yield* this.calls.output(
+					event.toolCallId,
+					nestedLines(event.event)
+						.map((line) => `${line}\n`)
+						.join(""),
+				);
+				return;
+			case "tool_end":
+				yield* this.#announce(event.call);
+				yield* this.#ended(
+					event.call.toolCallId,
+					event.outcome === "done" ? "completed" : "failed",
+					event.result,
+				);
 				return;
 			case "waiting": {
 				const { until, tag, model } = event.wait ?? {};
 				if (until === undefined) return;
-				const what = model === undefined ? oneLine(tag ?? "a time", longestTitle) : "the provider";
+				const what = model === undefined ? oneLine(tag ?? "a time", longestTag) : "the provider";
 				yield notice("warning", `Waiting for ${what} until ${new Date(until).toLocaleTimeString("en-GB")}`);
 				return;
 			}
@@ -118,37 +110,25 @@ export class SessionUpdates {
 		}
 	}
 
-	/** Returns the announcement of a call, unless it was already announced. */
-	*announce({ toolCallId, toolName, arguments: input }: ToolCall): Generator<SessionUpdate> {
-		if (this.#known.has(toolCallId)) return;
-		this.#known.add(toolCallId);
-		yield {
-			sessionUpdate: "tool_call",
-			toolCallId,
-			title: oneLine(`${toolName} ${formatArguments(input)}`, longestTitle),
-			name: toolName,
-			kind: (this.#dir === undefined ? undefined : kinds[toolName]) ?? "other",
-			status: "pending",
-			rawInput: input,
-			locations: this.#locationsOf(toolName, input),
-		};
+	/** Returns the announcement of a call, or the plan that it updates. */
+	*#announce(call: ToolCall): Generator<SessionUpdate> {
+		const plan = planOf(call.toolName, call.arguments);
+		if (plan === undefined) {
+			yield* this.calls.announce(call);
+			return;
+		}
+		if (this.#plans.has(call.toolCallId)) return;
+		this.#plans.add(call.toolCallId);
+		const entries = plan.map(({ text: content, status }) => ({
+			content,
+			priority: "medium" as const,
+			status: status === "done" ? ("completed" as const) : status,
+		}));
+		yield { sessionUpdate: "plan", entries };
 	}
 
-	/**
-	 * Returns the state of a sub-agent's call after its answer. The run of this session has no event for the end of such a
-	 * call, so an approved one counts as completed when the run has continued.
-	 */
-	*answered(
-		{ toolCallId, path }: PendingToolCall,
-		status: "in_progress" | "completed" | "failed",
-	): Generator<SessionUpdate> {
-		if (path !== undefined) yield { sessionUpdate: "tool_call_update", toolCallId, status };
-	}
-
-	#locationsOf(toolName: string, input: unknown): ToolCallLocation[] {
-		const { path } = (input ?? {}) as { readonly path?: unknown };
-		if (this.#dir === undefined || kinds[toolName] === undefined || typeof path !== "string") return [];
-		return [{ path: resolve(this.#dir, path) }];
+	*#ended(toolCallId: string, status: "completed" | "failed", result: unknown): Generator<SessionUpdate> {
+		if (!this.#plans.has(toolCallId)) yield* this.calls.ended(toolCallId, status, result);
 	}
 
 	*#answer(content: readonly AssistantContent[]): Generator<SessionUpdate> {
@@ -181,11 +161,4 @@ function chunkOf(sessionUpdate: Chunk, block: UserContent): SessionUpdate[] {
 	if (block.type === "image" && block.source.type === "base64")
 		return [{ sessionUpdate, content: { type: "image", data: block.source.data, mimeType: block.mimeType } }];
 	return [said(sessionUpdate, `[${block.type}: ${block.mimeType}]`)];
-}
-
-function ended(toolCallId: string, status: "completed" | "failed", result: unknown): SessionUpdate {
-	const text = typeof result === "string" ? result : (JSON.stringify(result, undefined, 2) ?? "");
-	const content: ToolCallContent[] =
-		text === "" ? [] : [{ type: "content", content: { type: "text", text: cutText(text, longestResult) } }];
-	return { sessionUpdate: "tool_call_update", toolCallId, status, content };
 }

@@ -79,8 +79,11 @@ export class Asking {
 		this.#answer?.(undefined);
 	}
 
-	allow(): void {
+	/** Asks again from now on; returns whether questions were left unanswered. */
+	allow(): boolean {
+		const wasRefusing = this.#isRefusing;
 		this.#isRefusing = false;
+		return wasRefusing;
 	}
 
 	/** Leaves all questions unanswered. */

@@ -1,9 +1,8 @@
 /** The content of a chat: finished entries and the current activity. All screens share this store. */
-import type { ChangeLine } from "../render/index.ts";
+import type { ChangeLine, PlanStep } from "../render/index.ts";
 import type { Block } from "./block-stream.ts";
 import type { Piece } from "./highlight.ts";
 import type { Choice } from "./menu.ts";
-import type { PlanStep } from "./plan.ts";
 import type { ThemeName } from "./theme.ts";
 
 /** A permanent entry. */

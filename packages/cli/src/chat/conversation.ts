@@ -9,8 +9,7 @@
  */
 
 import type { UserMessage } from "@holdfast/upp";
-import type { Agent, AgentRun, Host, RunEvent, RunResult, Session } from "holdfast";
-import { afterEntry } from "holdfast/execute";
+import type { Agent, AgentRun, Host, PendingToolCall, RunEvent, Session, ToolAnswer } from "holdfast";
 import { oneLine } from "../terminal/index.ts";
 import {
 	assistantsFolder,
@@ -19,6 +18,9 @@ import {
 	keepSettings,
 	type OpenAgent,
 	openAgent,
+	type Place,
+	type RunEnd,
+	SessionReader,
 	type Setup,
 } from "../work/index.ts";
 import { Asking } from "./asking.ts";
@@ -56,18 +58,13 @@ export class Conversation {
 	/** What the user's own commands printed since the last message. */
 	#asides: readonly string[] = [];
 	#spending = new Spending();
-	#run: AgentRun | undefined;
+	#reader: SessionReader;
+	#view: RunView | undefined;
 	/** Runs that started while another one was shown. */
 	#next: AgentRun[] = [];
 	#isLeft = false;
-	/** The run being followed that waits for its model or a time. */
-	#waiting: string | undefined;
-	/** Seq of the last wait that was shown. */
-	#waitedAt = 0;
-	/** Fires when the conversation is left. */
-	readonly #leaving = new AbortController();
-	/** Set while the asking run is being ended: it gets no further questions. */
-	#isStopping = false;
+	/** How much work of this conversation is in flight. */
+	#inFlight = 0;
 	/** Settles when no work is in flight. */
 	#working: Promise<void> = Promise.resolve();
 
@@ -78,6 +75,7 @@ export class Conversation {
 		this.#setup = parts.setup;
 		this.#session = open.agent.session(parts.setup.key);
 		this.#asking = this.#makeAsking();
+		this.#reader = this.#makeReader();
 	}
 
 	/** Opens a session with its history. */
@@ -134,12 +132,11 @@ export class Conversation {
 		}
 		if (this.transcript.live.status === "working") return this.#try(() => this.#steer(text));
 		this.transcript.add({ kind: "user", text });
-		this.transcript.set({ status: "working" });
-		this.#working = this.#try(async () => {
+		this.#work(async () => {
 			keepSettings(this.#parts.db, this.#setup);
 			this.#asking.beginTurn();
-			await this.#follow(await this.#session.send(await this.#attached(text)));
-		}).finally(() => this.#rest());
+			await this.#follow(await this.#enter(text));
+		});
 	}
 
 	/** Runs a command of the user; the next message contains its output. The current run must have ended. */
@@ -147,32 +144,21 @@ export class Conversation {
 		const { transcript } = this;
 		const ending = new AbortController();
 		this.#command = ending;
-		transcript.set({ status: "working" });
-		this.#working = this.#try(async () => {
+		this.#work(async () => {
 			const parts = { setup: this.#setup, asking: this.#asking, transcript, signal: ending.signal };
-			const aside = await runOwnCommand(command, parts);
+			const aside = await runOwnCommand(command, parts).finally(() => {
+				this.#command = undefined;
+				this.#asking.allow();
+			});
 			if (aside !== undefined) this.#asides = [...this.#asides, aside];
-		}).finally(() => {
-			this.#command = undefined;
-			this.#asking.allow();
-			return this.#rest();
 		});
 	}
 
 	/** Ends the current run. */
 	interrupt(): void {
-		if (this.#waiting !== undefined) this.#session.interrupt();
-		else if (this.#command !== undefined) {
-			this.#command.abort();
-			this.#asking.refuse();
-		} else if (!this.#asking.isOpen) this.#run?.interrupt();
-		else {
-			this.#isStopping = true;
-			this.#asking.refuse();
-			void this.#try(async () => {
-				if (await this.#session.stop()) this.transcript.note("Interrupted.", "warning");
-			});
-		}
+		if (this.#command !== undefined) this.#command.abort();
+		else void this.#try(async () => void (await this.#reader.interrupt()));
+		if (this.#asking.isOpen || this.#command !== undefined) this.#asking.refuse();
 	}
 
 	/**
@@ -181,12 +167,14 @@ export class Conversation {
 	 */
 	async change(setup: Setup, to: "same conversation" | "another conversation"): Promise<void> {
 		const open = await openAgent(setup, () => this.#parts.host, noticesIn(this.transcript));
+		await this.#reader.leave();
 		await this.#open.agent.close();
 		this.#open = open;
 		this.#setup = setup;
 		this.#session = open.agent.session(setup.key);
 		// A fork keeps the rules, and the changes that can be undone.
 		if (to === "another conversation") this.#asking = this.#makeAsking();
+		this.#reader = this.#makeReader();
 		await this.#begin(to);
 	}
 
@@ -194,10 +182,9 @@ export class Conversation {
 	async leave(): Promise<void> {
 		if (this.#isLeft) return;
 		this.#isLeft = true;
-		this.#leaving.abort();
 		this.#asking.leave();
 		this.#command?.abort();
-		this.#run?.suspend();
+		await this.#reader.leave();
 		await this.settled();
 		await this.#open.agent.close();
 	}
@@ -209,30 +196,22 @@ export class Conversation {
 		const guides = this.#setup.agent === undefined ? await followedIn(this.#setup.dir) : [];
 		if (to === "same conversation" && guides.length > 0)
 			this.transcript.note(`Following ${guides.join(", ")}.`, "quiet");
-		const head = await this.host.journal.head(this.#setup.key);
-		if (head === undefined || (head.seq === 0 && head.waiting === 0)) return;
+		const opened = await this.#reader.start();
+		if (opened.state === "nothing") return;
 		if (to === "another conversation") await this.#showPast();
-		if (head.openRunId === undefined) {
-			this.#working = this.#try(() => this.#settleBackground()).finally(() => this.#rest());
-			return;
+		if (opened.state === "parked")
+			this.transcript.note(
+				`The last run is parked. To continue it, run holdfast release ${oneLine(this.#setup.key, 60)}.`,
+				"warning",
+			);
+		else if (opened.state === "open run")
+			this.#work(async () => this.#noteWait(await this.#reader.continueOpen(opened)));
+		else {
+			// Only calls of background tasks can wait.
+			this.#inFlight++;
+			const asked = this.#try(async () => void (await this.#reader.continueOpen(opened)));
+			this.#working = asked.finally(() => this.#rest());
 		}
-		if (head.parked === true) {
-			this.transcript.note("The last run is parked. To continue it, run holdfast release KEY.", "warning");
-			return;
-		}
-		this.transcript.set({ status: "working" });
-		this.#working = this.#try(() => this.#continue()).finally(() => this.#rest());
-	}
-
-	async #continue(): Promise<void> {
-		const pending = await this.#session.pending();
-		if (pending.length > 0) return this.#settle(pending);
-		const run = await this.#session.resume();
-		if (run !== null) return this.#follow(run);
-		const { seq = 0, openRunId } = (await this.host.journal.head(this.#setup.key)) ?? {};
-		if (openRunId === undefined) return;
-		this.#waitedAt = seq;
-		await this.#afterWait(openRunId);
 	}
 
 	async #showPast(): Promise<void> {
@@ -244,64 +223,83 @@ export class Conversation {
 			this.transcript.add({ kind: type === "user" ? "user" : "answer", text });
 	}
 
+	#enter(text: string): Promise<AgentRun> {
+		return this.#reader.enter(async () => this.#session.send(await this.#attached(text)));
+	}
+
 	async #steer(text: string): Promise<void> {
 		this.transcript.set({ queued: [...this.transcript.live.queued, text] });
-		const run = await this.#session.steer(await this.#attached(text));
-		if (run.runId === this.#run?.runId) return;
-		if (run.runId === this.#waiting) {
-			this.transcript.set({ queued: [] });
-			void run.result(); // It is already being followed.
+		const run = await this.#reader.enter(async () => this.#session.steer(await this.#attached(text)));
+		if (run.runId === this.#reader.runId) {
+			void run.result(); // It is already shown.
 			return;
 		}
 		// The run ended before it received the message, so the message becomes a separate turn.
 		this.#next.push(run);
-		if (this.isBusy) return;
-		this.transcript.set({ status: "working" });
-		this.#working = this.#try(async () => {}).finally(() => this.#rest());
+		if (!this.isBusy) this.#work(async () => {});
 	}
 
-	/** Shows a run and those that follow it until no work is left. */
+	/** Shows a run and those that continue it. */
 	async #follow(run: AgentRun): Promise<void> {
-		const result = await this.#show(run);
-		if (result.outcome === "waiting") await this.#settle(await this.#session.pending(), result);
-		else if (!this.#isLeft) await this.#settleBackground();
+		this.#noteWait(await this.#reader.follow(run));
 	}
 
-	/** Asks about waiting calls of background tasks. */
-	async #settleBackground(): Promise<void> {
-		const pending = await this.#session.pending();
-		if (pending.length > 0) await this.#settle(pending);
-	}
-
-	async #settle(pending: RunResult["pending"] & object, result?: RunResult): Promise<void> {
-		let calls = pending;
-		let last = result;
-		while (calls.length > 0 && !this.#isLeft) {
-			const answer = await this.#asking.approvals.next(calls);
-			if (answer === undefined) break;
-			this.transcript.set({ status: "working" });
-			const run = await this.#session.answer([answer]);
-			const { taskId } = calls.find(({ toolCallId }) => toolCallId === answer.toolCallId) ?? {};
-			if (taskId === undefined) last = await this.#show(run);
-			else {
-				void run.result(); // It continues by itself.
-				this.transcript.note(`The task ${taskId} continues in the background.`, "quiet");
-			}
-			calls = await this.#session.pending();
-		}
-		if (this.#isStopping) {
-			this.#isStopping = false;
-			this.#asking.allow();
-			return;
-		}
-		this.#noteElsewhere(calls.filter(({ awaits }) => awaits === "result"));
-		if (calls.length === 0 && last?.outcome === "waiting" && last.wait?.until !== undefined)
-			await this.#afterWait(last.runId);
-		else if (last?.wait !== undefined)
+	#noteWait(end: RunEnd | undefined): void {
+		if (end?.outcome === "waiting" && end.wait !== undefined && !this.#isLeft)
 			this.transcript.note("The agent is waiting for a message. Send one to continue.", "warning");
 	}
 
-	#noteElsewhere(calls: RunResult["pending"] & object): void {
+	#makeReader(): SessionReader {
+		return new SessionReader({
+			session: this.#session,
+			host: this.#open.host,
+			key: this.#setup.key,
+			began: (place) => this.#began(place),
+			event: (event) => this.#event(event),
+			ended: (end, place) => this.#ended(end, place),
+			answer: (calls, signal) => this.#answer(calls, signal),
+			answered: (call) => {
+				if (call?.taskId !== undefined)
+					this.transcript.note(`The task ${call.taskId} continues in the background.`, "quiet");
+			},
+			waits: () => this.#work(async () => this.#noteWait(await this.#reader.settle())),
+			failed: (error) => this.transcript.note(describeError(error), "warning"),
+		});
+	}
+
+	#began(place: Place): void {
+		this.#view = new RunView(this.transcript, place);
+		if (!this.#isLeft) this.transcript.set({ status: "working", elsewhere: "" });
+	}
+
+	#event(event: RunEvent): void {
+		this.#view?.event(event);
+		this.#spending.event(event);
+		if (event.type === "message") this.showFooter();
+	}
+
+	#ended(end: RunEnd, place: Place): void {
+		this.#view?.end();
+		this.#view = undefined;
+		if (this.#isLeft) return;
+		noteEnd(this.transcript, end);
+		if (place === "elsewhere" && this.#inFlight === 0) this.#work(async () => {});
+	}
+
+	/** Asks about the waiting calls; undefined if none of them is answered here. */
+	async #answer(calls: readonly PendingToolCall[], elsewhere: AbortSignal): Promise<ToolAnswer | undefined> {
+		const refuse = (): void => this.#asking.refuse();
+		elsewhere.addEventListener("abort", refuse, { once: true });
+		const answer = await this.#asking.approvals.next(calls);
+		elsewhere.removeEventListener("abort", refuse);
+		const isRefused = this.#asking.allow();
+		if (answer === undefined && !isRefused && !this.#isLeft)
+			this.#noteElsewhere(calls.filter(({ awaits }) => awaits === "result"));
+		else this.transcript.set({ status: "working" });
+		return answer;
+	}
+
+	#noteElsewhere(calls: readonly PendingToolCall[]): void {
 		const names = calls.map(({ toolName }) => oneLine(toolName, 60)).join(", ");
 		const elsewhere =
 			names === "" ? "" : `${names} waits for its result, which comes from outside this chat.`;
@@ -309,45 +307,11 @@ export class Conversation {
 		this.transcript.set({ elsewhere });
 	}
 
-	/** Shows a run that continues, in any process, after waiting for its model or a time. */
-	async #afterWait(runId: string): Promise<void> {
-		this.#waiting = runId;
-		const view = new RunView(this.transcript);
-		const { signal } = this.#leaving;
-		let end: RunEvent | undefined;
-		for await (const { event } of this.#session.follow({
-			after: afterEntry(this.#waitedAt),
-			until: "complete",
-			signal,
-		})) {
-			view.event(event);
-			this.#spending.event(event);
-			if (event.type === "message") this.showFooter();
-			end = event;
-		}
-		view.end();
-		this.#waiting = undefined;
-		if (this.#isLeft) return;
-		if (end?.type === "run_end") noteEnd(this.transcript, end);
-		const pending = await this.#session.pending();
-		if (pending.length > 0) await this.#settle(pending);
-	}
-
-	async #show(run: AgentRun): Promise<RunResult> {
-		this.#run = run;
-		if (this.#isLeft) run.suspend();
-		const view = new RunView(this.transcript);
-		for await (const event of run.watch()) {
-			view.event(event);
-			this.#spending.event(event);
-			if (event.type === "message") this.showFooter();
-			if (event.type === "waiting") this.#waitedAt = event.seq;
-		}
-		const result = await run.result();
-		this.#run = undefined;
-		view.end();
-		if (!this.#isLeft) noteEnd(this.transcript, result);
-		return result;
+	/** Does work, one after the other, and shows that the conversation is busy. */
+	#work(work: () => Promise<void>): void {
+		this.#inFlight++;
+		this.transcript.set({ status: "working" });
+		this.#working = this.#try(work).finally(() => this.#rest());
 	}
 
 	/** Handles the idle state, including messages that arrived since the last run. */
@@ -360,6 +324,8 @@ export class Conversation {
 			await this.#try(() => this.#follow(next));
 			return this.#rest();
 		}
+		this.#inFlight--;
+		if (this.#inFlight > 0 || this.#reader.runId !== undefined) return;
 		endPlan(this.transcript);
 		this.transcript.set({ status: "idle" });
 	}

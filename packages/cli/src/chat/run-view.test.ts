@@ -6,7 +6,7 @@ import { RunView } from "./run-view.ts";
 
 test("an answer that replaces the streamed one follows it, with a note", () => {
 	const transcript = new Transcript();
-	const view = new RunView(transcript);
+	const view = new RunView(transcript, "here");
 	const message = (text: string): RunEvent => ({
 		type: "message",
 		at: 0,
@@ -33,7 +33,7 @@ test("an answer that replaces the streamed one follows it, with a note", () => {
 
 test("reasoning is shown while the model streams it, and can be opened afterwards", () => {
 	const transcript = new Transcript();
-	const view = new RunView(transcript);
+	const view = new RunView(transcript, "here");
 	const delta = (type: string, text: string) =>
 		view.event({ type: "model", event: { type, index: 0, delta: { text } } } as never);
 	delta("reasoning_delta", "Which lamp? ");
@@ -48,7 +48,7 @@ test("reasoning is shown while the model streams it, and can be opened afterward
 
 test("the activity of a sub-agent is shown below its call", () => {
 	const transcript = new Transcript();
-	const view = new RunView(transcript);
+	const view = new RunView(transcript, "here");
 	const call = { toolCallId: "c", toolName: "delegate_to_worker", arguments: {} };
 	view.event({ type: "tool_start", call, input: {}, attempt: 1 } as never);
 	const event = { type: "subagent_start", subagentType: "worker", prompt: "Find the lamp." };

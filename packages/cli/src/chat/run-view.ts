@@ -1,11 +1,19 @@
 /** Adds the events of a run to the transcript. */
 import type { RunEvent, RunResult } from "holdfast";
-import { callLines, nestedLines, replacementNote, stopNote, toolLine } from "../render/index.ts";
+import {
+	callLines,
+	nestedLines,
+	planLines,
+	planOf,
+	replacementNote,
+	stopNote,
+	toolLine,
+} from "../render/index.ts";
 import { formatArguments, formatDuration, oneLine, printable } from "../terminal/index.ts";
+import type { Place } from "../work/index.ts";
 import { type Block, BlockStream } from "./block-stream.ts";
 import type { Transcript } from "./chat-transcript.ts";
 import { piecesOfLine } from "./highlight.ts";
-import { planLines, planOf } from "./plan.ts";
 
 /** Maximum number of characters kept of a thought. */
 const LONGEST_THOUGHT = 50_000;
@@ -19,6 +27,7 @@ interface OpenCall {
 
 export class RunView {
 	readonly #transcript: Transcript;
+	readonly #place: Place;
 	readonly #blocks = new BlockStream();
 	readonly #calls = new Map<string, OpenCall>();
 	readonly #ended = callLines(
@@ -30,8 +39,10 @@ export class RunView {
 	/** The model's reasoning since `since`, in milliseconds of the process. */
 	#thought = { text: "", since: 0 };
 
-	constructor(transcript: Transcript) {
+	/** `place`: where the run happens. Messages of a run elsewhere were not typed here. */
+	constructor(transcript: Transcript, place: Place) {
 		this.#transcript = transcript;
+		this.#place = place;
 	}
 
 	event(event: RunEvent): void {
@@ -43,6 +54,8 @@ export class RunView {
 				return;
 			case "input":
 				if (event.placement !== "turn") this.#heard(event.message.text);
+				else if (this.#place === "elsewhere")
+					this.#transcript.add({ kind: "user", text: event.message.text });
 				return;
 			case "model_start":
 				this.#isStreamed = false;

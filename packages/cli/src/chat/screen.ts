@@ -19,6 +19,7 @@ import {
 	useState,
 	useSyncExternalStore,
 } from "react";
+import { planLines } from "../render/index.ts";
 import { fitted, pictured, printable, wrapped } from "../terminal/index.ts";
 import type { Block } from "./block-stream.ts";
 import type { ChatEntry, Live, Snapshot, Transcript } from "./chat-transcript.ts";
@@ -30,7 +31,6 @@ import { renderMarkdown } from "./markdown.ts";
 import { menuLines } from "./menu-lines.ts";
 import { type ColourDepth, codeText, makePaint, type Paint } from "./paint.ts";
 import { usePast } from "./past-entries.ts";
-import { planLines } from "./plan.ts";
 import { rowsOf, type Viewer, viewLines } from "./viewer.ts";
 
 /** Milliseconds between two redraws of streamed text. */

@@ -10,6 +10,7 @@ export type { ChangeLine } from "./change-lines.ts";
 export { contextLines, contextOf } from "./context-report.ts";
 export { effectLines, outcomeMarks, replacementNote, stopNote, toolLine } from "./lines.ts";
 export { nestedLines } from "./nested-lines.ts";
+export { type PlanStep, planLines, planOf } from "./plan.ts";
 export { type Proposal, propose } from "./proposal.ts";
 export type { Renderer, RunHeader, RunSummary } from "./renderer.ts";
 

@@ -18,6 +18,7 @@ export { chooseModel, modelsByKey } from "./models.ts";
 export { type OpenAgent, openAgent } from "./open-agent.ts";
 export { followedIn, projectSkills } from "./project-skills.ts";
 export { findSession, isOwnKey, nameOfSession, refuseServed } from "./session-name.ts";
+export { type Opened, type Place, type ReaderParts, type RunEnd, SessionReader } from "./session-reader.ts";
 export {
 	copySettings,
 	readChatTheme,

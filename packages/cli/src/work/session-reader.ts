@@ -1,0 +1,307 @@
+/**
+ * Reads the events of one session for the user who has it open, and drives its runs. Runs of this process arrive as they
+ * happen, deltas included; runs that continue by themselves or in another process arrive from the journal. Each event is
+ * shown once.
+ *
+ * idle ── follow, continueOpen, settle ──▶ reading ── calls wait ──▶ asking ── answered, here or elsewhere ──▶ reading
+ *   ▲                                        │ the run ended                     │ no answer
+ *   └────────────────────────────────────────┴───────────────────────────────────┘
+ * Any of them ── leave ──▶ left: runs in flight are suspended, waiting calls keep waiting.
+ */
+import type { AgentRun, Host, PendingToolCall, RunEvent, RunResult, Session, ToolAnswer } from "holdfast";
+import { isHoldfastError } from "holdfast";
+import { afterEntry } from "holdfast/execute";
+
+/** How a run left the process that works on it. */
+export type RunEnd = Pick<RunResult, "runId" | "outcome" | "error" | "stopReason" | "wait">;
+
+/** `elsewhere`: the run continues by itself or in another process. */
+export type Place = "here" | "elsewhere";
+
+/** The user's side of a session. */
+export interface ReaderParts {
+	readonly session: Session;
+	readonly host: Host;
+	/** The key of the session in the journal. */
+	readonly key: string;
+	/** A run is shown from here on. */
+	began?(place: Place): void;
+	/** Shows an event. The reader waits for it. */
+	event(event: RunEvent, place: Place): void | Promise<void>;
+	/** The run that was shown has ended, or waits. */
+	ended?(end: RunEnd, place: Place): void | Promise<void>;
+	/**
+	 * Returns the answer to one of the calls; undefined if they keep waiting. `signal` fires if the session continues
+	 * without this answer.
+	 */
+	answer(calls: readonly PendingToolCall[], signal: AbortSignal): Promise<ToolAnswer | undefined>;
+	/** The answer was accepted, and its run is shown next. */
+	answered?(call: PendingToolCall | undefined, answer: ToolAnswer): void | Promise<void>;
+	/** Calls of a run that was not started here wait. `settle` asks about them. */
+	waits?(): void;
+	/** Reading the journal failed. */
+	failed(error: unknown): void;
+}
+
+/** What a session contains when it is opened. */
+export interface Opened {
+	/** `parked`: the open run needs a release. */
+	readonly state: "nothing" | "history" | "open run" | "parked";
+	/** Id of the open run. */
+	readonly runId?: string;
+}
+
+/** A run that this process has requested. */
+interface OwnRun {
+	readonly run: AgentRun;
+	readonly events: AsyncIterator<RunEvent>;
+	/** The first event of the run. Another process works on the run if there is none. */
+	readonly first: Promise<IteratorResult<RunEvent>>;
+}
+
+export class SessionReader {
+	readonly #parts: ReaderParts;
+	readonly #leaving = new AbortController();
+	/** Runs that this process has requested and not shown to their end, by id. */
+	readonly #own = new Map<string, OwnRun>();
+	/** Settles when the requests made so far have their runs. */
+	#entering: Promise<unknown> = Promise.resolve();
+	/** The run in flight here. */
+	#here: AgentRun | undefined;
+	/** Id of the run that is shown from the journal. */
+	#elsewhere: string | undefined;
+	/** Runs that continue elsewhere, and whose end is awaited. */
+	readonly #awaited = new Map<string, PromiseWithResolvers<RunEnd>>();
+	/** The last end of a run elsewhere. */
+	#lastEnd: RunEnd | undefined;
+	/** Seq of the last event that was shown. */
+	#shown = 0;
+	/** Fires when the session continues without the pending answer. */
+	#asking: AbortController | undefined;
+	#journal: Promise<void> = Promise.resolve();
+
+	constructor(parts: ReaderParts) {
+		this.#parts = parts;
+	}
+
+	/** Whether this process works on a run. */
+	get isWorking(): boolean {
+		return this.#here !== undefined;
+	}
+
+	/** Id of the run that is shown. */
+	get runId(): string | undefined {
+		return this.#here?.runId ?? this.#elsewhere;
+	}
+
+	/** Starts to read. Call this before anything else. */
+	async start(): Promise<Opened> {
+		const { host, key } = this.#parts;
+		const head = await host.journal.head(key);
+		const { seq = 0, waiting = 0, openRunId, parked } = head ?? {};
+		this.#shown = seq;
+		this.#journal = this.#readJournal(seq, openRunId).catch((error: unknown) => {
+			if (!this.#leaving.signal.aborted) this.#parts.failed(error);
+		});
+		const has = seq === 0 && waiting === 0 ? "nothing" : "history";
+		const state = parked === true ? "parked" : openRunId === undefined ? has : "open run";
+		return openRunId === undefined ? { state } : { state, runId: openRunId };
+	}
+
+	/** Continues what is open until its turn ends. Returns how it ended; undefined if nothing was open. */
+	async continueOpen({ state, runId }: Opened): Promise<RunEnd | undefined> {
+		if (state === "nothing" || state === "parked") return undefined;
+		const { session } = this.#parts;
+		const waits: RunEnd | undefined = runId === undefined ? undefined : { runId, outcome: "waiting" };
+		if ((await session.pending()).length > 0) return this.settle(waits);
+		if (runId === undefined) return undefined;
+		const run = await this.#resumed();
+		return run === null ? this.settle(await this.#endElsewhere(runId)) : this.follow(run);
+	}
+
+	/** Makes a request that starts, or joins, a run. */
+	enter(request: () => Promise<AgentRun>): Promise<AgentRun> {
+		const entered = request().then((run) => {
+			if (run.runId === this.runId || this.#own.has(run.runId)) return run;
+			const events = run.watch();
+			const first = events.next();
+			this.#own.set(run.runId, { run, events, first });
+			return run;
+		});
+		this.#entering = Promise.allSettled([this.#entering, entered]);
+		return entered;
+	}
+
+	/** Shows a run, and those that continue it, until its turn ends. */
+	async follow(run: AgentRun): Promise<RunEnd> {
+		const end = await this.#show(run);
+		return (await this.settle(end)) ?? end;
+	}
+
+	/** Asks about the calls that wait, and shows the run as it continues. Returns how it ended. */
+	async settle(last?: RunEnd): Promise<RunEnd | undefined> {
+		let end = last;
+		while (!this.#leaving.signal.aborted) {
+			const { session } = this.#parts;
+			const calls = await session.pending();
+			if (calls.length === 0) {
+				if (end?.outcome !== "waiting" || end.wait?.until === undefined) break;
+				end = await this.#endElsewhere(end.runId);
+				continue;
+			}
+			const asking = new AbortController();
+			this.#asking = asking;
+			this.#lastEnd = undefined;
+			const answer = await this.#parts.answer(calls, asking.signal);
+			this.#asking = undefined;
+			if (answer === undefined && (!asking.signal.aborted || this.#leaving.signal.aborted)) break;
+			const call = calls.find(({ toolCallId }) => toolCallId === answer?.toolCallId);
+			const next = answer === undefined ? "elsewhere" : await this.#answer(call, answer);
+			if (next === "elsewhere") end = await this.#endElsewhere(end?.runId ?? calls[0]?.runId ?? "");
+			else if (call?.taskId === undefined) end = await this.#show(next);
+			else void next.result(); // The task continues by itself.
+		}
+		if (end !== undefined) this.#awaited.delete(end.runId);
+		return end;
+	}
+
+	/** Ends the run that is shown, here or elsewhere. */
+	async interrupt(): Promise<boolean> {
+		if (this.#here === undefined) return this.#parts.session.stop();
+		this.#here.interrupt();
+		return true;
+	}
+
+	/** Suspends the run in flight, and stops reading. */
+	async leave(): Promise<void> {
+		this.#leaving.abort();
+		this.#asking?.abort();
+		this.#here?.suspend();
+		for (const [runId, { resolve }] of this.#awaited) resolve({ runId, outcome: "suspended" });
+		this.#awaited.clear();
+		await this.#journal;
+	}
+
+	/** Null if another process works on the run, or if it continues by itself. */
+	async #resumed(): Promise<AgentRun | null> {
+		try {
+			const run = await this.#parts.session.resume();
+			return run === null ? null : await this.enter(async () => run);
+		} catch (error) {
+			if (codeOf(error) === "session_held") return null;
+			throw error;
+		}
+	}
+
+	/** Continues the run with an answer, unless another process was faster. */
+	async #answer(call: PendingToolCall | undefined, answer: ToolAnswer): Promise<AgentRun | "elsewhere"> {
+		try {
+			const run = await this.enter(() => this.#parts.session.answer([answer]));
+			await this.#parts.answered?.(call, answer);
+			return run;
+		} catch (error) {
+			if (takenElsewhere.has(codeOf(error))) return "elsewhere";
+			throw error;
+		}
+	}
+
+	async #show(run: AgentRun): Promise<RunEnd> {
+		const own = this.#own.get(run.runId);
+		if (own === undefined) return run.result();
+		let next = await own.first;
+		if (isElsewhere(next)) {
+			this.#own.delete(run.runId);
+			return this.#endElsewhere(run.runId);
+		}
+		this.#here = run;
+		this.#awaited.delete(run.runId);
+		if (this.#leaving.signal.aborted) run.suspend();
+		this.#parts.began?.("here");
+		for (; next.done !== true; next = await own.events.next()) {
+			this.#shown = Math.max(this.#shown, next.value.seq);
+			await this.#parts.event(next.value, "here");
+		}
+		const end = await run.result();
+		this.#here = undefined;
+		this.#own.delete(run.runId);
+		// It may continue before the next line.
+		if (end.outcome === "waiting") this.#await(run.runId);
+		await this.#parts.ended?.(end, "here");
+		return end;
+	}
+
+	#await(runId: string): PromiseWithResolvers<RunEnd> {
+		const awaited = this.#awaited.get(runId) ?? Promise.withResolvers<RunEnd>();
+		this.#awaited.set(runId, awaited);
+		return awaited;
+	}
+
+	/** Waits until a run that continues elsewhere has ended, or waits for an answer. */
+	async #endElsewhere(runId: string): Promise<RunEnd> {
+		if (this.#leaving.signal.aborted) return { runId, outcome: "suspended" };
+		if (this.#lastEnd?.runId === runId && this.#elsewhere !== runId) return this.#lastEnd;
+		if (this.#elsewhere !== runId) this.#beginElsewhere(runId);
+		return this.#await(runId).promise;
+	}
+
+	#beginElsewhere(runId: string): void {
+		this.#elsewhere = runId;
+		this.#lastEnd = undefined;
+		this.#parts.began?.("elsewhere");
+		this.#asking?.abort();
+	}
+
+	/** Shows what runs do that are not shown as they happen. */
+	async #readJournal(seq: number, openRunId: string | undefined): Promise<void> {
+		const { session } = this.#parts;
+		const { signal } = this.#leaving;
+		let runId = openRunId;
+		for await (const { event } of session.follow({ after: afterEntry(seq), until: "never", signal })) {
+			if ("runId" in event) runId = event.runId;
+			await this.#entering;
+			if (runId === undefined || event.seq <= this.#shown) continue;
+			const own = this.#own.get(runId);
+			if (own !== undefined && !isElsewhere(await own.first)) continue;
+			if (event.seq <= this.#shown) continue;
+			if (this.#elsewhere !== runId) this.#beginElsewhere(runId);
+			await this.#parts.event(event, "elsewhere");
+			const end = endOf(event);
+			if (end !== undefined) await this.#endedElsewhere(end);
+			if (signal.aborted) return;
+		}
+	}
+
+	async #endedElsewhere(end: RunEnd): Promise<void> {
+		const { runId } = end;
+		this.#elsewhere = undefined;
+		this.#lastEnd = end;
+		await this.#parts.ended?.(end, "elsewhere");
+		const awaited = this.#awaited.get(runId);
+		this.#awaited.delete(runId);
+		if (awaited !== undefined) awaited.resolve(end);
+		else if (end.outcome === "waiting" && !this.#own.has(runId)) this.#parts.waits?.();
+	}
+}
+
+/** Errors of an answer that another process gave first. */
+const takenElsewhere: ReadonlySet<string> = new Set(["no_pending_tool_calls", "session_busy", "lease_lost"]);
+
+function codeOf(error: unknown): string {
+	return isHoldfastError(error) ? error.code : "";
+}
+
+/** Whether another process has started a run of this one. */
+function isElsewhere({ done, value }: IteratorResult<RunEvent>): boolean {
+	return (
+		done === true || (value.type === "run_suspended" && value.seq === 0 && value.reason === "lease_lost")
+	);
+}
+
+/** Returns how a run ended; undefined while it works, also if it waits for something that comes by itself. */
+function endOf(event: RunEvent): RunEnd | undefined {
+	if (event.type === "run_end") return event;
+	if (event.type !== "waiting") return undefined;
+	const { runId, calls, wait } = event;
+	if (calls.length === 0 && (wait === undefined || wait.until !== undefined)) return undefined;
+	return { runId, outcome: "waiting", ...(wait === undefined ? {} : { wait }) };
+}
