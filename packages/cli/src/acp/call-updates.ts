@@ -3,7 +3,12 @@
  * so each one repeats what the call still shows: its change, and the end of its output or of its sub-agent's activity.
  */
 import { resolve } from "node:path";
-import type { SessionUpdate, ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
+import type {
+	SessionUpdate,
+	ToolCallContent,
+	ToolCallLocation,
+	ToolKind,
+} from "@agentclientprotocol/sdk/unstable";
 import { cutText, type ToolCall } from "@holdfast/upp";
 import type { PendingToolCall } from "holdfast";
 import { formatArguments, oneLine, printable } from "../terminal/index.ts";

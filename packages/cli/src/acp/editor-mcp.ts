@@ -1,5 +1,5 @@
 /** The MCP servers that an editor names for a session, as tools whose calls require approval. */
-import { type McpServer as EditorServer, RequestError } from "@agentclientprotocol/sdk";
+import { type McpServer as EditorServer, RequestError } from "@agentclientprotocol/sdk/unstable";
 import { connectMcp, type McpServer, type McpServers } from "@holdfast/mcp";
 
 /**

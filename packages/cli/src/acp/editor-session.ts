@@ -12,40 +12,63 @@ import {
 	type PromptResponse,
 	RequestError,
 	type SessionUpdate,
-} from "@agentclientprotocol/sdk";
+} from "@agentclientprotocol/sdk/unstable";
 import type { McpServers } from "@holdfast/mcp";
-import type { UserMessage } from "@holdfast/upp";
+import { UserMessage } from "@holdfast/upp";
 import type { PendingToolCall, RunEvent, Session, ToolAnswer } from "holdfast";
 import { stopNote } from "../render/index.ts";
+import { oneLine } from "../terminal/index.ts";
 import {
 	assistantsFolder,
+	chatSummaryOf,
+	chooseModel,
 	describeError,
+	keepChatSummary,
+	keepSettings,
 	type OpenAgent,
+	openAgent,
 	type Place,
 	type RunEnd,
 	SessionReader,
 	type Setup,
+	takesImages,
+	titleOf,
 } from "../work/index.ts";
 import { Permissions } from "./permission.ts";
+import { availableCommands, commandOf } from "./session-commands.ts";
+import { type Mode, type Offered, offeredOptions } from "./session-options.ts";
 import { notice, SessionUpdates } from "./session-updates.ts";
+
+/** Maximum number of characters of a session's title. */
+export const longestTitle = 80;
 
 /** The parts of a session that an editor has open. */
 export interface EditorSessionParts {
 	readonly client: AgentContext;
 	readonly open: OpenAgent;
 	readonly setup: Setup;
+	/** Absolute path of the database, next to which settings are stored. */
+	readonly db: string;
+	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** The MCP servers that the editor named. */
 	readonly servers: McpServers | undefined;
 }
 
 export class EditorSession {
-	readonly #client: AgentContext;
-	readonly #open: OpenAgent;
-	readonly #servers: McpServers | undefined;
+	readonly #parts: EditorSessionParts;
 	readonly #key: string;
-	readonly #session: Session;
 	readonly #updates: SessionUpdates;
 	readonly #permissions: Permissions;
+	#open: OpenAgent;
+	#setup: Setup;
+	#session: Session;
+	#reader: SessionReader;
+	#isStarted = false;
+	#mode: Mode = "ask";
+	/** The title that the editor has. */
+	#title = "";
+	/** The setup with another model, from the next prompt on. */
+	#next: Setup | undefined;
 	/** Fires when the editor leaves the session. */
 	readonly #leaving = new AbortController();
 	/** Fires when the editor cancels the work in flight. */
@@ -54,29 +77,45 @@ export class EditorSession {
 	#isUnanswered = false;
 	/** Settles when no work is in flight. */
 	#working: Promise<unknown> = Promise.resolve();
-	readonly #reader: SessionReader;
-	#isStarted = false;
 
-	constructor({ client, open, setup, servers }: EditorSessionParts) {
+	constructor(parts: EditorSessionParts) {
+		const { client, open, setup } = parts;
 		const dir = assistantsFolder(setup);
-		this.#client = client;
+		this.#parts = parts;
 		this.#open = open;
-		this.#servers = servers;
+		this.#setup = setup;
 		this.#key = setup.key;
 		this.#session = open.agent.session(setup.key);
 		this.#updates = new SessionUpdates(dir);
-		this.#permissions = new Permissions({ client, sessionId: setup.key, dir });
-		this.#reader = new SessionReader({
-			session: this.#session,
-			host: open.host,
-			key: setup.key,
-			event: (event, place) => this.#event(event, place),
-			answer: (calls, signal) => this.#answer(calls, signal),
-			answered: (call, answer) => this.#answered(call, answer),
-			ended: () => this.#tellAll(this.#updates.calls.continued()),
-			waits: () => this.#continueWith(() => this.#reader.settle()),
-			failed: (error) => void this.#tell(notice("warning", describeError(error))),
-		});
+		this.#permissions = new Permissions({ client, sessionId: setup.key, dir, mode: () => this.#mode });
+		this.#reader = this.#makeReader();
+	}
+
+	/** The options that the user can set, with their current values. */
+	get options(): Offered {
+		return offeredOptions(this.#next ?? this.#setup, this.#mode, this.#parts.environment);
+	}
+
+	/**
+	 * Sets an option. Another model answers from the next prompt on.
+	 * @throws UsageError for a model that cannot be used.
+	 */
+	async set(option: { readonly mode: Mode } | { readonly model: string }): Promise<void> {
+		if ("mode" in option) {
+			this.#mode = option.mode;
+			await this.#tell({ sessionUpdate: "current_mode_update", currentModeId: option.mode });
+		} else this.#next = { ...this.#setup, model: chooseModel(option.model, this.#parts.environment) };
+		const { configOptions = [] } = this.options;
+		await this.#tell({ sessionUpdate: "config_option_update", configOptions });
+	}
+
+	/** Copies the settled part of the session, with its summary and settings. */
+	async fork(to: string): Promise<void> {
+		const { host } = this.#open;
+		await this.#session.fork(to);
+		const summary = await chatSummaryOf(host, this.#key);
+		if (summary !== undefined) await keepChatSummary(host, to, summary);
+		keepSettings(this.#parts.db, { ...this.#setup, key: to });
 	}
 
 	/** Sends the history. */
@@ -87,6 +126,10 @@ export class EditorSession {
 
 	/** Shows what happens from now on, and continues an unfinished run without waiting for it. Twice is harmless. */
 	async start(): Promise<void> {
+		await this.#tell({
+			sessionUpdate: "available_commands_update",
+			availableCommands: availableCommands(this.#setup),
+		});
 		if (this.#isStarted) return;
 		this.#isStarted = true;
 		const opened = await this.#reader.start();
@@ -97,14 +140,28 @@ export class EditorSession {
 	}
 
 	/**
-	 * Runs a turn, after the work in flight.
-	 * @throws RequestError if the run fails.
+	 * Runs a turn, or a command, after the work in flight.
+	 * @throws RequestError if the run fails, and for images that the model does not accept.
 	 */
 	async prompt(message: UserMessage): Promise<PromptResponse> {
-		const end = await this.#work(async () =>
-			this.#reader.follow(await this.#reader.enter(() => this.#session.send(message))),
-		);
-		return { stopReason: reasonOf(this.#isUnanswered ? { ...end, outcome: "aborted" } : end) };
+		const hasImages = message.content.some(({ type }) => type === "image");
+		const model = this.#next?.model.reference ?? this.#open.agent.model;
+		if (hasImages && !takesImages(model))
+			throw RequestError.invalidParams(undefined, "The model does not accept images. Send text.");
+		return this.#work(async () => {
+			await this.#useNext();
+			const command = commandOf(message, this.#setup);
+			const outcome = (await command?.run(this.#open, this.#setup)) ?? { prompt: message };
+			if ("text" in outcome) {
+				const content = { type: "text" as const, text: outcome.text };
+				await this.#tell({ sessionUpdate: "agent_message_chunk", content });
+				return { stopReason: "end_turn" };
+			}
+			const said = typeof outcome.prompt === "string" ? new UserMessage(outcome.prompt) : outcome.prompt;
+			const end = await this.#reader.follow(await this.#reader.enter(() => this.#session.send(said)));
+			await this.#tellTitle();
+			return { stopReason: reasonOf(this.#isUnanswered ? { ...end, outcome: "aborted" } : end) };
+		});
 	}
 
 	/** Ends the run in flight, including one that waits. */
@@ -120,7 +177,13 @@ export class EditorSession {
 		await this.#reader.leave();
 		await this.#working;
 		await this.#open.agent.close();
-		await this.#servers?.close();
+		await this.#parts.servers?.close();
+	}
+
+	/** Releases the session. A run in flight here ends; one of another process continues. */
+	async close(): Promise<void> {
+		if (this.#reader.place !== "elsewhere") await this.cancel();
+		await this.leave();
 	}
 
 	/** Deletes the session. Runs in flight end. */
@@ -128,6 +191,44 @@ export class EditorSession {
 		await this.cancel();
 		await this.#session.delete();
 		await this.leave();
+	}
+
+	/** Switches to the model that was set. */
+	async #useNext(): Promise<void> {
+		const next = this.#next;
+		if (next === undefined) return;
+		const { servers, db } = this.#parts;
+		const open = await openAgent(next, () => this.#open.host, { tools: servers?.tools() });
+		await this.#reader.leave();
+		await this.#open.agent.close();
+		this.#next = undefined;
+		this.#open = open;
+		this.#setup = next;
+		this.#session = open.agent.session(this.#key);
+		this.#reader = this.#makeReader();
+		await this.#reader.start();
+		keepSettings(db, next);
+	}
+
+	#makeReader(): SessionReader {
+		return new SessionReader({
+			session: this.#session,
+			host: this.#open.host,
+			key: this.#key,
+			event: (event, place) => this.#event(event, place),
+			answer: (calls, signal) => this.#answer(calls, signal),
+			answered: (call, answer) => this.#answered(call, answer),
+			ended: () => this.#tellAll(this.#updates.calls.continued()),
+			waits: () => this.#continueWith(() => this.#reader.settle()),
+			failed: (error) => void this.#tell(notice("warning", describeError(error))),
+		});
+	}
+
+	/** The title is the first prompt. */
+	async #tellTitle(): Promise<void> {
+		if (this.#title !== "") return;
+		this.#title = oneLine(await titleOf(this.#open.host, this.#key), longestTitle);
+		if (this.#title !== "") await this.#tell({ sessionUpdate: "session_info_update", title: this.#title });
 	}
 
 	#continueWith(work: () => Promise<unknown>): void {
@@ -175,6 +276,10 @@ export class EditorSession {
 			if (note !== undefined) await this.#tell(notice("warning", note));
 		}
 		await this.#tellAll(this.#updates.ofEvent(event, place));
+		const { contextWindow: size } = this.#setup.model;
+		if (event.type !== "message" || size === undefined) return;
+		const used = event.usage.inputTokens + event.usage.outputTokens;
+		if (used > 0) await this.#tell({ sessionUpdate: "usage_update", used, size });
 	}
 
 	async #tellAll(updates: Iterable<SessionUpdate>): Promise<void> {
@@ -187,7 +292,7 @@ export class EditorSession {
 	 */
 	async #tell(update: SessionUpdate): Promise<void> {
 		if (this.#leaving.signal.aborted) return;
-		await this.#client.notify("session/update", { sessionId: this.#key, update });
+		await this.#parts.client.notify("session/update", { sessionId: this.#key, update });
 	}
 }
 

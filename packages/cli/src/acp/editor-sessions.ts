@@ -1,7 +1,10 @@
 /** The sessions of an editor: each is a session of the database, with the agent and the folder it was created with. */
+import { isAbsolute } from "node:path";
 import {
 	type AgentContext,
 	type CancelNotification,
+	type ForkSessionRequest,
+	type ForkSessionResponse,
 	type InitializeResponse,
 	type ListSessionsRequest,
 	type ListSessionsResponse,
@@ -13,7 +16,10 @@ import {
 	type PromptResponse,
 	RequestError,
 	type ResumeSessionRequest,
-} from "@agentclientprotocol/sdk";
+	type SetSessionConfigOptionRequest,
+	type SetSessionConfigOptionResponse,
+	type SetSessionModeRequest,
+} from "@agentclientprotocol/sdk/unstable";
 import { type Host, isHoldfastError } from "holdfast";
 import type { SessionHead } from "holdfast/host";
 import { type CommandIo, oneLine, sessionKeyFor } from "../terminal/index.ts";
@@ -30,9 +36,10 @@ import {
 	UsageError,
 } from "../work/index.ts";
 import { connectEditorServers } from "./editor-mcp.ts";
-import { EditorSession } from "./editor-session.ts";
+import { EditorSession, longestTitle } from "./editor-session.ts";
 import type { AcpCommand } from "./index.ts";
 import { messageOf } from "./prompt-content.ts";
+import { chosenOption, isMode, type Offered } from "./session-options.ts";
 
 /** Sessions in one answer to `session/list`. */
 const pageSize = 50;
@@ -62,7 +69,7 @@ export class EditorSessions {
 				loadSession: true,
 				mcpCapabilities: { http: true },
 				promptCapabilities: { image: true, embeddedContext: true },
-				sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
+				sessionCapabilities: { list: {}, resume: {}, fork: {}, close: {}, delete: {} },
 			},
 			authMethods: [],
 		};
@@ -72,26 +79,60 @@ export class EditorSessions {
 		const sessionId = sessionKeyFor("acp");
 		const session = await this.#openSession(sessionId, params, client);
 		await session.start();
-		return { sessionId };
+		return { sessionId, ...session.options };
 	}
 
-	async load({ sessionId, ...params }: LoadSessionRequest, client: AgentContext): Promise<object> {
+	async load({ sessionId, ...params }: LoadSessionRequest, client: AgentContext): Promise<Offered> {
 		const session = await this.#known(sessionId, params, client);
 		await session.replay();
 		await session.start();
-		return {};
+		return session.options;
 	}
 
-	async resume(params: ResumeSessionRequest, client: AgentContext): Promise<object> {
+	async resume(params: ResumeSessionRequest, client: AgentContext): Promise<Offered> {
 		const { sessionId, cwd, mcpServers = [] } = params;
 		const session = await this.#known(sessionId, { cwd, mcpServers }, client);
 		await session.start();
+		return session.options;
+	}
+
+	/** Opens a copy of a session, up to the end of its last run. */
+	async fork(params: ForkSessionRequest, client: AgentContext): Promise<ForkSessionResponse> {
+		const { sessionId: from, cwd, mcpServers = [] } = params;
+		const wasOpen = this.#open.has(from);
+		const original = await this.#known(from, { cwd, mcpServers: [] }, client);
+		const sessionId = sessionKeyFor("acp fork");
+		try {
+			await coded(() => original.fork(sessionId));
+		} finally {
+			if (!wasOpen) {
+				this.#open.delete(from);
+				await original.leave();
+			}
+		}
+		const session = await this.#openSession(sessionId, { cwd, mcpServers }, client);
+		await session.start();
+		return { sessionId, ...session.options };
+	}
+
+	async setMode({ sessionId, modeId }: SetSessionModeRequest): Promise<object> {
+		const session = this.#opened(sessionId);
+		const { availableModes = [] } = session.options.modes ?? {};
+		if (!isMode(modeId) || availableModes.every(({ id }) => id !== modeId))
+			throw RequestError.invalidParams({ modeId }, "This session does not offer this mode.");
+		await session.set({ mode: modeId });
 		return {};
 	}
 
+	async setOption(params: SetSessionConfigOptionRequest): Promise<SetSessionConfigOptionResponse> {
+		const { sessionId, configId, value } = params;
+		const session = this.#opened(sessionId);
+		await coded(() => session.set(chosenOption(session.options, configId, value)));
+		return { configOptions: session.options.configOptions ?? [] };
+	}
+
 	async prompt({ sessionId, prompt }: PromptRequest): Promise<PromptResponse> {
-		const session = this.#open.get(sessionId);
-		if (session === undefined) throw notOpen(sessionId);
+		const session = this.#opened(sessionId);
 		const message = messageOf(prompt);
 		return coded(() => session.prompt(message));
 	}
@@ -101,11 +142,9 @@ export class EditorSessions {
 	}
 
 	async close({ sessionId }: { readonly sessionId: string }): Promise<void> {
-		const session = this.#open.get(sessionId);
-		if (session === undefined) throw notOpen(sessionId);
+		const session = this.#opened(sessionId);
 		this.#open.delete(sessionId);
-		await session.cancel();
-		await session.leave();
+		await session.close();
 	}
 
 	async delete({ sessionId }: { readonly sessionId: string }, client: AgentContext): Promise<void> {
@@ -135,7 +174,7 @@ export class EditorSessions {
 			sessions.push({
 				sessionId: head.key,
 				cwd: dir,
-				title: oneLine(await titleOf(host, head.key), 80) || null,
+				title: oneLine(await titleOf(host, head.key), longestTitle) || null,
 				updatedAt: new Date(head.updatedAt).toISOString(),
 			});
 			if (sessions.length === pageSize) return { sessions, nextCursor: cursorOf(head) };
@@ -148,6 +187,15 @@ export class EditorSessions {
 		const all = [...this.#open.values()];
 		this.#open.clear();
 		await Promise.all(all.map((session) => session.leave()));
+	}
+
+	#opened(sessionId: string): EditorSession {
+		const session = this.#open.get(sessionId);
+		if (session !== undefined) return session;
+		throw RequestError.invalidParams(
+			{ sessionId },
+			`The session ${sessionId} is not open. Create or load it first.`,
+		);
 	}
 
 	/** Opens a session of the database, or returns it if it is open. */
@@ -165,7 +213,10 @@ export class EditorSessions {
 
 	async #openSession(key: string, params: Opened, client: AgentContext): Promise<EditorSession> {
 		return coded(async () => {
-			const { host } = this.#parts;
+			const { host, io } = this.#parts;
+			const { db } = this.#parts.command;
+			if (!isAbsolute(params.cwd))
+				throw RequestError.invalidParams({ cwd: params.cwd }, "The folder must be an absolute path.");
 			await refuseServed(host, key);
 			const setup = this.#setupOf(key, params.cwd);
 			const servers = await connectEditorServers(params.mcpServers, params.cwd);
@@ -180,8 +231,8 @@ export class EditorSessions {
 				await servers?.close();
 				throw new UsageError(`The agent of ${setup.agent} sets its own host. Remove it, and pass --db.`);
 			}
-			const session = new EditorSession({ client, open, setup, servers });
-			keepSettings(this.#parts.command.db, setup);
+			const session = new EditorSession({ client, open, setup, servers, db, environment: io.environment });
+			keepSettings(db, setup);
 			this.#open.set(key, session);
 			return session;
 		});
@@ -196,13 +247,6 @@ export class EditorSessions {
 
 function cursorOf({ key, updatedAt }: SessionHead): string {
 	return `${updatedAt}:${key}`;
-}
-
-function notOpen(sessionId: string): RequestError {
-	return RequestError.invalidParams(
-		{ sessionId },
-		`The session ${sessionId} is not open. Create or load it first.`,
-	);
 }
 
 /** Turns an error that a user can do something about into an error of the protocol. */

@@ -1,7 +1,7 @@
 /** The command `acp`: serves an agent to an editor over standard input and output, by the Agent Client Protocol. */
 import { Console } from "node:console";
 import { Readable, Writable } from "node:stream";
-import { agent, ndJsonStream } from "@agentclientprotocol/sdk";
+import { agent, ndJsonStream } from "@agentclientprotocol/sdk/unstable";
 import type { CommandIo } from "../terminal/index.ts";
 import { ending, exitCodes, openDatabase, type WorkOptions } from "../work/index.ts";
 import { EditorSessions } from "./editor-sessions.ts";
@@ -23,6 +23,9 @@ export async function serveEditor(command: AcpCommand, io: CommandIo, version: s
 		.onRequest("session/new", ({ params, client }) => sessions.create(params, client))
 		.onRequest("session/load", ({ params, client }) => sessions.load(params, client))
 		.onRequest("session/resume", ({ params, client }) => sessions.resume(params, client))
+		.onRequest("session/fork", ({ params, client }) => sessions.fork(params, client))
+		.onRequest("session/set_mode", ({ params }) => sessions.setMode(params))
+		.onRequest("session/set_config_option", ({ params }) => sessions.setOption(params))
 		.onRequest("session/list", ({ params }) => sessions.list(params))
 		.onRequest("session/prompt", ({ params }) => sessions.prompt(params))
 		.onRequest("session/close", ({ params }) => sessions.close(params))

@@ -1,7 +1,7 @@
 /** A prompt of an editor as a user message. */
 
-import type { ContentBlock } from "@agentclientprotocol/sdk";
-import { RequestError } from "@agentclientprotocol/sdk";
+import type { ContentBlock } from "@agentclientprotocol/sdk/unstable";
+import { RequestError } from "@agentclientprotocol/sdk/unstable";
 import { UserMessage } from "@holdfast/upp";
 
 type UserContent = Exclude<ConstructorParameters<typeof UserMessage>[0], string>[number];
@@ -22,6 +22,7 @@ function contentOf(block: ContentBlock): UserContent {
 		case "text":
 			return { type: "text", text: block.text };
 		case "image":
+			checkImage(block);
 			return { type: "image", mimeType: block.mimeType, source: { type: "base64", data: block.data } };
 		case "resource_link":
 			return { type: "text", text: `[${block.name}](${block.uri})` };
@@ -37,6 +38,15 @@ function contentOf(block: ContentBlock): UserContent {
 		default:
 			throw refused(`content of the type ${JSON.stringify(block.type)}`);
 	}
+}
+
+/** Providers accept images of about this many characters in base64. */
+const longestImage = 7_000_000;
+
+function checkImage({ mimeType, data }: { readonly mimeType: string; readonly data: string }): void {
+	if (!/^image\/(?:png|jpeg|gif|webp)$/.test(mimeType)) throw refused(`images of the type ${mimeType}`);
+	if (data.length > longestImage) throw refused("images of more than 5 MB");
+	if (data === "" || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) throw refused("images that are not base64");
 }
 
 function refused(what: string): RequestError {

@@ -1,5 +1,5 @@
 /** Converts the events of a session's runs, and its history, to updates for an editor. */
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { SessionUpdate } from "@agentclientprotocol/sdk/unstable";
 import type { AnyMessage, AssistantContent, Message, ToolCall, UserContent } from "@holdfast/upp";
 import type { RunEvent } from "holdfast";
 import { nestedLines, planOf } from "../render/index.ts";
@@ -25,6 +25,7 @@ export class SessionUpdates {
 	*ofHistory(messages: readonly Message[]): Generator<SessionUpdate> {
 		// An editor that loads a session again no longer has its calls.
 		this.calls.forget();
+		this.#plans.clear();
 		for (const message of messages as readonly AnyMessage[]) {
 			if (message.type === "user")
 				for (const content of message.content) yield* chunkOf("user_message_chunk", content);

@@ -2,9 +2,9 @@
 import { UserMessage } from "@holdfast/upp";
 import type { Agent, Host } from "holdfast";
 import { oneLine } from "../terminal/index.ts";
-import type { Setup } from "../work/index.ts";
+import { type Setup, takesImages } from "../work/index.ts";
 import type { Transcript } from "./chat-transcript.ts";
-import { takesImages } from "./images.ts";
+import type { ChosenImages } from "./images.ts";
 import { withFiles } from "./mentions.ts";
 import { withSessions } from "./pickers.ts";
 
@@ -14,8 +14,8 @@ interface Attaching {
 	readonly agent: Agent;
 	readonly setup: Setup;
 	readonly transcript: Transcript;
-	/** Absolute paths of images that the user chose, which may be outside the folder. */
-	readonly chosenImages: ReadonlySet<string>;
+	/** Images that the user chose, which may be outside the folder. */
+	readonly chosenImages: ChosenImages;
 }
 
 /** Returns the message with its attachments, and notes them. `asides` are put after its text. */

@@ -1,5 +1,5 @@
 /** The content of a chat: finished entries and the current activity. All screens share this store. */
-import type { ChangeLine, PlanStep } from "../render/index.ts";
+import type { CallText, ChangeLine, PlanStep } from "../render/index.ts";
 import type { Block } from "./block-stream.ts";
 import type { Piece } from "./highlight.ts";
 import type { Choice } from "./menu.ts";
@@ -12,7 +12,7 @@ export type ChatEntry = { readonly id: number } & (
 	| { readonly kind: "answer"; readonly text: string }
 	/** A line of code of an answer. */
 	| { readonly kind: "code"; readonly pieces: readonly Piece[] }
-	| { readonly kind: "tool"; readonly text: string; readonly isDone: boolean }
+	| ({ readonly kind: "tool"; readonly isDone: boolean } & CallText)
 	| { readonly kind: "change"; readonly lines: readonly ChangeLine[] }
 	| { readonly kind: "note"; readonly text: string; readonly tone: "plain" | "warning" | "quiet" }
 );
@@ -21,8 +21,8 @@ export type ChatEntry = { readonly id: number } & (
 export interface RunningCall {
 	readonly id: string;
 	readonly text: string;
-	/** The last activity of its sub-agent. */
-	readonly inner?: string;
+	/** The activity of its sub-agent or its script, the latest last. */
+	readonly inner?: readonly string[];
 	/** The end of its output so far. */
 	readonly output?: string;
 }

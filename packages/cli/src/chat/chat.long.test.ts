@@ -117,9 +117,15 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows("Esc to interrupt");
 		await terminal.say("Be brief.");
 		await terminal.shows("… Be brief.");
+		terminal.press("Up");
+		await terminal.shows(/> Be brief\. *\n/);
+		expect(terminal.text).not.toContain("… Be brief.");
+		terminal.press("C-u");
+		await terminal.say("Be very brief.");
+		await terminal.shows("… Be very brief.");
 		held.resolve();
 		await terminal.shows("In short: nothing.");
-		expect(textOf(model.requests[1]?.messages)).toContain("Be brief.");
+		expect(textOf(model.requests[1]?.messages)).toMatch(/^(?!.*Be brief).*Be very brief\./s);
 		await terminal.say("Once more.");
 		await model.asked(3);
 		terminal.press("Escape");
@@ -373,7 +379,7 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.say("/export talk.md");
 		await terminal.shows("talk.md exists.");
 		terminal.type("/fork ");
-		await terminal.shows(/ after 2 +Are you there\?\n +after 1 +Hello\./);
+		await terminal.shows(/ after 2 +\d{4}-\S+ \S+ +Are you there\?\n +after 1 +\d{4}-\S+ \S+ +Hello\./);
 		terminal.press("Down", "Down", "Enter");
 		await terminal.shows(/Continuing in s-undo-\S*fork\S*\. |Continuing in \S+fork\S+\./);
 		await terminal.say("And here?");

@@ -1,22 +1,20 @@
 /** The slash commands of a chat. */
 
-import type { AnyMessage } from "@holdfast/upp";
-import type { AgentOptions } from "holdfast";
-import { cacheReportOf } from "holdfast/host";
-import { contextLines, contextOf } from "../render/index.ts";
 import { type CommandIo, formatTime, oneLine, sessionKeyFor } from "../terminal/index.ts";
 import {
 	chatSummaryOf,
 	chooseModel,
+	compactionNote,
+	compactSession,
+	contextOfSession,
 	describeError,
+	initPrompt,
 	keepChatSummary,
 	prepare,
 	projectSkills,
 	refuseServed,
-	summarised,
 } from "../work/index.ts";
 import { chooseTheme } from "./choose-theme.ts";
-import { summarise } from "./compact.ts";
 import type { Choices } from "./composer.ts";
 import type { Conversation } from "./conversation.ts";
 import { exportMarkdown } from "./export-markdown.ts";
@@ -48,10 +46,6 @@ interface ChatCommand {
 
 /** Maximum number of sessions listed. */
 const MOST_SESSIONS = 20;
-
-const INIT =
-	"Write AGENTS.md for this folder: what the project is, how to build and test it, its structure and its conventions, in at most 60 lines. " +
-	"Read what you need first. If there is an AGENTS.md, improve it and keep what is right.";
 
 const commands: readonly ChatCommand[] = [
 	{
@@ -88,11 +82,8 @@ const commands: readonly ChatCommand[] = [
 		argument: "",
 		help: "show what fills the model's context, and how much of it is cached",
 		when: "always",
-		async run({ conversation: { transcript, spending, setup, host, session } }) {
-			const { messages } = await session.state();
-			const cache = cacheReportOf(await host.journal.read(setup.key));
-			const shown = summarised(messages, await chatSummaryOf(host, setup.key));
-			const lines = contextLines(contextOf(messages as AnyMessage[], cache, shown as AnyMessage[]));
+		async run({ conversation: { transcript, spending, setup, host, agent } }) {
+			const lines = await contextOfSession(agent, host, setup.key);
 			transcript.note([...lines, `Now: ${spending.context(setup.model.contextWindow)}.`].join("\n"));
 		},
 	},
@@ -104,10 +95,10 @@ const commands: readonly ChatCommand[] = [
 		choices: ({ conversation: { host, setup } }) => ({
 			form: "open",
 			choices: turnsOf(host, setup.key).then((turns) =>
-				turns.toReversed().map(({ number, text }) => ({
+				turns.toReversed().map(({ number, at, text }) => ({
 					text: `after ${number}`,
 					label: `after ${number}`,
-					detail: oneLine(text, 100),
+					detail: `${formatTime(at).slice(0, 16)}  ${oneLine(text, 100)}`,
 				})),
 			),
 		}),
@@ -170,7 +161,7 @@ const commands: readonly ChatCommand[] = [
 					"/init needs the assistant and its permission to write: holdfast chat --allow-write.",
 					"warning",
 				);
-			await conversation.say(INIT);
+			await conversation.say(initPrompt);
 		},
 	},
 	{
@@ -271,28 +262,18 @@ const commands: readonly ChatCommand[] = [
 		help: "replace the conversation so far with a summary for the model",
 		when: "idle",
 		async run({ conversation }) {
-			const { transcript, setup, agent, session, host } = conversation;
-			const { messages } = await session.state();
-			const last = messages.at(-1);
-			if (last === undefined) return transcript.note("No messages yet.");
-			const before = await chatSummaryOf(host, setup.key);
-			if (before?.until === last.id)
-				return transcript.note("The conversation has not changed since the last summary.");
+			const { transcript, setup, agent, host } = conversation;
 			transcript.note("Summarising …", "quiet");
-			const options: AgentOptions = { ...agent };
-			const { text, usage } = await summarise(options, summarised(messages, before));
-			if (text === "") return transcript.note("The model returned no summary. Nothing changed.", "warning");
-			await keepChatSummary(host, setup.key, { text, until: last.id });
+			const made = await compactSession(agent, host, setup.key);
+			if (typeof made === "string")
+				return transcript.note(compactionNote(made), made === "no summary" ? "warning" : "plain");
 			const { price } = setup.model;
-			const { inputTokens, outputTokens } = usage;
+			const { inputTokens, outputTokens } = made.usage;
 			const dollars = price && (inputTokens * price.input + outputTokens * price.output) / 1_000_000;
-			conversation.spending.add(usage, setup.agent === undefined ? dollars : undefined);
+			conversation.spending.add(made.usage, setup.agent === undefined ? dollars : undefined);
 			conversation.spending.summarised(outputTokens);
 			conversation.showFooter();
-			transcript.add({ kind: "answer", text });
-			transcript.note(
-				"From now on the model sees this summary instead of the earlier conversation, which the session keeps in full.",
-			);
+			transcript.add({ kind: "answer", text: compactionNote(made) });
 		},
 	},
 	{
@@ -364,8 +345,8 @@ function helpText(): string {
 	return [
 		...lines,
 		"",
-		"Enter sends your message; while the agent works, the message reaches it before its next step.",
-		"Esc interrupts the agent. Press Ctrl-C twice to leave.",
+		"Enter sends your message; while the agent works, it waits until the current answer or call ends. Up takes it back.",
+		"Esc interrupts the agent. Press Ctrl-C twice to leave. Ctrl-Z stops the chat; fg continues it.",
 		"Alt-Enter, Ctrl-J or a \\ at the end of the line start a new line. Up and Down recall earlier messages.",
 		"@path reads a file into your message, and #KEY another session. A message that is only #KEY continues that session.",
 		"!COMMAND runs a command in the folder after your approval; the next message tells the agent what it printed.",

@@ -15,10 +15,12 @@ interface Offered {
 	readonly models?: readonly string[];
 	/** The mention of the clipboard's image. */
 	readonly image?: string;
+	/** Messages that the run has not received. */
+	readonly queued?: string[];
 }
 
 function compose(
-	{ isBusy = false, files = [], commands = [], models = [], image }: Offered = {},
+	{ isBusy = false, files = [], commands = [], models = [], image, queued = [] }: Offered = {},
 	transcript = new Transcript(),
 ) {
 	const db = join(temporaryFolder(), "db");
@@ -33,6 +35,8 @@ function compose(
 			return isBusy;
 		},
 		leave: () => void happened.push("leave"),
+		suspend: () => void happened.push("suspend"),
+		recall: () => queued.pop(),
 		pasteImage: async () => image,
 		choices({ kind }) {
 			if (kind === "command") return { form: "closed", choices: commands };
@@ -291,4 +295,24 @@ test("Ctrl-V inserts the image of the clipboard at the cursor, if there is one",
 	without.composer.act({ type: "paste-image" });
 	await Promise.resolve();
 	expect(without.text()).toBe("See");
+});
+
+test("Up takes back a message that waits, before it recalls earlier inputs, and never while the user writes", () => {
+	const { write, text, press, happened } = compose({ isBusy: true, queued: ["first", "second"] });
+	write("sent");
+	press("send");
+	write("half");
+	press("up");
+	expect(text()).toBe("sent");
+	press("down");
+	expect(text()).toBe("half");
+	for (const _ of "half") press("backspace");
+	press("up");
+	expect(text()).toBe("second");
+	write(", better");
+	press("send", "up");
+	expect(happened).toEqual(["send sent", "send second, better"]);
+	expect(text()).toBe("first");
+	press("send", "up");
+	expect(text()).toBe("first");
 });

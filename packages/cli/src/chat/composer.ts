@@ -40,6 +40,10 @@ export interface ComposerParts {
 	/** Interrupts the run; returns whether there was one to interrupt. */
 	interrupt(): boolean;
 	leave(): void;
+	/** Gives the terminal back to the shell, which can continue the chat. */
+	suspend(): void;
+	/** Takes back the last message that the run has not received; undefined if there is none. */
+	recall(): string | undefined;
 	/** Returns the mention of the clipboard's image; undefined if there is none. */
 	pasteImage(): Promise<string | undefined>;
 	/** Returns the menu of a word. */
@@ -85,8 +89,10 @@ export class Composer {
 		if (this.#actInMenu(action)) return;
 		if (action.type === "send") this.#send(draft);
 		else if (action.type === "complete") void this.#complete();
+		else if (action.type === "up" && draft.text === "" && draft.past === 0) this.#recall(draft);
 		else if (action.type === "search") this.#search(draft);
 		else if (action.type === "paste-image") void this.#pasteImage();
+		else if (action.type === "suspend") this.#parts.suspend();
 		else if (action.type === "leave") this.#leave(draft, wasLeaving);
 		else if (action.type === "interrupt") {
 			if (!this.#parts.interrupt()) this.#clear(draft);
@@ -151,6 +157,13 @@ export class Composer {
 		}
 		this.#set({ draft: taken, hint: "" });
 		this.#openMenu();
+	}
+
+	/** A message that waits can be edited; otherwise Up recalls earlier inputs. */
+	#recall(draft: Draft): void {
+		const text = this.#question === undefined ? this.#parts.recall() : undefined;
+		if (text === undefined) this.#edit({ type: "up" });
+		else this.#set({ draft: { ...draft, text, cursor: text.length }, hint: "" });
 	}
 
 	async #pasteImage(): Promise<void> {

@@ -26,6 +26,7 @@ import {
 import { Asking } from "./asking.ts";
 import { attach } from "./attach.ts";
 import { noticesIn, type Transcript } from "./chat-transcript.ts";
+import type { ChosenImages } from "./images.ts";
 import { runOwnCommand } from "./own-command.ts";
 import { endPlan, noteEnd, RunView } from "./run-view.ts";
 import { Spending, spendingOf } from "./spending.ts";
@@ -44,10 +45,18 @@ export interface ConversationParts {
 	readonly yes: boolean;
 }
 
+/** A message that waits for the end of the current call or answer. */
+interface Unsent {
+	readonly text: string;
+	readonly attached: Promise<string | UserMessage>;
+	/** The output of commands that it carries. */
+	readonly asides: readonly string[];
+}
+
 export class Conversation {
 	readonly transcript: Transcript;
-	/** Absolute paths of the images that the user dropped on the terminal or pasted from the clipboard. */
-	readonly chosenImages: Set<string> = new Set();
+	/** The images that the user dropped on the terminal or pasted from the clipboard. */
+	readonly chosenImages: ChosenImages = new Map();
 	readonly #parts: ConversationParts;
 	#open: OpenAgent;
 	#setup: Setup;
@@ -63,6 +72,8 @@ export class Conversation {
 	/** Runs that started while another one was shown. */
 	#next: AgentRun[] = [];
 	#isLeft = false;
+	/** Messages to the run that the user can still take back, with what they carry. */
+	#unsent: readonly Unsent[] = [];
 	/** How much work of this conversation is in flight. */
 	#inFlight = 0;
 	/** Settles when no work is in flight. */
@@ -184,6 +195,9 @@ export class Conversation {
 		this.#isLeft = true;
 		this.#asking.leave();
 		this.#command?.abort();
+		// They are stored, and are the next turns when the session is continued.
+		for (const { attached } of this.#unsent)
+			await this.#try(async () => void (await this.#session.send(await attached)));
 		await this.#reader.leave();
 		await this.settled();
 		await this.#open.agent.close();
@@ -227,9 +241,36 @@ export class Conversation {
 		return this.#reader.enter(async () => this.#session.send(await this.#attached(text)));
 	}
 
+	/** Queues a message to the current run. If it works here, the user can take the message back until `#deliver`. */
 	async #steer(text: string): Promise<void> {
 		this.transcript.set({ queued: [...this.transcript.live.queued, text] });
-		const run = await this.#reader.enter(async () => this.#session.steer(await this.#attached(text)));
+		const asides = this.#asides;
+		const attached = this.#attached(text);
+		if (this.#reader.place !== "here") return this.#sendNow(attached);
+		attached.catch(() => {}); // It is reported when the message is sent.
+		this.#unsent = [...this.#unsent, { text, attached, asides }];
+	}
+
+	/** Takes the last queued message back; undefined if the run has received all of them. */
+	recall(): string | undefined {
+		const last = this.#unsent.at(-1);
+		if (last === undefined) return undefined;
+		this.#unsent = this.#unsent.slice(0, -1);
+		this.#asides = [...last.asides, ...this.#asides];
+		const { queued } = this.transcript.live;
+		this.transcript.set({ queued: queued.toSpliced(queued.lastIndexOf(last.text), 1) });
+		return last.text;
+	}
+
+	/** Sends the queued messages: the run receives them before its next step. */
+	#deliver(): void {
+		const messages = this.#unsent;
+		this.#unsent = [];
+		for (const { attached } of messages) void this.#try(() => this.#sendNow(attached));
+	}
+
+	async #sendNow(attached: Promise<string | UserMessage>): Promise<void> {
+		const run = await this.#reader.enter(async () => this.#session.steer(await attached));
 		if (run.runId === this.#reader.runId) {
 			void run.result(); // It is already shown.
 			return;
@@ -256,7 +297,7 @@ export class Conversation {
 			key: this.#setup.key,
 			began: (place) => this.#began(place),
 			event: (event) => this.#event(event),
-			ended: (end, place) => this.#ended(end, place),
+			ended: (end) => this.#ended(end),
 			answer: (calls, signal) => this.#answer(calls, signal),
 			answered: (call) => {
 				if (call?.taskId !== undefined)
@@ -268,6 +309,7 @@ export class Conversation {
 	}
 
 	#began(place: Place): void {
+		this.#view?.end();
 		this.#view = new RunView(this.transcript, place);
 		if (!this.#isLeft) this.transcript.set({ status: "working", elsewhere: "" });
 	}
@@ -276,14 +318,16 @@ export class Conversation {
 		this.#view?.event(event);
 		this.#spending.event(event);
 		if (event.type === "message") this.showFooter();
+		const isBetween = event.type === "message" && (event.message.toolCalls ?? []).length > 0;
+		if (isBetween || event.type === "tool_end") this.#deliver();
 	}
 
-	#ended(end: RunEnd, place: Place): void {
+	#ended(end: RunEnd): void {
 		this.#view?.end();
 		this.#view = undefined;
 		if (this.#isLeft) return;
 		noteEnd(this.transcript, end);
-		if (place === "elsewhere" && this.#inFlight === 0) this.#work(async () => {});
+		if (this.#inFlight === 0) this.#work(async () => {});
 	}
 
 	/** Asks about the waiting calls; undefined if none of them is answered here. */
@@ -316,6 +360,18 @@ export class Conversation {
 
 	/** Handles the idle state, including messages that arrived since the last run. */
 	async #rest(): Promise<void> {
+		const [unsent, ...later] = this.#unsent;
+		if (unsent !== undefined && !this.#isLeft) {
+			this.#unsent = later;
+			const { queued } = this.transcript.live;
+			this.transcript.set({ queued: queued.toSpliced(queued.indexOf(unsent.text), 1) });
+			this.transcript.add({ kind: "user", text: unsent.text });
+			this.#asking.beginTurn();
+			await this.#try(async () =>
+				this.#follow(await this.#reader.enter(async () => this.#session.send(await unsent.attached))),
+			);
+			return this.#rest();
+		}
 		const unheard = this.transcript.live.queued.map((text) => ({ kind: "user" as const, text }));
 		this.transcript.set({ queued: [] });
 		this.transcript.add(...unheard);

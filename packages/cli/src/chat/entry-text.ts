@@ -1,8 +1,22 @@
 /** Finished chat entries as terminal text. */
-import { oneLine, printable } from "../terminal/index.ts";
+import stringWidth from "string-width";
+import type { CallText } from "../render/index.ts";
+import { fitted, printable } from "../terminal/index.ts";
 import type { ChatEntry } from "./chat-transcript.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { codeText, type Paint, paintChange } from "./paint.ts";
+
+/** Fewer columns than this are not worth a part of a line. */
+const FEWEST = 8;
+
+/** What a call did, and in the rest of the line how it went, which stays in the background. */
+function callText({ head, tail }: CallText, paint: Paint, columns: number): string {
+	const wanted = stringWidth(tail);
+	const least = columns < 3 * FEWEST ? 0 : Math.min(wanted, Math.floor(columns / 2));
+	const shown = fitted(head, columns - least);
+	const room = columns - stringWidth(shown);
+	return room < FEWEST ? shown : shown + paint("quiet", ` ${fitted(tail, room - 1)}`);
+}
 
 /** Formats an entry for a terminal of the given width. */
 export function entryText(entry: ChatEntry, paint: Paint, columns: number): string {
@@ -14,7 +28,7 @@ export function entryText(entry: ChatEntry, paint: Paint, columns: number): stri
 		case "code":
 			return codeText(paint, entry.pieces);
 		case "tool":
-			return `${paint(entry.isDone ? "good" : "bad", entry.text.slice(0, 1))} ${oneLine(entry.text.slice(1), columns - 3)}`;
+			return `${paint(entry.isDone ? "good" : "bad", entry.mark)} ${callText(entry, paint, columns - entry.mark.length - 2)}`;
 		case "change":
 			return paintChange(paint, entry.lines);
 		case "note":

@@ -64,11 +64,14 @@ test("a change shows its language and its changed words, and without colours onl
 		{ kind: "removed", text: "-let b = 2;", changed: [[1, 4]] },
 		{ kind: "added", text: "+const b = 2;", changed: [[1, 6]] },
 	] as const;
-	expect(paintChange(makePaint("none"), lines)).toBe(lines.map(({ text }) => text).join("\n"));
+	const shown = ["a.ts  +1 -1", ...lines.slice(2).map(({ text }) => text)];
+	expect(paintChange(makePaint("none"), lines)).toBe(shown.join("\n"));
+	const place = { kind: "place", text: "@@ -9,1 +12,1 @@" } as const;
+	expect(paintChange(makePaint("none"), [...lines.slice(0, 3), place])).toContain("⋯ line 12");
 	const painted = paintChange(makePaint("dark"), lines).split("\n");
-	expect(painted[2]).toContain("\u001b[38;5;183mconst\u001b[39m");
-	expect(painted[3]).toContain("\u001b[48;2;92;35;41m\u001b[38;5;183mlet\u001b[39m\u001b[49m");
-	expect(painted[4]).toContain("\u001b[48;2;27;74;44m");
+	expect(painted[1]).toContain("\u001b[38;5;183mconst\u001b[39m");
+	expect(painted[2]).toContain("\u001b[48;2;92;35;41m\u001b[38;5;183mlet\u001b[39m\u001b[49m");
+	expect(painted[3]).toContain("\u001b[48;2;27;74;44m");
 	// Fewer colours have no tints.
 	const fewer = paintChange(makePaint("dark", 8), lines);
 	expect(fewer).not.toContain("48;2");

@@ -1,11 +1,12 @@
 /** Images in messages: what is an image, what is too large, and what a model cannot see. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { offline } from "../offline/index.ts";
-import { clipboardImage, imageType, pastedText, takesImages } from "./images.ts";
+import { takesImages } from "../work/index.ts";
+import { type ChosenImages, clipboardImage, imageType, keepImage, pastedText } from "./images.ts";
 import { withFiles } from "./mentions.ts";
 
 const png = Buffer.from(
@@ -52,7 +53,7 @@ test("an image outside of the folder is not sent because a text mentions it, by 
 
 test("an image outside of the folder is sent if the user dropped it on the terminal", async () => {
 	const [dir, other] = [folder(), folder()];
-	const chosen = new Set<string>();
+	const chosen = new Map();
 	const dropped = pastedText(join(other, "my shots/b.png"), dir, chosen);
 	const said = `${dropped} and @${join(other, "a.png")}`;
 	const { images, problems } = await withFiles(said, dir, "all files", "images", chosen);
@@ -61,7 +62,7 @@ test("an image outside of the folder is sent if the user dropped it on the termi
 	// Part of a pasted text is no choice.
 	pastedText(`See @${join(other, "a.png")}`, dir, chosen);
 	pastedText(`@${join(other, "a.png")}`, dir, chosen);
-	expect([...chosen]).toEqual([join(other, "my shots/b.png")]);
+	expect([...chosen.keys()]).toEqual([join(other, "my shots/b.png")]);
 });
 
 test("a file that is no image, too large or missing is not sent, with the reason", async () => {
@@ -85,21 +86,21 @@ test("a model that takes no images gets none, and the user is told", async () =>
 test("the path of an image that is dropped on the terminal becomes its mention", async () => {
 	const dir = folder();
 	const [plain, spaced] = [join(dir, "a.png"), join(dir, "my shots/b.png")];
-	expect(pastedText(plain, dir, new Set())).toBe(`@${plain} `);
+	expect(pastedText(plain, dir, new Map())).toBe(`@${plain} `);
 	for (const dropped of [
 		`'${spaced}'`,
 		`"${spaced}"`,
 		spaced.replaceAll(" ", "\\ "),
 		`${pathToFileURL(spaced)}`,
 	])
-		expect(pastedText(dropped, dir, new Set())).toBe(`@"${spaced}" `);
+		expect(pastedText(dropped, dir, new Map())).toBe(`@"${spaced}" `);
 	const quoted = join(dir, "it's.png");
 	writeFileSync(quoted, png);
-	const message = pastedText(quoted, dir, new Set());
+	const message = pastedText(quoted, dir, new Map());
 	expect(message).toBe(`@"${quoted}" `);
 	expect((await withFiles(message, dir)).images.map(({ path }) => path)).toEqual([quoted]);
 	for (const text of [join(dir, "missing.png"), "a.png", "/etc/hosts", `see ${plain}`, `${plain}\nmore`, ""])
-		expect(pastedText(text, dir, new Set())).toBe(text);
+		expect(pastedText(text, dir, new Map())).toBe(text);
 });
 
 test("images are known by their first bytes", () => {
@@ -118,7 +119,16 @@ test.skipIf(process.platform === "darwin")(
 			writeFileSync(join(programs, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
 		script("xclip", `/bin/cat '${join(folder(), "a.png")}'`);
 		const found = await clipboardImage({ DISPLAY: ":0", PATH: programs });
-		expect("path" in found && readFileSync(found.path).equals(png)).toBe(true);
+		expect(found).toEqual({ bytes: png });
+		const [dir, chosen]: [string, ChosenImages] = [folder(), new Map()];
+		writeFileSync(join(dir, "clipboard-1.png"), "another file");
+		const mention = keepImage(png, dir, chosen);
+		expect(mention).toBe("@clipboard-2.png ");
+		const { images, problems } = await withFiles(`See ${mention}`, dir, "all files", "images", chosen);
+		expect([images.length, problems]).toEqual([1, []]);
+		expect(existsSync(join(dir, "clipboard-2.png"))).toBe(false);
+		for (let count = 0; count < 50; count++) keepImage(png, dir, chosen);
+		expect(chosen.size).toBe(20);
 		script("xclip", "echo Error: target image/png not available >&2; exit 1");
 		expect(await clipboardImage({ DISPLAY: ":0", PATH: programs })).toEqual({
 			problem: "The clipboard has no image.",

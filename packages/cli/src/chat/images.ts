@@ -1,9 +1,9 @@
 /** Images in messages: from files that a message mentions, from paths that are pasted or dropped, and from the clipboard. */
 import { execFile } from "node:child_process";
-import { constants, statSync } from "node:fs";
-import { type FileHandle, mkdtemp, open, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { constants, existsSync, statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { homedir } from "node:os";
+import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ImageBlock } from "@holdfast/upp";
 import { formatBytes } from "../terminal/index.ts";
@@ -13,6 +13,14 @@ import { openPath, ToolRefusal } from "../tools/index.ts";
 const LONGEST_IMAGE = 5_000_000;
 /** Milliseconds that the clipboard's tool may take. */
 const CLIPBOARD_MS = 5_000;
+
+/**
+ * The images that the user chose, by absolute path: dropped files, and images of the clipboard, which are in memory only.
+ */
+export type ChosenImages = Map<string, "file" | Uint8Array>;
+
+/** Maximum number of images of the clipboard that are kept. */
+const MOST_KEPT = 20;
 
 const ending = /\.(?:png|jpe?g|gif|webp)$/i;
 
@@ -31,12 +39,18 @@ export function imageType(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Reads an image in the folder, or one that the user chose: `chosen` contains absolute paths. A mention alone is no
- * choice, because it may be part of a text that the user pasted or piped.
+ * Reads an image in the folder, or one that the user chose. A mention alone is no choice, because it may be part of a text
+ * that the user pasted or piped.
  * @throws ToolRefusal if it is outside the folder and was not chosen, missing, too large, or not an image.
  */
-export async function readImage(path: string, dir: string, chosen: ReadonlySet<string>): Promise<ImageBlock> {
+export async function readImage(
+	path: string,
+	dir: string,
+	chosen: ReadonlyMap<string, "file" | Uint8Array>,
+): Promise<ImageBlock> {
 	const whole = resolve(dir, path.replace(/^~(?=\/)/, homedir()));
+	const kept = chosen.get(whole);
+	if (kept !== undefined && kept !== "file") return blockOf(kept, path);
 	const handle = await (chosen.has(whole) ? openAnywhere(whole) : openPath(dir, whole)).catch((error) => {
 		throw notOpened(path, error);
 	});
@@ -48,14 +62,17 @@ export async function readImage(path: string, dir: string, chosen: ReadonlySet<s
 				"file_too_large",
 				`"${path}" is larger than ${formatBytes(LONGEST_IMAGE)}, the limit for images. Make it smaller.`,
 			);
-		const bytes = await handle.readFile();
-		const mimeType = imageType(bytes);
-		if (mimeType === undefined)
-			throw new ToolRefusal("file_not_text", `"${path}" is not a PNG, JPEG, GIF or WebP image.`);
-		return { type: "image", mimeType, source: { type: "base64", data: bytes.toString("base64") } };
+		return blockOf(await handle.readFile(), path);
 	} finally {
 		await handle.close();
 	}
+}
+
+function blockOf(bytes: Uint8Array, path: string): ImageBlock {
+	const mimeType = imageType(bytes);
+	if (mimeType === undefined)
+		throw new ToolRefusal("file_not_text", `"${path}" is not a PNG, JPEG, GIF or WebP image.`);
+	return { type: "image", mimeType, source: { type: "base64", data: Buffer.from(bytes).toString("base64") } };
 }
 
 function openAnywhere(path: string): Promise<FileHandle> {
@@ -72,21 +89,6 @@ function notOpened(path: string, error: unknown): ToolRefusal {
 		: new ToolRefusal("file_not_found", `"${path}" cannot be read.`);
 }
 
-/** Whether a model accepts images, if that is known. */
-export function takesImages(model: unknown): boolean {
-	const { capabilities, provider, modelId, options } = (model ?? {}) as {
-		readonly capabilities?: { readonly imageInput?: boolean };
-		readonly provider?: {
-			readonly modalities?: { readonly llm?: { bind(id: string, options?: unknown): unknown } };
-		};
-		readonly modelId?: string;
-		readonly options?: unknown;
-	};
-	if (capabilities !== undefined) return capabilities.imageInput !== false;
-	const bound = provider?.modalities?.llm?.bind(modelId ?? "", options);
-	return bound === undefined || takesImages({ capabilities: {}, ...(bound as object) });
-}
-
 /** Returns how a message mentions a path. Quotes end an unquoted mention, as spaces do. */
 export function mentionOf(path: string): string {
 	return `@${/[\s'`]/.test(path) ? `"${path}"` : path} `;
@@ -96,7 +98,7 @@ export function mentionOf(path: string): string {
  * Returns what a pasted text becomes: the path of an existing image, as terminals insert one that is dropped on them,
  * becomes its mention, and is added to `chosen`. Other text stays as it is.
  */
-export function pastedText(text: string, dir: string, chosen: Set<string>): string {
+export function pastedText(text: string, dir: string, chosen: ChosenImages): string {
 	const path = droppedPath(text.trim());
 	if (path === undefined || !isImagePath(path) || path.includes('"')) return text;
 	const whole = resolve(dir, path);
@@ -105,7 +107,7 @@ export function pastedText(text: string, dir: string, chosen: Set<string>): stri
 	} catch {
 		return text;
 	}
-	chosen.add(whole);
+	chosen.set(whole, "file");
 	return mentionOf(path);
 }
 
@@ -132,10 +134,21 @@ function clipboardTool({ WAYLAND_DISPLAY = "", DISPLAY = "" }: Environment): rea
 	return DISPLAY === "" ? undefined : ["xclip", "-selection", "clipboard", "-target", "image/png", "-out"];
 }
 
-/** Writes the clipboard's image to a file; returns its path, or why there is none. */
+/** Keeps an image of the clipboard; returns its mention. Of many images, the latest are kept. */
+export function keepImage(bytes: Uint8Array, dir: string, chosen: ChosenImages): string {
+	let number = chosen.size + 1;
+	const name = (): string => `clipboard-${number}.png`;
+	while (chosen.has(resolve(dir, name())) || existsSync(resolve(dir, name()))) number++;
+	chosen.set(resolve(dir, name()), bytes);
+	const kept = [...chosen].filter(([, content]) => content !== "file");
+	for (const [path] of kept.slice(0, -MOST_KEPT)) chosen.delete(path);
+	return mentionOf(name());
+}
+
+/** Returns the clipboard's image, or why there is none. */
 export async function clipboardImage(
 	environment: Environment = process.env,
-): Promise<{ readonly path: string } | { readonly problem: string }> {
+): Promise<{ readonly bytes: Uint8Array } | { readonly problem: string }> {
 	const [program, ...argv] = clipboardTool(environment) ?? [];
 	if (program === undefined)
 		return { problem: "The clipboard cannot be read here. Save the image, and mention its file with @PATH." };
@@ -156,7 +169,7 @@ export async function clipboardImage(
 	const [, digits] = /^«data PNGf([0-9A-F]+)»/.exec(output.toString("utf8", 0, 4 * LONGEST_IMAGE)) ?? [];
 	const bytes = digits === undefined ? output : Buffer.from(digits, "hex");
 	if (imageType(bytes) === undefined) return { problem: "The clipboard has no image." };
-	const path = join(await mkdtemp(join(tmpdir(), "holdfast-clipboard-")), "clipboard.png");
-	await writeFile(path, bytes, { mode: 0o600 });
-	return { path };
+	if (bytes.length > LONGEST_IMAGE)
+		return { problem: `The image is larger than ${formatBytes(LONGEST_IMAGE)}, the limit for images.` };
+	return { bytes };
 }

@@ -18,7 +18,7 @@ import { argumentChoices, type CommandParts, commandChoices, isCommand, runChatC
 import type { Choices } from "./composer.ts";
 import { Conversation } from "./conversation.ts";
 import { loadHighlighter } from "./highlight.ts";
-import { clipboardImage, mentionOf, pastedText } from "./images.ts";
+import { clipboardImage, keepImage, pastedText } from "./images.ts";
 import { fileChoices } from "./mentions.ts";
 import type { Trigger } from "./menu.ts";
 import type { ColourDepth } from "./paint.ts";
@@ -139,6 +139,7 @@ async function onScreen(
 			return isBusy;
 		},
 		leave: () => left.resolve(),
+		recall: () => conversation.recall(),
 		pasted: (text) => pastedText(text, conversation.setup.dir, conversation.chosenImages),
 		async pasteImage() {
 			const found = await clipboardImage();
@@ -146,8 +147,7 @@ async function onScreen(
 				transcript.note(found.problem, "warning");
 				return undefined;
 			}
-			conversation.chosenImages.add(found.path);
-			return mentionOf(found.path);
+			return keepImage(found.bytes, conversation.setup.dir, conversation.chosenImages);
 		},
 		choices: (trigger) => choicesOf(trigger, parts),
 	});

@@ -16,7 +16,9 @@ export type KeyAction =
 	/** Inserts the image of the clipboard. */
 	| { readonly type: "paste-image" }
 	/** Searches the history. */
-	| { readonly type: "search" };
+	| { readonly type: "search" }
+	/** Stops the process until the shell continues it. */
+	| { readonly type: "suspend" };
 
 /**
  * Maps input to actions. Keys may arrive together when the user types ahead: words, control keys and a last Enter. A
@@ -91,6 +93,7 @@ const controls: Readonly<Record<string, KeyAction>> = {
 	u: { type: "delete-to-start" },
 	v: { type: "paste-image" },
 	w: { type: "delete-word" },
+	z: { type: "suspend" },
 };
 
 function withControl(input: string): KeyAction | undefined {

@@ -5,7 +5,7 @@
 import type { ImageBlock } from "@holdfast/upp";
 import { formatBytes } from "../terminal/index.ts";
 import { createAssistantTools, ToolRefusal, walkFiles } from "../tools/index.ts";
-import { isImagePath, mentionOf, readImage } from "./images.ts";
+import { type ChosenImages, isImagePath, mentionOf, readImage } from "./images.ts";
 import type { Choice } from "./menu.ts";
 
 const mention = /(?<=^|[\s("'`])@(?:"(?<quoted>[^"\n]+)"|(?<plain>[^\s"'`]+))/g;
@@ -32,7 +32,7 @@ function mentionsIn(text: string): readonly string[] {
 }
 
 /**
- * Reads the files that a message mentions, inside the folder only, except for images whose absolute paths are in `chosen`.
+ * Reads the files that a message mentions, inside the folder only, except for images in `chosen`.
  * With `images only`, mentions of other files are ordinary text.
  */
 export async function withFiles(
@@ -40,7 +40,7 @@ export async function withFiles(
 	dir: string,
 	what: "all files" | "images only" = "all files",
 	model: "images" | "no images" = "images",
-	chosen: ReadonlySet<string> = new Set(),
+	chosen: ChosenImages = new Map(),
 ): Promise<WithFiles> {
 	const read = createAssistantTools({ root: dir }).find(({ name }) => name === "read_file");
 	const files: string[] = [];

@@ -10,7 +10,7 @@ import type { ColourDepth } from "./paint.ts";
 import { Screen } from "./screen.ts";
 import { Viewer } from "./viewer.ts";
 
-export interface OpenScreenParts extends Omit<ComposerParts, "history"> {
+export interface OpenScreenParts extends Omit<ComposerParts, "history" | "suspend"> {
 	readonly transcript: Transcript;
 	/** Absolute path of the database, next to which the input history is stored. */
 	readonly db: string;
@@ -21,8 +21,12 @@ export interface OpenScreenParts extends Omit<ComposerParts, "history"> {
 
 /** Draws until the returned function is called; its promise settles when the terminal is restored. */
 export function openScreen(parts: OpenScreenParts): () => Promise<void> {
-	const composer = new Composer({ ...parts, history: new History(parts.db) });
-	const { unmount, waitUntilExit } = render(
+	const composer = new Composer({
+		...parts,
+		history: new History(parts.db),
+		suspend: () => suspend(() => clear(), parts.transcript),
+	});
+	const { unmount, waitUntilExit, clear } = render(
 		createElement(Screen, {
 			transcript: parts.transcript,
 			composer,
@@ -37,4 +41,23 @@ export function openScreen(parts: OpenScreenParts): () => Promise<void> {
 		unmount();
 		await closed;
 	};
+}
+
+const SHOW_CURSOR = "\u001b[?25h\u001b[?2004l";
+const HIDE_CURSOR = "\u001b[?25l\u001b[?2004h";
+
+/** Stops the process and its group, as the terminal does for other programs. Windows has no such signal. */
+function suspend(clear: () => void, transcript: Transcript): void {
+	const { stdin, stdout } = process;
+	if (process.platform === "win32") return;
+	clear();
+	stdin.setRawMode(false);
+	stdout.write(SHOW_CURSOR);
+	process.once("SIGCONT", () => {
+		stdin.setRawMode(true);
+		stdout.write(HIDE_CURSOR);
+		// A new entry draws the screen again.
+		transcript.note("Continued.", "quiet");
+	});
+	process.kill(0, "SIGTSTP");
 }

@@ -1,4 +1,5 @@
 /** Commands that the user runs with `!`. The next message contains their output. */
+import { outcomeMarks } from "../render/index.ts";
 import { oneLine } from "../terminal/index.ts";
 import { commandReport, isAllowed, runCommand } from "../tools/index.ts";
 import type { Setup } from "../work/index.ts";
@@ -33,7 +34,8 @@ export async function runOwnCommand(given: string, parts: OwnCommandParts): Prom
 	const report = commandReport(result);
 	const [how = "", ...lines] = report.split("\n");
 	const isDone = result.exitCode === 0;
-	transcript.add({ kind: "tool", text: `${isDone ? "✓" : "✗"} ${title} · ${how}`, isDone });
+	const mark = outcomeMarks[isDone ? "done" : "error"];
+	transcript.add({ kind: "tool", mark, head: title, tail: ` · ${how}`, isDone });
 	transcript.keep(title, report);
 	const shown = lines.slice(-SHOWN_LINES);
 	const more = lines.length > shown.length ? [`… ${lines.length - shown.length} lines above`] : [];

@@ -65,9 +65,29 @@ const tints = {
 
 /** Paints the lines of a change; words that differ from the other version stand out. */
 export function paintChange(paint: Paint, lines: readonly ChangeLine[]): string {
-	const file = lines.find(({ kind, text }) => kind === "file" && text.startsWith("+++ "));
+	const file = lines.find(isNewName);
 	const language = file === undefined ? undefined : languageOf(file.text);
-	return lines.map((line) => paintLine(paint, line, language)).join("\n");
+	return lines
+		.flatMap((line, index): readonly string[] => {
+			if (line.kind === "file") return isNewName(line) ? [headOf(paint, line, lines)] : [];
+			// The first lines of a file need no position.
+			const isFirst = lines[index - 1]?.kind === "file" && /^@@ -[01],/.test(line.text);
+			return line.kind === "place" && isFirst ? [] : [paintLine(paint, line, language)];
+		})
+		.join("\n");
+}
+
+function isNewName({ kind, text }: ChangeLine): boolean {
+	return kind === "file" && text.startsWith("+++ ");
+}
+
+/** The name of the file, and how many lines a change adds and removes. */
+function headOf(paint: Paint, { text }: ChangeLine, lines: readonly ChangeLine[]): string {
+	const count = (wanted: ChangeLine["kind"]): number => lines.filter(({ kind }) => kind === wanted).length;
+	const isNew = lines.some((line) => line.kind === "file" && line.text === "--- /dev/null");
+	const removed = count("removed") === 0 ? "" : ` ${paint("bad", `-${count("removed")}`)}`;
+	const said = `${paint("good", `+${count("added")}`)}${removed}${isNew ? paint("quiet", " new file") : ""}`;
+	return `${paint("strong", text.slice("+++ ".length))}  ${said}`;
 }
 
 function paintLine(paint: Paint, line: ChangeLine, language: string | undefined): string {
@@ -76,7 +96,9 @@ function paintLine(paint: Paint, line: ChangeLine, language: string | undefined)
 		case "file":
 			return paint("strong", text);
 		case "place":
-			return paint("code", text);
+			// Commands are shown as places, too.
+			if (!text.startsWith("@@ ")) return paint("code", text);
+			return paint("quiet", text.replace(/^@@ .*\+(\d+),\d+ @@$/, "⋯ line $1"));
 		case "remark":
 			return paint("warning", text);
 		case "kept":

@@ -2,8 +2,7 @@
 import type { Agent, Host } from "holdfast";
 import type { SessionHead } from "holdfast/host";
 import { type CommandIo, formatTime, oneLine } from "../terminal/index.ts";
-import { isOwnKey, modelsByKey, readSettings, type Setup, titleOf } from "../work/index.ts";
-import { transcriptOf } from "./compact.ts";
+import { isOwnKey, modelsByKey, readSettings, type Setup, titleOf, transcriptOf } from "../work/index.ts";
 import type { Choice } from "./menu.ts";
 
 /** Maximum number of sessions in a menu. */

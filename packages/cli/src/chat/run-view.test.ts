@@ -53,5 +53,38 @@ test("the activity of a sub-agent is shown below its call", () => {
 	view.event({ type: "tool_start", call, input: {}, attempt: 1 } as never);
 	const event = { type: "subagent_start", subagentType: "worker", prompt: "Find the lamp." };
 	view.event({ type: "nested", toolCallId: "c", event } as never);
-	expect(transcript.live.calls[0]?.inner).toContain("▸ worker: Find the lamp.");
+	expect(transcript.live.calls[0]?.inner).toEqual(["  ▸ worker: Find the lamp."]);
+	expect(transcript.entriesAfter(0)).toEqual([]);
+	view.event({
+		type: "tool_end",
+		toolName: call.toolName,
+		call,
+		outcome: "done",
+		result: "Found.",
+		duration: 5,
+	} as never);
+	expect(transcript.entriesAfter(0)).toMatchObject([
+		{ kind: "tool", head: "delegate_to_worker", isDone: true },
+		{ kind: "note", text: "  ▸ worker: Find the lamp." },
+	]);
+	expect(transcript.openables[0]?.text).toContain("▸ worker: Find the lamp.\n\nFound.");
+});
+
+test("the calls of a workflow are shown while they run, and then with their outcome", () => {
+	const transcript = new Transcript();
+	const view = new RunView(transcript, "here");
+	const note = (topic: string, value: object, at: number): void =>
+		view.event({ type: "note", topic, value, at, seq: 1, sub: 0, step: 1 } as never);
+	note("workflow-called", { id: "reserve", does: "step" }, 1_000);
+	expect(transcript.live.calls).toMatchObject([{ text: "reserve" }]);
+	note("workflow-settled", { id: "reserve", value: "lamp" }, 2_500);
+	note("workflow-called", { id: "pay", does: "step" }, 2_500);
+	note("workflow-retried", { id: "pay", attempt: 1, error: { message: "busy" } }, 2_600);
+	note("workflow-settled", { id: "pay", error: { code: "x", message: "The box is broken." } }, 2_700);
+	expect(transcript.live.calls).toEqual([]);
+	expect(transcript.entriesAfter(0)).toMatchObject([
+		{ kind: "tool", mark: "✓", head: "reserve", tail: expect.stringMatching(/^ · 1\.5 s · .*lamp/) },
+		{ kind: "note", text: "  pay failed in attempt 1, trying again: busy" },
+		{ kind: "tool", mark: "✗", head: "pay", isDone: false, tail: expect.stringContaining("broken") },
+	]);
 });

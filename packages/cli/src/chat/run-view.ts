@@ -2,12 +2,14 @@
 import type { RunEvent, RunResult } from "holdfast";
 import {
 	callLines,
+	lineOfCall,
 	nestedLines,
 	planLines,
 	planOf,
 	replacementNote,
 	stopNote,
-	toolLine,
+	toolText,
+	WorkflowCalls,
 } from "../render/index.ts";
 import { formatArguments, formatDuration, oneLine, printable } from "../terminal/index.ts";
 import type { Place } from "../work/index.ts";
@@ -20,9 +22,16 @@ const LONGEST_THOUGHT = 50_000;
 /** Maximum number of columns of a call's line. */
 const WIDTH = 160;
 
+/** Lines of a sub-agent that are kept, and those that are shown below its call. */
+const MOST_INNER = 500;
+const SHOWN_INNER = 12;
+
 interface OpenCall {
+	readonly text: string;
 	readonly input: unknown;
 	readonly attempt: number;
+	/** The activity of its sub-agent or script. */
+	inner: readonly string[];
 }
 
 export class RunView {
@@ -31,9 +40,10 @@ export class RunView {
 	readonly #blocks = new BlockStream();
 	readonly #calls = new Map<string, OpenCall>();
 	readonly #ended = callLines(
-		(text, outcome) => this.#transcript.add({ kind: "tool", text, isDone: outcome === "done" }),
+		(call, outcome) => this.#transcript.add({ kind: "tool", ...call, isDone: outcome === "done" }),
 		() => WIDTH,
 	);
+	readonly #workflow = new WorkflowCalls();
 	/** Whether the current answer was streamed. */
 	#isStreamed = false;
 	/** The model's reasoning since `since`, in milliseconds of the process. */
@@ -84,34 +94,42 @@ export class RunView {
 				const { call, input, attempt } = event;
 				const plan = planOf(call.toolName, input);
 				if (plan !== undefined) this.#transcript.set({ plan });
-				this.#calls.set(call.toolCallId, { input, attempt });
 				const text = oneLine(`${call.toolName} ${formatArguments(input)}`, WIDTH);
-				const calls = [...this.#transcript.live.calls, { id: call.toolCallId, text }];
-				this.#transcript.set({ calls });
+				this.#calls.set(call.toolCallId, { text, input, attempt, inner: [] });
+				this.#showCall(call.toolCallId, text);
 				return;
 			}
 			case "tool_end": {
 				const { toolCallId } = event.call;
-				const { input = event.call.arguments, attempt = 1 } = this.#calls.get(toolCallId) ?? {};
+				const open = this.#calls.get(toolCallId);
+				const { input = event.call.arguments, attempt = 1, inner = [] } = open ?? {};
 				this.#calls.delete(toolCallId);
-				const calls = this.#transcript.live.calls.filter(({ id }) => id !== toolCallId);
-				this.#transcript.set({ calls });
+				this.#hideCall(toolCallId);
 				const isPlan = event.outcome === "done" && planOf(event.toolName, input) !== undefined;
 				// The plan is shown instead.
 				if (isPlan) return;
-				this.#transcript.keep(toolLine(event, input, attempt, WIDTH), detailOf(input, event.result));
+				const title = lineOfCall(toolText(event, input, attempt, WIDTH));
+				const detail = detailOf(input, event.result);
+				this.#transcript.keep(title, inner.length === 0 ? detail : `${inner.join("\n")}\n\n${detail}`);
 				this.#ended.ended({ event, input, attempt });
+				this.#showInner(inner);
 				return;
 			}
 			case "tool_delta":
 				this.#transcript.output(event.toolCallId, printable(event.delta));
 				return;
 			case "nested":
-				for (const text of nestedLines(event.event)) {
-					this.#transcript.note(text, "quiet");
-					this.#inside(event.toolCallId, text);
-				}
+				for (const text of nestedLines(event.event)) this.#inside(event.toolCallId, text);
 				return;
+			case "note": {
+				const change = this.#workflow.read(event);
+				if (change?.type === "began") this.#showCall(change.id, change.id);
+				if (change?.type === "noted") this.#transcript.note(change.text, "quiet");
+				if (change?.type !== "ended") return;
+				this.#hideCall(change.id);
+				this.#transcript.add({ kind: "tool", ...change.call, isDone: change.isDone });
+				return;
+			}
 			case "waiting": {
 				const { until, tag, model } = event.wait ?? {};
 				if (until === undefined) return;
@@ -133,7 +151,6 @@ export class RunView {
 			case "turn_start":
 			case "step_start":
 			case "step_end":
-			case "note":
 			case "run_suspended":
 			case "run_end":
 				break;
@@ -148,6 +165,12 @@ export class RunView {
 		this.#ended.flush();
 		this.#endThought();
 		this.endText();
+		// A call whose sub-agent waits has no line yet.
+		for (const { text, inner } of this.#calls.values()) {
+			if (inner.length === 0) continue;
+			this.#transcript.note(`… ${text}`, "quiet");
+			this.#showInner(inner);
+		}
 		this.#calls.clear();
 		this.#transcript.set({ calls: [], tail: "" });
 	}
@@ -172,10 +195,33 @@ export class RunView {
 		this.#transcript.note(`∴ ${title}`, "quiet");
 	}
 
-	/** Shows the last activity of a sub-agent below its call. */
-	#inside(id: string, inner: string): void {
+	#showCall(id: string, text: string): void {
+		this.#transcript.set({ calls: [...this.#transcript.live.calls, { id, text }] });
+	}
+
+	#hideCall(id: string): void {
+		this.#transcript.set({ calls: this.#transcript.live.calls.filter((call) => call.id !== id) });
+	}
+
+	/** Shows the activity of a sub-agent below its call, which is its last line so far while it runs. */
+	#inside(id: string, line: string): void {
+		const open = this.#calls.get(id);
+		if (open === undefined) {
+			this.#transcript.note(line, "quiet");
+			return;
+		}
+		open.inner = [...open.inner, line].slice(-MOST_INNER);
+		const inner = open.inner.slice(-SHOWN_INNER);
 		const calls = this.#transcript.live.calls.map((call) => (call.id === id ? { ...call, inner } : call));
 		this.#transcript.set({ calls });
+	}
+
+	/** Keeps the last lines of a sub-agent below the line of its call. */
+	#showInner(inner: readonly string[]): void {
+		if (inner.length === 0) return;
+		const left = inner.length - SHOWN_INNER;
+		const more = left > 0 ? [`  … ${left} earlier lines, Ctrl-O shows them`] : [];
+		this.#transcript.note([...more, ...inner.slice(-SHOWN_INNER)].join("\n"), "quiet");
 	}
 
 	#text(text: string): void {

@@ -116,6 +116,9 @@ export function Screen({ transcript, composer, viewer, depth, pasted }: ScreenPa
 		...live.queued.map((text, index) =>
 			createElement(Text, { key: `queued ${index}` }, paint("quiet", `… ${fitted(text, columns - 4)}`)),
 		),
+		live.queued.length === 0 || columns < NARROW
+			? null
+			: createElement(Text, null, paint("quiet", "  ↑ edits the last queued message")),
 		live.status === "working" ? createElement(Activity, { live, paint, columns }) : null,
 		plan.length === 0
 			? null
@@ -144,11 +147,11 @@ function Activity({
 }): ReactNode {
 	const { frame } = useAnimation({ interval: 80 });
 	const spinner = FRAMES[frame % FRAMES.length] as string;
-	const calls = live.calls.slice(0, MOST_CALLS).map(({ text, inner, output = "" }) => {
-		const title = fitted(inner === undefined ? text : `${text} › ${inner.trim()}`, columns - 3);
-		const last = output.trimEnd().split("\n").slice(-OUTPUT_ROWS);
-		const shown = output.trim() === "" ? [] : last.map((line) => `  ${fitted(line, columns - 5)}`);
-		return [title, ...shown.map((line) => paint("quiet", line))].join("\n");
+	const calls = live.calls.slice(0, MOST_CALLS).map(({ text, inner = [], output = "" }) => {
+		const title = fitted(text, columns - 3);
+		const printed = output.trim() === "" ? [] : output.trimEnd().split("\n");
+		const last = [...inner.slice(-OUTPUT_ROWS), ...printed.slice(-OUTPUT_ROWS).map((line) => `  ${line}`)];
+		return [title, ...last.map((line) => paint("quiet", fittedIndented(line, columns - 1)))].join("\n");
 	});
 	if (live.calls.length > calls.length) calls.push(`and ${live.calls.length - calls.length} more`);
 	if (calls.length === 0 && live.thought !== "")
@@ -158,6 +161,12 @@ function Activity({
 	if (calls.length === 0)
 		calls.push(columns < NARROW ? "working" : "working · Esc to interrupt, Enter to send a message");
 	return createElement(Text, null, calls.map((text) => `${paint("code", spinner)} ${text}`).join("\n"));
+}
+
+/** Cuts a line to the columns, with its indent. */
+function fittedIndented(line: string, columns: number): string {
+	const indent = /^ */.exec(line)?.[0].slice(0, Math.max(0, columns - 4)) ?? "";
+	return indent + fitted(line.trimStart(), columns - indent.length);
 }
 
 /** Returns the end of a text, from the beginning of a word. */

@@ -7,6 +7,8 @@ export interface Turn {
 	readonly number: number;
 	/** Seq of the entry before the turn. */
 	readonly before: number;
+	/** When it started, in milliseconds since the epoch. */
+	readonly at: number;
 	/** The user's message. */
 	readonly text: string;
 }
@@ -16,11 +18,12 @@ const PAGE = 500;
 
 /** Returns the turns of a session that its journal still contains. */
 export async function turnsOf({ journal }: Pick<Host, "journal">, key: string): Promise<readonly Turn[]> {
-	const turns: { number: number; before: number; text: string }[] = [];
+	const turns: { number: number; before: number; at: number; text: string }[] = [];
 	for (let after = 0; ; ) {
 		const entries = await journal.read(key, { after, limit: PAGE });
-		for (const { seq, fact } of entries) {
-			if (fact.kind === "run.started") turns.push({ number: turns.length + 1, before: seq - 1, text: "" });
+		for (const { seq, at, fact } of entries) {
+			if (fact.kind === "run.started")
+				turns.push({ number: turns.length + 1, before: seq - 1, at, text: "" });
 			const turn = turns.at(-1);
 			if (fact.kind === "input" && turn?.text === "") turn.text = fact.message.text;
 		}

@@ -4,7 +4,7 @@
  */
 import type { RunEvent } from "holdfast";
 import { formatCount, formatDuration, oneLine } from "../terminal/index.ts";
-import { outcomeMarks, toolLine } from "./lines.ts";
+import { type CallText, outcomeMarks, toolText } from "./lines.ts";
 
 type ToolEnd = Extract<RunEvent, { type: "tool_end" }>;
 
@@ -24,8 +24,8 @@ const subjects: Readonly<Record<string, string>> = {
 const FEWEST = 3;
 const NAMED = 3;
 
-/** Writes a line; the outcome determines its mark. */
-export type WriteCall = (text: string, outcome: ToolEnd["outcome"]) => void;
+/** Writes a line. */
+export type WriteCall = (call: CallText, outcome: ToolEnd["outcome"]) => void;
 
 /** Creates the lines of one run. `flush` writes the lookups that are kept back: call it before any other output. */
 export function callLines(
@@ -39,7 +39,7 @@ export function callLines(
 		for (const [name, calls] of groups) {
 			if (calls.length < FEWEST)
 				for (const { event, input, attempt } of calls)
-					write(toolLine(event, input, attempt, width()), event.outcome);
+					write(toolText(event, input, attempt, width()), event.outcome);
 			else write(groupLine(name, calls, width()), "done");
 		}
 	};
@@ -51,12 +51,12 @@ export function callLines(
 				return;
 			}
 			flush();
-			write(toolLine(call.event, call.input, call.attempt, width()), call.event.outcome);
+			write(toolText(call.event, call.input, call.attempt, width()), call.event.outcome);
 		},
 	};
 }
 
-function groupLine(name: string, calls: readonly Ended[], width: number): string {
+function groupLine(name: string, calls: readonly Ended[], width: number): CallText {
 	const named = calls.slice(0, NAMED).map(({ input }) => {
 		return oneLine(String((input as Record<string, unknown> | null)?.[subjects[name] ?? ""] ?? "."), 60);
 	});
@@ -64,6 +64,7 @@ function groupLine(name: string, calls: readonly Ended[], width: number): string
 	const what = named.join(", ") + (left > 0 ? ` and ${formatCount(left)} more` : "");
 	const slowest = Math.max(...calls.map(({ event }) => event.duration));
 	const tail = ` · ${formatDuration(slowest)}`;
-	const head = `${outcomeMarks.done} ${formatCount(calls.length)} × ${name} `;
-	return head + oneLine(what, Math.max(20, width - head.length - tail.length)) + tail;
+	const head = `${formatCount(calls.length)} × ${name} `;
+	const room = Math.max(20, width - head.length - tail.length - 2);
+	return { mark: outcomeMarks.done, head: head + oneLine(what, room), tail };
 }

@@ -8,11 +8,20 @@ import { terminalRenderer } from "./terminal.ts";
 export { callLines } from "./call-lines.ts";
 export type { ChangeLine } from "./change-lines.ts";
 export { contextLines, contextOf } from "./context-report.ts";
-export { effectLines, outcomeMarks, replacementNote, stopNote, toolLine } from "./lines.ts";
+export {
+	type CallText,
+	effectLines,
+	lineOfCall,
+	outcomeMarks,
+	replacementNote,
+	stopNote,
+	toolText,
+} from "./lines.ts";
 export { nestedLines } from "./nested-lines.ts";
 export { type PlanStep, planLines, planOf } from "./plan.ts";
 export { type Proposal, propose } from "./proposal.ts";
 export type { Renderer, RunHeader, RunSummary } from "./renderer.ts";
+export { WorkflowCalls } from "./workflow-calls.ts";
 
 /** Chooses JSON if requested, a live view in a terminal, otherwise plain text. */
 export function chooseRenderer(output: Output, format: "json" | "text"): Renderer {

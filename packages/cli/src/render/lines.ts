@@ -33,14 +33,38 @@ export function headerLine({ sessionKey, model, reason, dir, instructions = [] }
 	return `session ${oneLine(sessionKey, 80)} · model ${model}${why} · in ${dir}${by}`;
 }
 
+/** A completed call: what it did, and how it went. */
+export interface CallText {
+	readonly mark: string;
+	readonly head: string;
+	/** Begins with a separator. */
+	readonly tail: string;
+}
+
+/** Formats a completed call in one line. */
+export function lineOfCall({ mark, head, tail }: CallText): string {
+	return `${mark} ${head}${tail}`;
+}
+
 /** Formats a completed call: name, arguments, duration, outcome. */
-export function toolLine(event: ToolEnd, input: unknown, attempt: number, width: number): string {
+export function toolText(event: ToolEnd, input: unknown, attempt: number, width: number): CallText {
 	const said =
 		event.outcome === "done" ? summarise(event.result) : `${event.outcome}: ${summarise(event.result)}`;
 	const again = attempt > 1 ? ` (attempt ${attempt})` : "";
 	const tail = ` · ${formatDuration(event.duration)}${again} · ${oneLine(said, Math.max(20, Math.floor(width / 2)))}`;
-	const head = `${event.call.toolName} ${formatArguments(input)}`;
-	return `${outcomeMarks[event.outcome]} ${oneLine(head, Math.max(24, width - tail.length - 3))}${tail}`;
+	const head = `${event.call.toolName} ${argumentsOf(event.toolName, input)}`;
+	return {
+		mark: outcomeMarks[event.outcome],
+		head: oneLine(head, Math.max(24, width - tail.length - 3)),
+		tail,
+	};
+}
+
+/** The arguments of a call. Changes are shown before they are approved, so their files are enough here. */
+function argumentsOf(toolName: string, input: unknown): string {
+	const { path } = (input ?? {}) as { readonly path?: unknown };
+	const isChange = (toolName === "edit_file" || toolName === "write_file") && typeof path === "string";
+	return isChange ? path : formatArguments(input);
 }
 
 /** A note about an answer that did not end normally; undefined for one that did. */

@@ -2,7 +2,7 @@
 import type { RunEvent } from "holdfast";
 import { formatDuration, type Output, oneLine, printable } from "../terminal/index.ts";
 import { callLines } from "./call-lines.ts";
-import { endLines, headerLine, proposalLines, replacementNote } from "./lines.ts";
+import { endLines, headerLine, lineOfCall, proposalLines, replacementNote } from "./lines.ts";
 import { nestedLines } from "./nested-lines.ts";
 import type { Renderer } from "./renderer.ts";
 
@@ -25,7 +25,10 @@ export function plainRenderer(output: Output): Renderer {
 		open = !text.endsWith("\n");
 		lastWasText = true;
 	};
-	const ended = callLines(line, () => WIDTH);
+	const ended = callLines(
+		(call) => line(lineOfCall(call)),
+		() => WIDTH,
+	);
 	return {
 		begin: (header) => line(headerLine(header)),
 		event(event: RunEvent) {

@@ -7,7 +7,7 @@ import type { RunEvent } from "holdfast";
 import { formatArguments, formatDuration, type Output, oneLine, printable } from "../terminal/index.ts";
 import { callLines } from "./call-lines.ts";
 import type { ChangeLine } from "./change-lines.ts";
-import { endLines, headerLine, outcomeMarks, proposalLines, replacementNote } from "./lines.ts";
+import { endLines, headerLine, proposalLines, replacementNote } from "./lines.ts";
 import { nestedLines } from "./nested-lines.ts";
 import type { Renderer } from "./renderer.ts";
 
@@ -102,9 +102,9 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 	};
 
 	const ended = callLines(
-		(text, outcome) => {
-			const mark = outcomeMarks[outcome];
-			line(`${colour(outcome === "done" ? "green" : "red", mark)}${text.slice(mark.length)}`);
+		({ mark, head, tail }, outcome) => {
+			const painted = colour(outcome === "done" ? "green" : "red", mark);
+			line(`${painted} ${head}${colour("dim", tail)}`);
 		},
 		() => output.columns - 1,
 	);

@@ -22,6 +22,11 @@ Paths are relative to the folder. Be brief.`;
 const SHELL_INSTRUCTIONS = `
 Run commands with shell, such as tests and builds, if that helps. The user sees each command and may refuse it.`;
 
+/** Asks the assistant for the folder's AGENTS.md. */
+export const initPrompt: string =
+	"Write AGENTS.md for this folder: what the project is, how to build and test it, its structure and its conventions, in at most 60 lines. " +
+	"Read what you need first. If there is an AGENTS.md, improve it and keep what is right.";
+
 /** Options of an assistant. */
 export interface AssistantOptions {
 	readonly host: Host;

@@ -2,9 +2,11 @@
 export { importDefault, loadAgent } from "./agent-file.ts";
 export { type ApprovalRule, ruleFor } from "./approval-rules.ts";
 export { type ApprovalOptions, Approvals, type Decide, type Decision, decideInLines } from "./approvals.ts";
-export { assistantOptions, checkFolder, createAssistant } from "./assistant.ts";
+export { assistantOptions, checkFolder, createAssistant, initPrompt } from "./assistant.ts";
 export { exportsOfAgentFile, loadModels } from "./beside-agent.ts";
 export { type ChatSummary, chatSummaryOf, keepChatSummary, summarised } from "./chat-summary.ts";
+export { compactionNote, compactSession, transcriptOf } from "./compact.ts";
+export { contextOfSession } from "./context-of-session.ts";
 export {
 	databaseFrom,
 	isServer,
@@ -14,11 +16,11 @@ export {
 	shownDatabase,
 } from "./database.ts";
 export { describeError } from "./describe-error.ts";
-export { chooseModel, modelsByKey } from "./models.ts";
+export { chooseModel, modelsByKey, takesImages } from "./models.ts";
 export { type OpenAgent, openAgent } from "./open-agent.ts";
 export { followedIn, projectSkills } from "./project-skills.ts";
 export { findSession, isOwnKey, nameOfSession, refuseServed } from "./session-name.ts";
-export { type Opened, type Place, type ReaderParts, type RunEnd, SessionReader } from "./session-reader.ts";
+export { type Place, type RunEnd, SessionReader } from "./session-reader.ts";
 export {
 	copySettings,
 	readChatTheme,

@@ -173,3 +173,18 @@ function compatible(
 	const apiKey = environment.OPENAI_COMPATIBLE_API_KEY;
 	return openaiCompatible(modelId, { baseURL, ...(apiKey ? { apiKey } : {}) });
 }
+
+/** Whether a model accepts images, if that is known. */
+export function takesImages(model: unknown): boolean {
+	const { capabilities, provider, modelId, options } = (model ?? {}) as {
+		readonly capabilities?: { readonly imageInput?: boolean };
+		readonly provider?: {
+			readonly modalities?: { readonly llm?: { bind(id: string, options?: unknown): unknown } };
+		};
+		readonly modelId?: string;
+		readonly options?: unknown;
+	};
+	if (capabilities !== undefined) return capabilities.imageInput !== false;
+	const bound = provider?.modalities?.llm?.bind(modelId ?? "", options);
+	return bound === undefined || takesImages({ capabilities: {}, ...(bound as object) });
+}

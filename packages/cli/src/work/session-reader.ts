@@ -1,7 +1,7 @@
 /**
  * Reads the events of one session for the user who has it open, and drives its runs. Runs of this process arrive as they
  * happen, deltas included; runs that continue by themselves or in another process arrive from the journal. Each event is
- * shown once.
+ * shown once. A run whose process dies is continued here.
  *
  * idle ── follow, continueOpen, settle ──▶ reading ── calls wait ──▶ asking ── answered, here or elsewhere ──▶ reading
  *   ▲                                        │ the run ended                     │ no answer
@@ -43,6 +43,9 @@ export interface ReaderParts {
 	failed(error: unknown): void;
 }
 
+/** Milliseconds between two checks of the process that works on a run. */
+const checkEveryMs = 3_000;
+
 /** What a session contains when it is opened. */
 export interface Opened {
 	/** `parked`: the open run needs a release. */
@@ -53,7 +56,6 @@ export interface Opened {
 
 /** A run that this process has requested. */
 interface OwnRun {
-	readonly run: AgentRun;
 	readonly events: AsyncIterator<RunEvent>;
 	/** The first event of the run. Another process works on the run if there is none. */
 	readonly first: Promise<IteratorResult<RunEvent>>;
@@ -79,14 +81,21 @@ export class SessionReader {
 	/** Fires when the session continues without the pending answer. */
 	#asking: AbortController | undefined;
 	#journal: Promise<void> = Promise.resolve();
+	/** Checks whether the process of the run elsewhere is alive. */
+	#checking: ReturnType<typeof setInterval> | undefined;
+	#isTakingOver = false;
+	/** Whether the run that is shown waits for something that comes by itself. */
+	#isAsleep = false;
+	readonly #left = Promise.withResolvers<IteratorReturnResult<undefined>>();
 
 	constructor(parts: ReaderParts) {
 		this.#parts = parts;
 	}
 
-	/** Whether this process works on a run. */
-	get isWorking(): boolean {
-		return this.#here !== undefined;
+	/** Where the run is that is shown; undefined if there is none. */
+	get place(): Place | undefined {
+		if (this.#here !== undefined) return "here";
+		return this.#elsewhere === undefined ? undefined : "elsewhere";
 	}
 
 	/** Id of the run that is shown. */
@@ -115,17 +124,16 @@ export class SessionReader {
 		const waits: RunEnd | undefined = runId === undefined ? undefined : { runId, outcome: "waiting" };
 		if ((await session.pending()).length > 0) return this.settle(waits);
 		if (runId === undefined) return undefined;
-		const run = await this.#resumed();
-		return run === null ? this.settle(await this.#endElsewhere(runId)) : this.follow(run);
+		const run = await this.#resume();
+		if (typeof run === "object") return this.follow(run);
+		this.#isAsleep = run === "waits";
+		return this.settle(await this.#endElsewhere(runId));
 	}
 
 	/** Makes a request that starts, or joins, a run. */
 	enter(request: () => Promise<AgentRun>): Promise<AgentRun> {
 		const entered = request().then((run) => {
-			if (run.runId === this.runId || this.#own.has(run.runId)) return run;
-			const events = run.watch();
-			const first = events.next();
-			this.#own.set(run.runId, { run, events, first });
+			if (run.runId !== this.runId) this.#register(run);
 			return run;
 		});
 		this.#entering = Promise.allSettled([this.#entering, entered]);
@@ -175,6 +183,8 @@ export class SessionReader {
 	/** Suspends the run in flight, and stops reading. */
 	async leave(): Promise<void> {
 		this.#leaving.abort();
+		this.#left.resolve({ done: true, value: undefined });
+		clearInterval(this.#checking);
 		this.#asking?.abort();
 		this.#here?.suspend();
 		for (const [runId, { resolve }] of this.#awaited) resolve({ runId, outcome: "suspended" });
@@ -182,15 +192,29 @@ export class SessionReader {
 		await this.#journal;
 	}
 
-	/** Null if another process works on the run, or if it continues by itself. */
-	async #resumed(): Promise<AgentRun | null> {
-		try {
-			const run = await this.#parts.session.resume();
-			return run === null ? null : await this.enter(async () => run);
-		} catch (error) {
-			if (codeOf(error) === "session_held") return null;
-			throw error;
-		}
+	#register(run: AgentRun): void {
+		if (this.#own.has(run.runId)) return;
+		const events = run.watch();
+		this.#own.set(run.runId, { events, first: Promise.race([events.next(), this.#left.promise]) });
+	}
+
+	/** Continues the open run; `held` if another process works on it, `waits` if it continues by itself. */
+	async #resume(): Promise<AgentRun | "held" | "waits"> {
+		const resumed = (async (): Promise<AgentRun | "held" | "waits"> => {
+			try {
+				const run = await this.#parts.session.resume();
+				if (run === null) return "waits";
+				// It is shown here from now on, even if it was shown from the journal.
+				this.#notElsewhere();
+				this.#register(run);
+				return run;
+			} catch (error) {
+				if (codeOf(error) === "session_held") return "held";
+				throw error;
+			}
+		})();
+		this.#entering = Promise.allSettled([this.#entering, resumed]);
+		return resumed;
 	}
 
 	/** Continues the run with an answer, unless another process was faster. */
@@ -209,16 +233,20 @@ export class SessionReader {
 		const own = this.#own.get(run.runId);
 		if (own === undefined) return run.result();
 		let next = await own.first;
+		if (this.#leaving.signal.aborted) {
+			run.suspend();
+			return { runId: run.runId, outcome: "suspended" };
+		}
 		if (isElsewhere(next)) {
 			this.#own.delete(run.runId);
 			return this.#endElsewhere(run.runId);
 		}
 		this.#here = run;
 		this.#awaited.delete(run.runId);
-		if (this.#leaving.signal.aborted) run.suspend();
 		this.#parts.began?.("here");
 		for (; next.done !== true; next = await own.events.next()) {
 			this.#shown = Math.max(this.#shown, next.value.seq);
+			this.#sleepOrWake(next.value);
 			await this.#parts.event(next.value, "here");
 		}
 		const end = await run.result();
@@ -246,9 +274,43 @@ export class SessionReader {
 
 	#beginElsewhere(runId: string): void {
 		this.#elsewhere = runId;
+		clearInterval(this.#checking);
+		this.#checking = setInterval(() => void this.#takeOver(runId), checkEveryMs);
+		this.#checking.unref();
 		this.#lastEnd = undefined;
 		this.#parts.began?.("elsewhere");
 		this.#asking?.abort();
+	}
+
+	/** Continues a run here whose process has died. */
+	async #takeOver(runId: string): Promise<void> {
+		if (this.#isTakingOver || this.#isAsleep || this.#elsewhere !== runId) return;
+		this.#isTakingOver = true;
+		try {
+			const { host, key } = this.#parts;
+			const { openRunId, holder, parked } = (await host.journal.head(key)) ?? {};
+			if (openRunId !== runId || parked === true || holder?.alive === true) return;
+			const awaited = this.#awaited.get(runId);
+			const run = await this.#resume();
+			if (typeof run !== "object") return;
+			const end = await this.#show(run);
+			if (awaited !== undefined) awaited.resolve(end);
+			else if (end.outcome === "waiting") this.#parts.waits?.();
+		} catch (error) {
+			if (!this.#leaving.signal.aborted) this.#parts.failed(error);
+		} finally {
+			this.#isTakingOver = false;
+		}
+	}
+
+	#sleepOrWake({ type }: RunEvent): void {
+		if (type === "waiting") this.#isAsleep = true;
+		if (type === "run_start") this.#isAsleep = false;
+	}
+
+	#notElsewhere(): void {
+		clearInterval(this.#checking);
+		this.#elsewhere = undefined;
 	}
 
 	/** Shows what runs do that are not shown as they happen. */
@@ -264,6 +326,7 @@ export class SessionReader {
 			if (own !== undefined && !isElsewhere(await own.first)) continue;
 			if (event.seq <= this.#shown) continue;
 			if (this.#elsewhere !== runId) this.#beginElsewhere(runId);
+			this.#sleepOrWake(event);
 			await this.#parts.event(event, "elsewhere");
 			const end = endOf(event);
 			if (end !== undefined) await this.#endedElsewhere(end);
@@ -273,7 +336,7 @@ export class SessionReader {
 
 	async #endedElsewhere(end: RunEnd): Promise<void> {
 		const { runId } = end;
-		this.#elsewhere = undefined;
+		this.#notElsewhere();
 		this.#lastEnd = end;
 		await this.#parts.ended?.(end, "elsewhere");
 		const awaited = this.#awaited.get(runId);
