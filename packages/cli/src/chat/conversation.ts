@@ -28,11 +28,9 @@ import { attach } from "./attach.ts";
 import { noticesIn, type Transcript } from "./chat-transcript.ts";
 import type { ChosenImages } from "./images.ts";
 import { runOwnCommand } from "./own-command.ts";
-import { endPlan, noteEnd, RunView } from "./run-view.ts";
+import { QueuedMessages } from "./queued-messages.ts";
+import { endPlan, noteEnd, RunView, showPast } from "./run-view.ts";
 import { Spending, spendingOf } from "./spending.ts";
-
-/** Earlier messages shown when a session is opened. */
-const SHOWN_PAST = 6;
 
 /** The parts of a conversation. */
 export interface ConversationParts {
@@ -43,14 +41,6 @@ export interface ConversationParts {
 	readonly transcript: Transcript;
 	/** Whether every call may run without approval. */
 	readonly yes: boolean;
-}
-
-/** A message that waits for the end of the current call or answer. */
-interface Unsent {
-	readonly text: string;
-	readonly attached: Promise<string | UserMessage>;
-	/** The output of commands that it carries. */
-	readonly asides: readonly string[];
 }
 
 export class Conversation {
@@ -73,7 +63,7 @@ export class Conversation {
 	#next: AgentRun[] = [];
 	#isLeft = false;
 	/** Messages to the run that the user can still take back, with what they carry. */
-	#unsent: readonly Unsent[] = [];
+	readonly #unsent: QueuedMessages;
 	/** How much work of this conversation is in flight. */
 	#inFlight = 0;
 	/** Settles when no work is in flight. */
@@ -82,6 +72,7 @@ export class Conversation {
 	private constructor(parts: ConversationParts, open: OpenAgent) {
 		this.#parts = parts;
 		this.transcript = parts.transcript;
+		this.#unsent = new QueuedMessages(parts.transcript);
 		this.#open = open;
 		this.#setup = parts.setup;
 		this.#session = open.agent.session(parts.setup.key);
@@ -196,7 +187,7 @@ export class Conversation {
 		this.#asking.leave();
 		this.#command?.abort();
 		// They are stored, and are the next turns when the session is continued.
-		for (const { attached } of this.#unsent)
+		for (const { attached } of this.#unsent.takeAll())
 			await this.#try(async () => void (await this.#session.send(await attached)));
 		await this.#reader.leave();
 		await this.settled();
@@ -212,7 +203,7 @@ export class Conversation {
 			this.transcript.note(`Following ${guides.join(", ")}.`, "quiet");
 		const opened = await this.#reader.start();
 		if (opened.state === "nothing") return;
-		if (to === "another conversation") await this.#showPast();
+		if (to === "another conversation") showPast(this.transcript, (await this.#session.state()).messages);
 		if (opened.state === "parked")
 			this.transcript.note(
 				`The last run is parked. To continue it, run holdfast release ${oneLine(this.#setup.key, 60)}.`,
@@ -228,15 +219,6 @@ export class Conversation {
 		}
 	}
 
-	async #showPast(): Promise<void> {
-		const { messages } = await this.#session.state();
-		const past = messages.filter(({ type, text }) => type !== "tool_result" && text !== "");
-		if (past.length > SHOWN_PAST)
-			this.transcript.note(`… ${past.length - SHOWN_PAST} earlier messages`, "quiet");
-		for (const { type, text } of past.slice(-SHOWN_PAST))
-			this.transcript.add({ kind: type === "user" ? "user" : "answer", text });
-	}
-
 	#enter(text: string): Promise<AgentRun> {
 		return this.#reader.enter(async () => this.#session.send(await this.#attached(text)));
 	}
@@ -247,26 +229,19 @@ export class Conversation {
 		const asides = this.#asides;
 		const attached = this.#attached(text);
 		if (this.#reader.place !== "here") return this.#sendNow(attached);
-		attached.catch(() => {}); // It is reported when the message is sent.
-		this.#unsent = [...this.#unsent, { text, attached, asides }];
+		this.#unsent.add({ text, attached, asides });
 	}
 
 	/** Takes the last queued message back; undefined if the run has received all of them. */
 	recall(): string | undefined {
-		const last = this.#unsent.at(-1);
-		if (last === undefined) return undefined;
-		this.#unsent = this.#unsent.slice(0, -1);
-		this.#asides = [...last.asides, ...this.#asides];
-		const { queued } = this.transcript.live;
-		this.transcript.set({ queued: queued.toSpliced(queued.lastIndexOf(last.text), 1) });
-		return last.text;
+		const last = this.#unsent.take("last");
+		this.#asides = [...(last?.asides ?? []), ...this.#asides];
+		return last?.text;
 	}
 
 	/** Sends the queued messages: the run receives them before its next step. */
 	#deliver(): void {
-		const messages = this.#unsent;
-		this.#unsent = [];
-		for (const { attached } of messages) void this.#try(() => this.#sendNow(attached));
+		for (const { attached } of this.#unsent.takeAll()) void this.#try(() => this.#sendNow(attached));
 	}
 
 	async #sendNow(attached: Promise<string | UserMessage>): Promise<void> {
@@ -360,11 +335,8 @@ export class Conversation {
 
 	/** Handles the idle state, including messages that arrived since the last run. */
 	async #rest(): Promise<void> {
-		const [unsent, ...later] = this.#unsent;
-		if (unsent !== undefined && !this.#isLeft) {
-			this.#unsent = later;
-			const { queued } = this.transcript.live;
-			this.transcript.set({ queued: queued.toSpliced(queued.indexOf(unsent.text), 1) });
+		const unsent = this.#isLeft ? undefined : this.#unsent.take("first");
+		if (unsent !== undefined) {
 			this.transcript.add({ kind: "user", text: unsent.text });
 			this.#asking.beginTurn();
 			await this.#try(async () =>

@@ -1,4 +1,5 @@
 /** Adds the events of a run to the transcript. */
+import type { Message } from "@holdfast/upp";
 import type { RunEvent, RunResult } from "holdfast";
 import {
 	callLines,
@@ -22,6 +23,8 @@ const LONGEST_THOUGHT = 50_000;
 /** Maximum number of columns of a call's line. */
 const WIDTH = 160;
 
+/** Earlier messages shown when a session is opened. */
+const SHOWN_PAST = 6;
 /** Lines of a sub-agent that are kept, and those that are shown below its call. */
 const MOST_INNER = 500;
 const SHOWN_INNER = 12;
@@ -261,6 +264,14 @@ function detailOf(input: unknown, result: unknown): string {
 
 function textOf(value: unknown): string {
 	return typeof value === "string" ? value : (JSON.stringify(value, undefined, 2) ?? "");
+}
+
+/** Shows the last messages of a session that is opened. */
+export function showPast(transcript: Transcript, messages: readonly Message[]): void {
+	const past = messages.filter(({ type, text }) => type !== "tool_result" && text !== "");
+	if (past.length > SHOWN_PAST) transcript.note(`… ${past.length - SHOWN_PAST} earlier messages`, "quiet");
+	for (const { type, text } of past.slice(-SHOWN_PAST))
+		transcript.add({ kind: type === "user" ? "user" : "answer", text });
 }
 
 /** Moves the plan to the entries, where it stays. */
