@@ -125,7 +125,9 @@ describe.skipIf(!hasTerminal)("a chat in a terminal (needs tmux)", () => {
 		await terminal.shows("… Be very brief.");
 		held.resolve();
 		await terminal.shows("In short: nothing.");
-		expect(textOf(model.requests[1]?.messages)).toMatch(/^(?!.*Be brief).*Be very brief\./s);
+		const sent = textOf(model.requests[1]?.messages.slice(1));
+		expect(sent).toContain("Be very brief.");
+		expect(sent).not.toContain("Be brief.");
 		await terminal.say("Once more.");
 		await model.asked(3);
 		terminal.press("Escape");
