@@ -10,6 +10,7 @@ import {
 import type { AssistantSaid, Fact, Mutable } from "../facts/index.ts";
 import { costOf, errorData, modelRetryNote, textHash } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
+import { AssembledRequest } from "../policy/index.ts";
 import type { List } from "../state/index.ts";
 import type { EngineTool } from "../tools/index.ts";
 import type { ModelAction } from "./action.ts";
@@ -20,6 +21,7 @@ import type { EngineModel, EngineResponse } from "./engine-agent.ts";
 import { fingerprintOfSent, type SentTools, sentTools } from "./loaded-tools.ts";
 import { recordPreceding, settledResults } from "./preceding-answers.ts";
 import type { EngineStep } from "./prepared-step.ts";
+import { headTokens, messageTokens } from "./request-size.ts";
 import type { Run } from "./run.ts";
 import { prefixOf, promptCacheOf, type RequestPrefix } from "./sent-prefix.ts";
 import { CommitFailed } from "./stopped.ts";
@@ -55,6 +57,10 @@ export class ModelCall {
 	#fingerprint: string | undefined;
 	/** Set if the answer records something about the beginning of its request. */
 	#prefix: RequestPrefix | undefined;
+	/** Set if policy assembles the request. */
+	#request: AssembledRequest | undefined;
+	/** The estimated tokens of the request. Set if policy has asked about its size. */
+	#estimate: number | undefined;
 	/** Set while the answer is streaming. */
 	#streamed: StreamedAnswer | undefined;
 
@@ -86,7 +92,19 @@ export class ModelCall {
 		const run = this.#run;
 		const { assemble } = run.interceptors;
 		if (marked !== undefined) await run.untilStopped(marked);
-		return assemble && run.untilStopped(assemble(historyFor(run.state.context, this.#action)));
+		if (assemble === undefined) return undefined;
+		const { context: history, sent } = run.state;
+		const given = historyFor(history, this.#action);
+		this.#request = new AssembledRequest(given, { history, sent, head: () => this.#headTokens() });
+		return run.untilStopped(assemble(given, this.#request));
+	}
+
+	/** Returns the estimated tokens of the request's instructions and tools. */
+	#headTokens(): number {
+		const { agent } = this.#run;
+		const tools = this.#changes?.tools ?? this.#tools?.list ?? agent.toolList;
+		const system = this.#changes?.instructions ?? systemOf(this.#run) ?? agent.system;
+		return headTokens(system, this.#action.tools === "withheld" ? [] : tools);
 	}
 
 	#send(engineModel: EngineModel, assembled?: readonly Message[]): Promise<EngineResponse> {
@@ -104,7 +122,10 @@ export class ModelCall {
 		if (request.systemParts !== undefined) checkCachedParts(request.systemParts, engineModel.model);
 		this.#fingerprint =
 			this.#changes === undefined ? fingerprintOfSent(run, this.#tools) : this.#changes.fingerprint;
-		this.#prefix = prefixOf(run, assembled, this.#action.prompt, this.#fingerprint);
+		const isHistory = assembled !== undefined && this.#request?.isHistory(assembled) === true;
+		this.#prefix = prefixOf(run, assembled, this.#action.prompt, this.#fingerprint, isHistory);
+		if (assembled !== undefined && this.#request?.isCounted === true)
+			this.#estimate = Math.round(this.#headTokens() + messageTokens(run, assembled));
 		run.checkLease();
 		run.checkStopped(); // a watcher may have stopped the run
 		this.#startedAt = run.agent.ports.clock.monotonic();
@@ -165,6 +186,11 @@ export class ModelCall {
 		if (this.#changes !== undefined) answer.prepared = this.#changes.prepared;
 		if (this.#fingerprint !== undefined) answer.fingerprint = this.#fingerprint;
 		if (this.#prefix !== undefined) run.shown = recordPrefix(answer, this.#prefix);
+		if (this.#request?.moved !== undefined) answer.cuts = this.#request.moved;
+		// A model that runs tools itself reports the sum of several requests.
+		const isOne = response.preceding === undefined && response.results === undefined;
+		if (this.#estimate !== undefined && isOne && this.#asked?.isFunction !== true)
+			answer.estimate = this.#estimate;
 		return { answer, results: response.results && settledResults(step, answer.message, response.results) };
 	}
 

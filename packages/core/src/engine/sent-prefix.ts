@@ -21,6 +21,7 @@ export interface RequestPrefix {
  * Returns the beginning of a request; undefined if it extends the previous one and policy shows no other history.
  * @param assembled the messages as policy shows them; undefined without policy.
  * @param prompt the strategy's own last message, which is not part of any later request.
+ * @param isHistory whether `assembled` is known to be the history.
  * @param fingerprint identifies the model, instructions and tools of this request. Default: the run's.
  */
 export function prefixOf(
@@ -28,11 +29,14 @@ export function prefixOf(
 	assembled: readonly Message[] | undefined,
 	prompt: string | undefined,
 	fingerprint: string = run.state.run?.fingerprint ?? "",
+	isHistory: boolean = false,
 ): RequestPrefix | undefined {
 	const { sent, context } = run.state;
-	const isPlain = assembled === undefined && sent?.view === undefined && sent?.changed === undefined;
+	const isPlain =
+		(assembled === undefined || isHistory) && sent?.view === undefined && sent?.changed === undefined;
 	if (isPlain && (sent === undefined || sent.fingerprint === fingerprint)) return undefined;
-	const shown = assembled && viewOf(assembled, context, prompt);
+	// Most policy shows the history unchanged, and then nothing has to be compared.
+	const shown = assembled === undefined || isHistory ? undefined : viewOf(assembled, context, prompt);
 	const view = shown && { length: shown.length, hash: hashOf(shown, shown.length) };
 	if (sent === undefined) return { cacheBreak: undefined, view, shown };
 	let cacheBreak = brokenBy(run, sent, shown);

@@ -27,6 +27,8 @@ interface Ours {
 		| "resultsId"
 		| "cacheBreak"
 		| "view"
+		| "estimate"
+		| "cuts"
 		| "strategy"
 		| "fingerprint";
 	"tool.started": "step" | "attempt" | "idempotencyKey";

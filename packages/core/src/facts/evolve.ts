@@ -128,7 +128,8 @@ function withFact(state: SessionState, entry: Entry, options: FoldOptions): Sess
 				output: run.output && uncheckedOutput(run.output),
 				unpriced: run.unpriced + (fact.cost === undefined ? 1 : 0),
 			};
-			const sent = sentBy(fact.fingerprint ?? run.fingerprint, state.context.length, fact.view);
+			const { context, sent: before } = state;
+			const sent = sentBy(before, fact.fingerprint ?? run.fingerprint, context.length, fact);
 			return append(state, answered, seq, fact.message, { step: fact.step, usage, sent });
 		}
 		case "tools.requested": {

@@ -11,7 +11,7 @@ import type {
 import type { Caller } from "../caller/index.ts";
 import type { AgentStateJSON } from "../state/index.ts";
 import type { RecordedSystem } from "./recorded-system.ts";
-import type { CacheBreak, SentPrefix, SentView } from "./sent-prefix.ts";
+import type { CacheBreak, SentPrefix, SentView, ViewCuts } from "./sent-prefix.ts";
 import type { PendingCall, PendingWait, WaitingChild } from "./waits.ts";
 
 export type { CallPathStep, NestedCall, PendingCall, PendingWait, WaitingChild } from "./waits.ts";
@@ -136,6 +136,10 @@ export interface AssistantSaid extends Marked {
 	readonly cacheBreak?: CacheBreak;
 	/** Set if policy showed the model a history other than the journal's. */
 	readonly view?: SentView;
+	/** The estimated tokens of the request. Set if policy shortens the history by tokens. */
+	readonly estimate?: number;
+	/** Where policy has shortened the history, if that has changed since the previous answer. */
+	readonly cuts?: ViewCuts;
 	/** Set if the strategy changed the request of this call. */
 	readonly strategy?: StrategyRequest;
 	/** Set if `prepareStep` changed something for this call. */

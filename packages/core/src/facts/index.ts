@@ -136,6 +136,7 @@ export {
 	joinedBreak,
 	type SentPrefix,
 	type SentView,
+	type ViewCuts,
 } from "./sent-prefix.ts";
 export {
 	cycleUsage,

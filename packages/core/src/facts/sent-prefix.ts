@@ -1,5 +1,7 @@
 // The beginning of the last answered request, and the changes made to it since (part of evolve, keeps
-// I2). Providers cache a prompt from its beginning: after a change, they read everything behind it again.
+// I2). Providers cache a prompt from its beginning: after a change, they read everything behind it again. Also the size of
+// that request, as the provider counted it and as it was estimated.
+import type { TokenUsage } from "@holdfast/upp";
 
 /**
  * Why a request does not begin like the previous one. `edited`: a message of the history was edited or deleted, or the
@@ -23,6 +25,18 @@ export interface SentView {
 	readonly hash: string;
 }
 
+/** The tokens of a request, as its provider counted them and as policy estimated them. */
+export interface CountedRequest {
+	readonly tokens: number;
+	readonly estimate: number;
+}
+
+/**
+ * Where each policy has shortened the history, by its name: for a window, the id of the first message that it keeps; for a
+ * summary, its hash. A policy keeps its place until it has to move it, so that the beginning of requests stays the same.
+ */
+export type ViewCuts = Readonly<Record<string, string>>;
+
 /** The beginning that the last answered request of a session had. */
 export interface SentPrefix {
 	/** The agent's fingerprint. */
@@ -32,11 +46,49 @@ export interface SentPrefix {
 	readonly view?: SentView;
 	/** The changes made to it since. */
 	readonly changed?: CacheBreak;
+	/** The size of the last request that was both counted and estimated. */
+	readonly counted?: CountedRequest;
+	readonly cuts?: ViewCuts;
+}
+
+/** The parts of an answer that describe its request. */
+export interface SentRequest {
+	readonly usage: TokenUsage;
+	readonly view?: SentView;
+	readonly estimate?: number;
+	readonly cuts?: ViewCuts;
 }
 
 /** Returns the prefix after an answer. */
-export function sentBy(fingerprint: string, length: number, view: SentView | undefined): SentPrefix {
-	return view === undefined ? { fingerprint, length } : { fingerprint, length: view.length, view };
+export function sentBy(
+	before: SentPrefix | undefined,
+	fingerprint: string,
+	contextLength: number,
+	{ view, usage, estimate, cuts: moved }: SentRequest,
+): SentPrefix {
+	const sent: { -readonly [Name in keyof SentPrefix]: SentPrefix[Name] } =
+		view === undefined ? { fingerprint, length: contextLength } : { fingerprint, length: view.length, view };
+	const counted = estimate === undefined ? before?.counted : countedBy(usage, estimate, before?.counted);
+	if (counted !== undefined) sent.counted = counted;
+	const cuts = moved === undefined ? before?.cuts : { ...before?.cuts, ...moved };
+	if (cuts !== undefined) sent.cuts = cuts;
+	return sent;
+}
+
+/** A count of less than a token per 32 characters is not that of the whole request. */
+const leastPerEstimate = 1 / 8;
+
+/** Returns the size of a request. A provider that counts nothing leaves that of the previous one. */
+function countedBy(
+	{ inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: TokenUsage,
+	estimate: number,
+	before: CountedRequest | undefined,
+): CountedRequest | undefined {
+	// Some providers count only what they did not read from their cache.
+	const apart = cacheReadTokens > inputTokens ? cacheReadTokens + cacheWriteTokens : 0;
+	const tokens = inputTokens + apart;
+	if (!(tokens > 0)) return before;
+	return tokens < estimate * leastPerEstimate ? undefined : { tokens, estimate };
 }
 
 /** Returns two changes as one. */

@@ -4,6 +4,7 @@ export type { Admitting } from "./admission.ts";
 export { type AdmitWaiting, admitWaitingOf } from "./admit-waiting.ts";
 export { AgentPolicy } from "./agent-policy.ts";
 export { aroundRun } from "./around-run.ts";
+export { AssembledRequest, GrowingSum } from "./assembled-request.ts";
 export { callersPolicy, type HasCallersPolicy } from "./callers-policy.ts";
 export type {
 	Delta,
@@ -14,6 +15,7 @@ export type {
 	ToolCallDecision,
 } from "./interceptor.ts";
 export type { DrivenStages } from "./join-stages.ts";
+export { estimateTokens } from "./middleware/estimate-tokens.ts";
 export type { MiddlewareEntry } from "./middleware/middleware-face.ts";
 export { askModel } from "./plugins/ask-model.ts";
 export { checkPlugins, type Plugin } from "./plugins/plugin.ts";

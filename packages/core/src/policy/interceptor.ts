@@ -108,8 +108,14 @@ export interface Stages {
 	stepAfter?(step: number): MaybePromise<void>;
 	/** Called after each step with that step's state. `true` ends the run with its results so far. */
 	stop?(state: AgentState): MaybePromise<boolean>;
-	/** Replaces the messages that the model sees in this call only. */
-	assemble?(messages: readonly Message[]): MaybePromise<readonly Message[]>;
+	/**
+	 * Replaces the messages that the model sees in this call only. `request.countTokens` returns the tokens of the request
+	 * with other messages, as the provider counts them: its count of the last request, with the difference estimated.
+	 */
+	assemble?(
+		messages: readonly Message[],
+		request: { countTokens(messages: readonly Message[]): number },
+	): MaybePromise<readonly Message[]>;
 	/**
 	 * Wraps a model call, which `next` makes: call it at most once. If you don't call it, the returned answer is used.
 	 */

@@ -5,6 +5,7 @@ import type { Entry } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import type { GenerateResult } from "../state/index.ts";
 import type { AgentPolicy } from "./agent-policy.ts";
+import { AssembledRequest } from "./assembled-request.ts";
 import type {
 	InterceptedCall,
 	InterceptedResult,
@@ -26,8 +27,10 @@ export interface NamedStages {
 /** The stages that the engine calls during a run. Those around it, and `admit`, are joined elsewhere. */
 export type DrivenStages = Omit<
 	Stages,
-	"before" | "after" | "onError" | "admit" | "admits" | "deltas" | "waits"
+	"before" | "after" | "onError" | "admit" | "admits" | "deltas" | "waits" | "assemble"
 > & {
+	/** Returns the messages that the model sees. Default of `request`: that of messages of no session. */
+	assemble?(messages: readonly Message[], request?: AssembledRequest): MaybePromise<readonly Message[]>;
 	/**
 	 * Names of the interceptors that have `toolCall`: an input that passed different ones may not be valid under these.
 	 */
@@ -57,7 +60,7 @@ export function joinStages(list: readonly NamedStages[]): DrivenStages {
 		...(stepBefore && { stepBefore: (step) => each(stepBefore, (stage) => stage(step)) }),
 		...(stepAfter && { stepAfter: (step) => each(stepAfter, (stage) => stage(step)) }),
 		...(stop && { stop: (state) => any(stop.map((stage) => () => stage.call(state))) }),
-		...(assemble && { assemble: (messages) => assembled(assemble, messages) }),
+		...(assemble && { assemble: (messages, request) => assembled(assemble, messages, request) }),
 		...(modelCall && {
 			modelCall: (call, next) =>
 				modelCall.reduceRight<() => Promise<ModelAnswer>>(
@@ -108,10 +111,12 @@ async function any(asked: readonly (() => MaybePromise<boolean>)[]): Promise<boo
 async function assembled(
 	stages: readonly NamedCall<NonNullable<Stages["assemble"]>>[],
 	given: readonly Message[],
+	request: AssembledRequest = new AssembledRequest(given),
 ): Promise<readonly Message[]> {
 	let messages = given;
 	for (const { name, call } of stages) {
-		const shown = await call(messages);
+		const shown = await call(messages, request);
+		if (shown === messages) continue;
 		if (!Array.isArray(shown) || !shown.every(isMessage))
 			throw policyInvalid(name, "assemble", "it returned no list of messages");
 		messages = shown;

@@ -137,7 +137,7 @@ describe("30 facts in a session of 210 turns with calls, restarts, steering and 
 			"compaction() whose summaries lose all, with pinned messages",
 			() => ({ plugins: [compaction({ summarise: () => "They talked.", maxTokens: 12_000 })] }),
 			true,
-			{ input: 10, result: 0, steer: 10 },
+			{ input: 10, result: 1, steer: 10 },
 		],
 	])("%s", async (_, options, pins, expected) => {
 		expect(await recall(options, pins)).toEqual(expected);

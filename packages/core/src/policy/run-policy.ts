@@ -6,6 +6,7 @@ import type { GenerateResult } from "../state/index.ts";
 import { type Admitting, admittingOf } from "./admission.ts";
 import type { AgentPolicy } from "./agent-policy.ts";
 import { type Around, AroundRun } from "./around-run.ts";
+import type { AssembledRequest } from "./assembled-request.ts";
 import { type DrivenStages, joinStages, type NamedStages } from "./join-stages.ts";
 import type { RunContext } from "./policy-run.ts";
 import { TurnOverlays } from "./turn-overlays.ts";
@@ -109,7 +110,7 @@ export class RunPolicy {
 			const at = messages.findLastIndex(({ id }) => id === this.#inputId);
 			return at < 0 ? messages : [...shown, ...messages.slice(at + 1)];
 		};
-		(this.stages as Mutable<DrivenStages>).assemble = (given) => this.#assemble(given);
+		(this.stages as Mutable<DrivenStages>).assemble = (given, request) => this.#assemble(given, request);
 	}
 
 	/** The overlays for the rest of the run; undefined if there are none. */
@@ -134,12 +135,15 @@ export class RunPolicy {
 		this.#overlays = overlays;
 		const stages = this.stages as Mutable<DrivenStages>;
 		stages.continues = () => overlays.unseen || this.#ofList.continues?.() === true;
-		stages.assemble = (given) => this.#assemble(given);
+		stages.assemble = (given, request) => this.#assemble(given, request);
 	}
 
-	async #assemble(given: readonly Message[]): Promise<readonly Message[]> {
+	async #assemble(
+		given: readonly Message[],
+		request: AssembledRequest | undefined,
+	): Promise<readonly Message[]> {
 		const begun = this.#view?.(given) ?? given;
-		const messages = (await this.#ofList.assemble?.(begun)) ?? begun;
+		const messages = (await this.#ofList.assemble?.(begun, request)) ?? begun;
 		// Applied after the list: the list summarises the history, which outlasts the turn, so overlays must not be part
 		// of it.
 		return this.#overlays?.view(messages) ?? messages;

@@ -27,7 +27,7 @@ test("another process that shows the model the same summary continues the previo
 	for (let turn = 0; turn < 7; turn++) {
 		const host = sqliteHost(join(folder, "agents.db"));
 		// A new host and agent read the history and the summary from the file.
-		const plugins = [compaction({ maxTokens: 600, keepRecent: 4, summarise })];
+		const plugins = [compaction({ maxTokens: 600, keepRecent: 4, prepareAt: 1, summarise })];
 		const agent = new Agent({ model, tools: [look], host, plugins });
 		await (await agent.session("s").send(`Question ${turn}?`)).result();
 		if (turn === 6) {

@@ -81,6 +81,12 @@ export class List<T> implements Iterable<T> {
 		return new List<T>(segment, end);
 	}
 
+	/** Whether the first items are those of another list, as far as shared structure shows it: in logarithmic time. */
+	beginsWith(other: List<T>): boolean {
+		if (other.length === 0) return true;
+		return other.length <= this.length && this.until(other.length).#segment === other.#segment;
+	}
+
 	/** Returns the items from a position on as a new array. The cost is proportional to its length. */
 	from(start: number): T[] {
 		const parts: T[][] = [];

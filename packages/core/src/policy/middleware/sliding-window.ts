@@ -1,22 +1,24 @@
 // Keeps the end of a history. The cut never separates a tool call from its result, and the kept part starts with a user
-// message.
+// message. What a step costs does not depend on the length of the history (keeps I5).
 import {
 	checkOptions,
 	HoldfastError,
 	isAssistantMessage,
-	isUserMessage,
 	type Message,
 	optionNames,
 } from "@holdfast/upp";
+import { type AssembledRequest, GrowingSum } from "../assembled-request.ts";
 import type { Interceptor } from "../interceptor.ts";
-import { pinnedOf } from "../pinned.ts";
+import { PinnedPositions, pinnedBefore } from "../pinned.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
 import type { Middleware } from "./middleware-face.ts";
-import { readCount } from "./read-options.ts";
-import { shortenHistory } from "./shorten-history.ts";
+import { readCount, readNumber } from "./read-options.ts";
+import { positionOf, type ShortenView, shortenHistory } from "./shorten-history.ts";
+import { shownBy, type Window, windowFrom, windowOf } from "./window-of.ts";
 
 /** Options of `slidingWindow`. */
 export interface SlidingWindowOptions {
-	/** The maximum number of messages to keep, in addition to the new input. Default 50. */
+	/** The maximum number of messages to keep, in addition to the new input. Default 50; no limit with `maxTokens`. */
 	readonly max?: number;
 	/**
 	 * How many messages the window drops at a time, from 1 to `max`. With 1, every message moves the window, and providers
@@ -24,17 +26,32 @@ export interface SlidingWindowOptions {
 	 * beginning stays the same for many requests. Default 1.
 	 */
 	readonly block?: number;
+	/**
+	 * The maximum number of tokens of a request, as the provider counts them: its count of the last request, with the
+	 * difference estimated at four characters of JSON per token. Before the first count, the estimate of the messages alone.
+	 * A request that would exceed it keeps the recent messages that fit into half of what instructions and tools leave.
+	 * The window then begins at the same message until the limit is reached again. Default: no limit.
+	 */
+	readonly maxTokens?: number;
 }
 
-const slidingWindowNames = optionNames<SlidingWindowOptions>({ max: true, block: true });
+const slidingWindowNames = optionNames<SlidingWindowOptions>({ max: true, block: true, maxTokens: true });
+
+const name = "sliding-window";
+
+interface Limits {
+	readonly limit: number;
+	readonly block: number;
+	readonly maxTokens: number | undefined;
+}
 
 /**
  * Before every model call, keeps at most the `max` most recent messages, starting with the first user message among them.
  * If the last exchange alone is longer, its question is kept with the end of its answer. Messages created by `pinned()`
- * are kept too, at most `max` of them.
+ * are kept too, at most `max` of them, and those that fit into a quarter of `maxTokens`.
  *
- * @throws HoldfastError `invalid_option` unless `max` and `block` are integers of at least 1; `conflicting_options` if `block`
- * exceeds `max`.
+ * @throws HoldfastError `invalid_option` unless `max` and `block` are integers of at least 1 and `maxTokens` is a number of
+ * at least 1; `conflicting_options` if `block` exceeds `max`.
  * @example
  * import { openai } from "@ai-sdk/openai";
  * const clerk = agent({ model: openai("gpt-5.2"), middleware: [slidingWindow({ max: 40, block: 20 })] });
@@ -44,75 +61,112 @@ export function slidingWindow(max: number | SlidingWindowOptions = {}): Middlewa
 		of: "slidingWindow()",
 	});
 	const given = typeof max === "number" ? { max } : max;
-	const limit = readCount(given.max ?? 50, "max", 1);
+	const maxTokens = given.maxTokens === undefined ? undefined : readNumber(given.maxTokens, "maxTokens", 1);
+	const most = maxTokens === undefined ? 50 : Number.POSITIVE_INFINITY;
+	const limit = readCount(given.max ?? most, "max", 1);
 	const block = readCount(given.block ?? 1, "block", 1);
 	if (block > limit)
 		throw new HoldfastError(
 			"conflicting_options",
 			`\`block\` is ${block} and \`max\` is ${limit}: the window would drop more than it keeps. Give a \`block\` of at most \`max\`.`,
 		);
+	const limits = { limit, block, maxTokens };
 	return shortenHistory(
-		"sliding-window",
-		(messages) => {
-			if (messages.length <= limit) return undefined;
-			return withPinned(messages, lastOf(messages, keptOf(messages.length, limit, block)), limit);
-		},
-		(messages, input) => {
-			const others = input < messages.length ? messages.length - 1 : messages.length;
-			const kept = windowOf(messages, input, keptOf(others, limit, block));
-			return kept && withPinned(messages, kept, limit);
+		name,
+		(messages) => new MovingWindow(limits).before(messages),
+		() => {
+			const window = new MovingWindow(limits);
+			return (...given) => window.view(...given);
 		},
 	);
 }
 
-/** Returns the window after the pinned messages that it has dropped. */
-function withPinned(
-	messages: readonly Message[],
-	kept: readonly Message[],
-	limit: number,
-): readonly Message[] {
-	const shown = new Set(kept);
-	let left = limit;
-	const pins = pinnedOf(messages, (message) => shown.has(message) || left-- > 0);
-	const dropped = pins.filter((message) => !shown.has(message));
-	return dropped.length === 0 ? kept : [...dropped, ...kept];
-}
-
 /** Returns how many of a number of messages are kept. The number of dropped ones is a multiple of `block`. */
-function keptOf(count: number, limit: number, block: number): number {
+function keptOf(count: number, { limit, block }: Limits): number {
 	if (count <= limit) return limit;
 	return count - Math.ceil((count - limit) / block) * block;
 }
 
-/** Returns the input in addition to the `limit` most recent of all other messages. */
-function windowOf(
-	messages: readonly Message[],
-	input: number,
-	limit: number,
-): readonly Message[] | undefined {
-	const since = messages.length - input - 1;
-	if (since + input <= limit) return undefined;
-	if (since < 0) return lastOf(messages, limit);
-	const turn = messages.slice(input);
-	if (since >= limit) return since === limit ? turn : endOf(turn, limit);
-	return [...lastOf(messages.slice(0, input), limit - since), ...turn];
+/** The window of one run. It keeps what it has found about the history, which is proportional to its length. */
+class MovingWindow {
+	readonly #limits: Limits;
+	readonly #pins = new PinnedPositions();
+	readonly #sum = new GrowingSum(estimateTokens);
+	#cut = -1;
+
+	constructor(limits: Limits) {
+		this.#limits = limits;
+	}
+
+	/** Shortens a history before a run. */
+	before(messages: readonly Message[]): readonly Message[] | undefined {
+		const { length } = messages;
+		const window = windowOf(messages, length, keptOf(length, this.#limits));
+		return this.#within(messages, length, window, undefined);
+	}
+
+	/** Shortens the view of a model call. */
+	readonly view: ShortenView = (messages, request, inputOf) => {
+		const { length } = messages;
+		const input = inputOf();
+		const others = input < length ? length - 1 : length;
+		const kept = keptOf(others, this.#limits);
+		return this.#within(messages, input, windowOf(messages, input, kept), request);
+	};
+
+	/** Applies the limit of tokens. */
+	#within(
+		messages: readonly Message[],
+		input: number,
+		given: Window | undefined,
+		request: AssembledRequest | undefined,
+	): readonly Message[] | undefined {
+		const { maxTokens } = this.#limits;
+		if (maxTokens === undefined) return given && this.#shown(messages, given, request);
+		const room = request?.room(maxTokens) ?? maxTokens;
+		this.#cut = positionOf(messages, request?.cut(name), this.#cut);
+		const window = this.#cut > (given?.from ?? 0) ? windowFrom(messages, input, this.#cut) : given;
+		const shown = window && this.#shown(messages, window, request, room);
+		if (this.#sum.of(shown ?? messages) <= room) return shown;
+		const moved = windowOf(messages, input, recent(messages, input, room / 2));
+		if (moved === undefined || moved.from <= (window?.from ?? 0)) return shown;
+		const first = messages[moved.from];
+		if (first !== undefined) request?.moveCut(name, first.id);
+		return this.#shown(messages, moved, request, room);
+	}
+
+	/** Returns the window after the pinned messages that it has dropped. */
+	#shown(
+		messages: readonly Message[],
+		window: Window,
+		request: AssembledRequest | undefined,
+		room = Number.POSITIVE_INFINITY,
+	): readonly Message[] {
+		const positions = this.#pins.of(messages, request);
+		let left = this.#limits.limit;
+		let tokens = room / 4;
+		const pins = pinnedBefore(messages, positions, window, (message) => {
+			tokens -= estimateTokens(message);
+			return left-- > 0 && tokens >= 0;
+		});
+		const shown = shownBy(messages, window);
+		return pins.length === 0 ? shown : [...pins, ...shown];
+	}
 }
 
 /**
- * Returns the input and the end of what followed it, starting with an answer: an earlier result would have lost its call.
+ * Returns how many messages at the end, apart from the input, have at most this many tokens together. At least the last
+ * calls and their results, which the model would otherwise repeat.
  */
-function endOf(turn: readonly Message[], limit: number): readonly Message[] {
-	const from = turn.findIndex((message, at) => at >= turn.length - limit && isAssistantMessage(message));
-	return from < 0 ? turn.slice(0, 1) : [turn[0] as Message, ...turn.slice(from)];
-}
-
-function lastOf(messages: readonly Message[], limit: number): readonly Message[] {
-	const start = messages.findIndex((message, at) => at >= messages.length - limit && isUserMessage(message));
-	if (start >= 0) return messages.slice(start);
-	// An answer starts with an assistant message: an earlier result would have lost its call.
-	const answer = messages.findIndex(
-		(message, at) => at > messages.length - limit && isAssistantMessage(message),
-	);
-	const question = messages.findLast(isUserMessage);
-	return answer < 0 || question === undefined ? [] : [question, ...messages.slice(answer)];
+function recent(messages: readonly Message[], input: number, tokens: number): number {
+	let count = 0;
+	let left = tokens - (input < messages.length ? estimateTokens(messages[input] as Message) : 0);
+	for (let at = messages.length - 1; at >= 0; at--) {
+		if (at === input) continue;
+		left -= estimateTokens(messages[at] as Message);
+		if (left < 0) break;
+		count++;
+	}
+	const last = messages.findLastIndex(isAssistantMessage);
+	return Math.max(1, count, last > input || input === messages.length ? messages.length - last : 1);
 }

@@ -11,11 +11,12 @@ import {
 	optionNames,
 	UPPError,
 } from "@holdfast/upp";
+import { measureOf } from "../assembled-request.ts";
 import type { Interceptor } from "../interceptor.ts";
 import { pinnedOf, upTo } from "../pinned.ts";
 import { type SummaryRules, SummaryView, type Written, writeSummary } from "../summaries/summary-view.ts";
 import { transcript } from "../summaries/transcript.ts";
-import { type EstimateTokens, estimateTokens, sumTokens } from "./estimate-tokens.ts";
+import { type EstimateTokens, sumTokens } from "./estimate-tokens.ts";
 import type { Middleware, MiddlewareContext } from "./middleware-face.ts";
 import { readCount, readNumber } from "./read-options.ts";
 
@@ -30,11 +31,18 @@ export interface SummariseOptions {
 	readonly llm?: Pick<LLMInstance, "generate">;
 	/** A function that writes the summary. */
 	readonly summarizer?: Summariser;
-	/** Up to this many tokens, the history is unchanged. Default 150,000. */
+	/**
+	 * Up to this many tokens of a request, the history is unchanged. Instructions and tools count, up to three quarters of it.
+	 * Default 150,000.
+	 */
 	readonly threshold?: number;
 	/** This many messages at the end are kept; a few more if a tool call would lose its result. Default 10. */
 	readonly keepRecent?: number;
-	/** Estimates the tokens of a message. Default: one token per four characters of its JSON. */
+	/**
+	 * Estimates the tokens of a message. `threshold` then applies to the sum of these estimates. Default: the provider's count
+	 * of the last request, with the difference estimated at four characters of JSON per token; before the first count, the
+	 * estimate of the messages alone.
+	 */
 	readonly estimate?: EstimateTokens;
 	/** The instruction that precedes the messages. Default: "Summarize this conversation, preserving key facts:". */
 	readonly prompt?: string;
@@ -74,11 +82,14 @@ export function summarise(options: SummariseOptions): Middleware & Interceptor {
 	const write = writerOf(options);
 	const threshold = readNumber(options.threshold ?? 150_000, "threshold", 0);
 	const keepRecent = readCount(options.keepRecent ?? 10, "keepRecent", 0);
-	const estimate = options.estimate ?? estimateTokens;
+	const measure = measureOf(options.estimate);
+	const { estimate } = measure;
 	const prompt = options.prompt ?? "Summarize this conversation, preserving key facts:";
 	const rules: SummaryRules = {
+		name: "summarise",
 		head: "[Previous conversation summary]",
-		isEnough: (messages) => sumTokens(messages, estimate) <= threshold,
+		limit: threshold,
+		measure,
 		cut: (messages) => wholeCut(messages, messages.length - keepRecent),
 		pinned: (old) => pinnedOf(old, upTo(threshold / 4, estimate)),
 		write: (old) => write(`${prompt}\n${transcript(old)}`, old),
@@ -88,8 +99,8 @@ export function summarise(options: SummariseOptions): Middleware & Interceptor {
 		name: "summarise",
 		async before(context) {
 			const { messages } = context.state;
-			if (rules.isEnough(messages)) return;
-			const cut = rules.cut(messages);
+			if (sumTokens(messages, estimate) <= threshold) return;
+			const cut = rules.cut(messages, threshold);
 			if (cut <= 0) return;
 			try {
 				const { summary, usage } = await writeSummary(rules, messages.slice(0, cut), never);
@@ -107,8 +118,9 @@ export function summarise(options: SummariseOptions): Middleware & Interceptor {
 			run.kind === "call"
 				? undefined
 				: {
-						assemble: (messages) =>
+						assemble: (messages, request) =>
 							view.shown(messages, {
+								request,
 								sessionKey: run.sessionKey,
 								signal: run.signal,
 								values: () => run.values("summarise"),

@@ -74,6 +74,7 @@ describe("compaction", () => {
 			estimate,
 			maxTokens: 10,
 			keepRecent: 4,
+			prepareAt: 1,
 		});
 		const messages: Message[] = [];
 		const written: number[] = [];
@@ -310,6 +311,7 @@ describe("compaction", () => {
 				estimate: (message) => (message.text.startsWith("[") ? 0.5 : 1),
 				maxTokens: 3,
 				keepRecent: 1,
+				prepareAt: 1,
 			}),
 		];
 		const model = scriptedModel(["a1", "a2", "a3"]);

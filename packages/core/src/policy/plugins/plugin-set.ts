@@ -3,6 +3,7 @@ import { HoldfastError, isMessage, type Message } from "@holdfast/upp";
 import type { AgentEvent, SendInput } from "../../facts/index.ts";
 import { type FileStore, memoryHost, memoryValues, type ValueStore } from "../../host/index.ts";
 import type { AnyTool } from "../../tools/index.ts";
+import { keepRequest, requestOf } from "../assembled-request.ts";
 import type { Stages } from "../interceptor.ts";
 import type { NamedStages } from "../join-stages.ts";
 import type { PluginTurn } from "../policy-run.ts";
@@ -144,7 +145,7 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 					},
 				})),
 				...named(hooks.assemble, (listener) => ({
-					assemble: (messages) => assemble(listener, turn, messages),
+					assemble: (messages, request) => assemble(listener, turn, messages, request),
 				})),
 			];
 			if (whoseTools === "own-tools") return stages;
@@ -224,8 +225,13 @@ async function assemble(
 	{ plugin, handler }: Listener<PluginHooks["assemble"]>,
 	{ sessionKey, signal, caller }: TurnFrame,
 	messages: readonly Message[],
+	given: unknown,
 ): Promise<readonly Message[]> {
-	const context = { sessionKey, signal, messages, ...(caller === undefined ? {} : { caller }) };
+	const request = requestOf(given, messages);
+	const countTokens = (of: readonly Message[]): number => request.countTokens(of);
+	const about = caller === undefined ? {} : { caller };
+	const context = { sessionKey, signal, messages, countTokens, ...about };
+	keepRequest(context, request);
 	const replaced = await guarded(plugin, "assemble", () => handler(context));
 	if (replaced === undefined || replaced === null) return messages;
 	if (Array.isArray(replaced) && replaced.every(isMessage)) return replaced;

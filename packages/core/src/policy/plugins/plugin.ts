@@ -117,6 +117,11 @@ export interface AssembleContext {
 	readonly signal: AbortSignal;
 	/** The messages for the model, after the handlers before this one. */
 	readonly messages: readonly Message[];
+	/**
+	 * Returns the tokens of the request with these messages, as the provider counts them: its count of the last request, with
+	 * the difference estimated at four characters of JSON per token. Before the first count, the estimate of the messages.
+	 */
+	countTokens(messages: readonly Message[]): number;
 }
 
 /** Nothing, including from a handler without a `return`. */

@@ -4,9 +4,10 @@ import { describe, expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { memoryHost } from "../../host/memory-host.ts";
 import { memoryValues } from "../../host/values.ts";
+import { List } from "../../state/list.ts";
 import { compaction } from "../plugins/compaction.ts";
 import { eventsOf, shownIn } from "../plugins/plugins.fixture.ts";
-import { hashUpTo, keepSummary, keptSummary } from "./kept-summary.ts";
+import { hashUpTo, keepSummaries, keptSummaries } from "./kept-summary.ts";
 
 const messages: readonly Message[] = [
 	new UserMessage("one"),
@@ -18,12 +19,20 @@ describe("a stored summary", () => {
 	test("represents exactly the messages it was made from", async () => {
 		const values = memoryValues().values("s", "compaction");
 		const summary = new UserMessage("one and two");
-		await keepSummary(values, { cut: 2, hash: hashUpTo(2, messages), summary });
-		const found = await keptSummary(values, messages);
+		const history = List.from(messages);
+		await keepSummaries(values, [undefined, { cut: 2, hash: hashUpTo(2, history), summary }]);
+		const [found] = await keptSummaries(values, history);
 		expect([found?.cut, found?.summary.text]).toEqual([2, "one and two"]);
 		const [first, second] = messages as [Message, Message];
-		expect(await keptSummary(values, [new UserMessage("one"), second])).toBeUndefined();
-		expect(await keptSummary(values, [first])).toBeUndefined();
+		expect(await keptSummaries(values, List.from([new UserMessage("one"), second]))).toEqual([]);
+		expect(await keptSummaries(values, List.from([first]))).toEqual([]);
+	});
+
+	test("of an earlier release, which stored one alone, is read", async () => {
+		const values = memoryValues().values("s", "compaction");
+		const history = List.from(messages);
+		await values.set("summary", { cut: 2, hash: hashUpTo(2, history), text: "one and two" });
+		expect((await keptSummaries(values, history)).map(({ cut }) => cut)).toEqual([2]);
 	});
 
 	test("is identified by a hash that extends a shorter prefix and reads each message once", () => {
@@ -35,13 +44,14 @@ describe("a stored summary", () => {
 				return message.toJSON();
 			},
 		})) as unknown as readonly Message[];
-		const beginning = { cut: 2, hash: hashUpTo(2, looked) };
-		const hash = hashUpTo(3, looked, beginning);
+		const history = List.from(looked);
+		const beginning = { cut: 2, hash: hashUpTo(2, history) };
+		const hash = hashUpTo(3, history, beginning);
 		expect(written).toEqual(["one", "two", "three"]);
-		expect(hash).toBe(hashUpTo(3, messages));
+		expect(hash).toBe(hashUpTo(3, List.from(messages)));
 		expect(hash).not.toBe(beginning.hash);
 		const [first, , third] = messages as [Message, Message, Message];
-		expect(hashUpTo(3, [first, new AssistantMessage("other"), third])).not.toBe(hash);
+		expect(hashUpTo(3, List.from([first, new AssistantMessage("other"), third]))).not.toBe(hash);
 	});
 
 	test("is shown by the next process, which does not request it again", async () => {

@@ -1,8 +1,10 @@
-// The latest summary of a session, stored with it. A process that takes over the session shows the model the same summary
-// as before, and requests none twice. It is valid only while the messages it represents are unchanged.
+// The latest summaries of a session, stored with it: the one that the model is shown, and the one that is prepared for later.
+// A process that takes over the session shows the model the same summary as before, and requests none twice. A summary is
+// valid only while the messages it represents are unchanged.
 import { type Message, UserMessage } from "@holdfast/upp";
 import { textHash } from "../../facts/index.ts";
 import type { SessionValues } from "../../host/index.ts";
+import type { List } from "../../state/index.ts";
 
 const name = "summary";
 
@@ -14,35 +16,64 @@ export interface Beginning {
 	readonly hash: string;
 }
 
+/** A summary, and the beginning that it replaces. */
+export interface WrittenSummary extends Beginning {
+	readonly summary: UserMessage;
+}
+
 interface Kept extends Beginning {
 	readonly text: string;
 }
 
-/** Returns the stored summary if it represents the beginning of these messages. */
-export async function keptSummary(
+/** Returns the stored summaries that represent the beginning of this history, the shortest beginning first. */
+export async function keptSummaries(
 	values: SessionValues,
-	messages: readonly Message[],
-): Promise<(Beginning & { readonly summary: UserMessage }) | undefined> {
-	const kept = (await values.get(name)) as Kept | undefined;
-	if (kept === undefined || kept.cut > messages.length) return undefined;
-	const { cut, hash, text } = kept;
-	return hashUpTo(cut, messages) === hash ? { cut, hash, summary: new UserMessage(text) } : undefined;
+	history: List<Message>,
+): Promise<readonly WrittenSummary[]> {
+	const stored = (await values.get(name)) as Kept | readonly Kept[] | undefined;
+	// An earlier release stored one summary.
+	const all =
+		stored === undefined ? [] : Array.isArray(stored) ? (stored as readonly Kept[]) : [stored as Kept];
+	const valid: WrittenSummary[] = [];
+	let before: Beginning | undefined;
+	for (const { cut, hash, text } of all.toSorted((one, other) => one.cut - other.cut)) {
+		if (cut > history.length) break;
+		const found = { cut, hash: hashUpTo(cut, history, before) };
+		before = found;
+		if (found.hash === hash) valid.push({ ...found, summary: new UserMessage(text) });
+	}
+	return valid;
 }
 
-/** Stores it in place of the previous one. */
-export async function keepSummary(
+/** Stores the summary that is shown, if there is one, and a prepared one, in place of the previous ones. */
+export async function keepSummaries(
 	values: SessionValues,
-	{ cut, hash, summary }: Beginning & { readonly summary: UserMessage },
+	summaries: readonly (WrittenSummary | undefined)[],
 ): Promise<void> {
-	await values.set(name, { cut, hash, text: summary.text } satisfies Kept);
+	const kept = summaries.flatMap((each) =>
+		each === undefined ? [] : [{ cut: each.cut, hash: each.hash, text: each.summary.text } satisfies Kept],
+	);
+	await values.set(name, kept);
+}
+
+/** Copies the stored summaries of a session to its fork. */
+export async function copySummaries(from: SessionValues, to: SessionValues): Promise<void> {
+	const stored = await from.get(name);
+	if (stored !== undefined) await to.set(name, stored);
+}
+
+/** Deletes the stored summaries of a session. */
+export async function deleteSummaries(values: SessionValues): Promise<void> {
+	await values.delete(name);
 }
 
 /**
  * Returns the hash of the messages before `cut`. It continues from that of a shorter beginning of the same history, so
  * the cost is proportional to what was added since (keeps I5).
  */
-export function hashUpTo(cut: number, messages: readonly Message[], from?: Beginning): string {
+export function hashUpTo(cut: number, history: List<Message>, from?: Beginning): string {
 	let hash = from?.hash ?? "";
-	for (const message of messages.slice(from?.cut ?? 0, cut)) hash = textHash(hash + JSON.stringify(message));
+	for (const message of history.until(cut).from(from?.cut ?? 0))
+		hash = textHash(hash + JSON.stringify(message));
 	return hash;
 }

@@ -1,0 +1,91 @@
+// A summary and the part of a history that it represents, and what the model is shown of it.
+import { isToolResultMessage, isUserMessage, type Message } from "@holdfast/upp";
+import type { List } from "../../state/index.ts";
+import type { EstimateTokens } from "../middleware/estimate-tokens.ts";
+import type { WrittenSummary } from "./kept-summary.ts";
+
+/**
+ * Returns how many messages precede the kept part, which has at most `keepRecent` messages and the given number of
+ * tokens.
+ */
+export function cutBefore(
+	messages: readonly Message[],
+	limits: { readonly keepRecent: number; readonly tokens: number; readonly estimate: EstimateTokens },
+): number {
+	const least = Math.max(0, messages.length - limits.keepRecent);
+	let cut = messages.length - 1;
+	let tokens = limits.estimate(messages[cut] as Message);
+	while (cut > least) {
+		tokens += limits.estimate(messages[cut - 1] as Message);
+		if (tokens > limits.tokens) break;
+		cut--;
+	}
+	// A result must not be separated from its call.
+	while (cut > 0 && isToolResultMessage(messages[cut])) cut--;
+	return cut;
+}
+
+/** A summary of a history's beginning. */
+export class Covering {
+	readonly written: WrittenSummary;
+	#covered: List<Message>;
+	/** The summary, and the pinned messages that it replaces. */
+	readonly #head: readonly Message[];
+	/** The user's last message that it replaces. */
+	readonly #question: Message | undefined;
+	/** The position of a message of the user after those it replaces, or the one up to which there is none. */
+	#asked: { readonly at: number; readonly is: "found" | "none" };
+
+	/** `pinned` returns the messages that are shown after the summary. */
+	constructor(
+		written: WrittenSummary,
+		history: List<Message>,
+		pinned: (old: readonly Message[]) => readonly Message[],
+	) {
+		this.written = written;
+		this.#covered = history.until(written.cut);
+		const old = this.#covered.from(0);
+		this.#head = [written.summary, ...pinned(old)];
+		this.#question = old.findLast(isUserMessage);
+		this.#asked = { at: written.cut, is: "none" };
+	}
+
+	/** Whether it represents the beginning of a history, which may have been read from the journal again. */
+	covers(history: List<Message>): boolean {
+		const covered = this.#covered;
+		if (history.beginsWith(covered)) return true;
+		if (history.length < covered.length) return false;
+		const now = history.until(covered.length);
+		const messages = now.from(0);
+		if (!covered.from(0).every((message, at) => isSame(message, messages[at]))) return false;
+		this.#covered = now;
+		return true;
+	}
+
+	/** Returns the messages with the summary in place of those it represents. The user's last message is always shown. */
+	view(messages: readonly Message[]): readonly Message[] {
+		const { cut } = this.written;
+		const rest = messages.slice(cut);
+		const question = this.#question;
+		const isHidden =
+			question !== undefined && this.#head.at(-1)?.id !== question.id && !this.#isAsked(messages);
+		return isHidden ? [...this.#head, question, ...rest] : [...this.#head, ...rest];
+	}
+
+	/** Whether there is a message of the user after those it replaces. Each message is looked at once (keeps I5). */
+	#isAsked(messages: readonly Message[]): boolean {
+		const { at: known, is } = this.#asked;
+		if (is === "found" && known < messages.length && isUserMessage(messages[known] as Message)) return true;
+		let at = is === "found" || known > messages.length ? this.written.cut : known;
+		while (at < messages.length && !isUserMessage(messages[at] as Message)) at++;
+		const found = at < messages.length;
+		this.#asked = { at, is: found ? "found" : "none" };
+		return found;
+	}
+}
+
+/** Whether it is the same message, read again. An edited one has the same id and different content. */
+function isSame(one: Message, other: Message | undefined): boolean {
+	if (one === other) return true;
+	return one.id === other?.id && JSON.stringify(one) === JSON.stringify(other);
+}
