@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { scriptedModel } from "@holdfast/testing";
+import type { Project } from "@holdfast/threads";
 import { type Agent, agent, memoryHost, type Session, type ToolAnswer, tool } from "holdfast";
-import { projectOf } from "../../packages/threads/src/thread/threads.fixture.ts";
+import { valueProject } from "../simulation/threads-project.fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-options-"));
 let files = 0;
@@ -28,10 +29,14 @@ for (const [file, text] of Object.entries(sources)) {
 }
 
 /** The same project, without files. */
-export const project: ReturnType<typeof projectOf> = projectOf({
-	agents: [{ name: "a", sideA: { prompt: "p" } } as never],
-	prompts: [{ name: "p", toolDescription: "P.", prompt: "Be.", model: "m" } as never],
-	models: [{ name: "m", model: "m", provider: () => ({}) } as never],
+export const project: Project = valueProject({
+	agent: { a: { name: "a", sideA: { prompt: "p" } } },
+	prompt: { p: { name: "p", toolDescription: "P.", prompt: "Be.", model: "m" } },
+	model: { m: { name: "m", model: "m", provider: () => ({}) } },
+	tool: {},
+	hook: {},
+	effect: {},
+	provider: {},
 });
 
 /** A pool whose database is empty. */
