@@ -22,9 +22,7 @@ async function bundle(workspace: Workspace): Promise<readonly string[]> {
 		writeFileSync(into, code);
 		if (map !== null) writeFileSync(`${into}.map`, JSON.stringify(map));
 	}
-	return files.flatMap(({ fileName, map }) =>
-		map === null ? [fileName] : [fileName, `${fileName}.map`],
-	);
+	return files.flatMap(({ fileName, map }) => (map === null ? [fileName] : [fileName, `${fileName}.map`]));
 }
 
 /** Writes the files of a package's page as a module, so that bundlers find them; returns the names of the files it wrote. */

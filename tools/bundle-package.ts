@@ -1,7 +1,7 @@
 // Bundles the entries of a package as they are shipped: one file per entry, and one for the code that the first entry
 // shares with others.
 import { join, relative } from "node:path";
-import { type ChunkingContext, type OutputChunk, rolldown, type SourceMap } from "rolldown";
+import { type ChunkingContext, rolldown, type SourceMap } from "rolldown";
 import { outputOf, type Workspace } from "./workspaces.ts";
 
 /** A file to be written. */

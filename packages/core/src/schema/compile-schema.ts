@@ -174,7 +174,10 @@ function together(checks: readonly Check[]): Check | undefined {
 function resolveReference(root: unknown, reference: unknown, place: readonly string[]): unknown {
 	if (typeof reference !== "string") throw malformed(place, "expected a string");
 	if (reference !== "#" && !reference.startsWith("#/"))
-		throw malformed(place, `${JSON.stringify(reference)} points outside the schema; only "#/..." is followed`);
+		throw malformed(
+			place,
+			`${JSON.stringify(reference)} points outside the schema; only "#/..." is followed`,
+		);
 	let target = root;
 	for (const part of reference.split("/").slice(1)) {
 		const key = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");

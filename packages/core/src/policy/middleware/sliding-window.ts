@@ -1,12 +1,6 @@
 // Keeps the end of a history. The cut never separates a tool call from its result, and the kept part starts with a user
 // message. What a step costs does not depend on the length of the history (keeps I5).
-import {
-	checkOptions,
-	HoldfastError,
-	isAssistantMessage,
-	type Message,
-	optionNames,
-} from "@holdfast/upp";
+import { checkOptions, HoldfastError, isAssistantMessage, type Message, optionNames } from "@holdfast/upp";
 import { type AssembledRequest, GrowingSum } from "../assembled-request.ts";
 import type { Interceptor } from "../interceptor.ts";
 import { PinnedPositions, pinnedBefore } from "../pinned.ts";
