@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
 /** Bytes. A change that needs more states why, and raises them; each is six percent above what was measured. */
-const limits = { step: 17_000, session: 82_000 };
+const limits = { step: 18_500, session: 82_000 };
 
 const flags = [
 	"--expose-gc",

@@ -69,6 +69,6 @@ test("an agent with a session stays within its size", async () => {
 		`import { Agent, memoryHost } from "packages/core/src/index.ts"; export default (options) => new Agent({ ...options, host: memoryHost() }).session("one");`,
 	);
 	const kilobytes = (text: string): number => gzipSync(text).length / 1024;
-	expect(kilobytes(atOnce)).toBeLessThan(144);
-	expect(kilobytes(code)).toBeLessThan(165);
+	expect(kilobytes(atOnce)).toBeLessThan(146);
+	expect(kilobytes(code)).toBeLessThan(167);
 });

@@ -81,7 +81,7 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 	[
 		"Properties in place of a schema",
 		declared({ parameters: { city: "string" } }),
-		'Write `{ type: "object", properties: {…} }`.',
+		'Write `{ type: "object", properties: {...} }`.',
 	],
 	[
 		"An `output` that is not a schema",
@@ -89,7 +89,7 @@ const mistakes: readonly (readonly [name: string, make: () => unknown, message: 
 		"a Standard Schema such as zod's, or JSON Schema.",
 	],
 	["A middleware that was not called", made({ middleware: [logging] }), "call it: `logging()`."],
-	["A host that was not created", made({ host: sqliteHost }), "call it: `sqliteHost(…)`."],
+	["A host that was not created", made({ host: sqliteHost }), "call it: `sqliteHost(...)`."],
 	[
 		"A path as host",
 		made({ host: "./holdfast.db" }),

@@ -79,10 +79,9 @@ export interface Joins {
 export function joinRound(
 	run: Run,
 	name: string,
-	states: Iterable<CallState>,
+	asked: readonly CallState[],
 	{ madeBy, earlier, open }: Joins,
 ): { readonly joined: CallInRound[]; readonly cyclic: ReadonlyMap<string, string> } {
-	const asked = Array.from(states);
 	const { waitsFor, cyclic } =
 		madeBy === "answer" ? ordered(run, asked, open) : dependencies(run, asked, open);
 	const names = [run.runId, name];

@@ -64,7 +64,7 @@ function carryOut(run: Run, fresh: CallsAsked | undefined, options: CarryOutOpti
 	const { before = noFacts } = options;
 	const open = run.state.run;
 	const step = fresh?.step ?? open?.step ?? 1;
-	const calls = fresh === undefined ? (open?.calls ?? noCalls) : newCalls(fresh, run.state.agent);
+	const calls = fresh === undefined ? (open?.calls ?? noCalls).list : newCalls(fresh, run.state.agent);
 	const limit = run.agent.toolStrategy.maxIterations;
 	if (fresh !== undefined && limit !== undefined && (open?.rounds ?? 0) >= limit)
 		return refuseRound(run, before, fresh, limit);

@@ -1,7 +1,7 @@
 // The tool calls of code that drives a run itself. There is one round at a time, and calls are added to it while others
 // are open (keeps I3, I8). The round runs alongside other work of the code; only the code determines when the run ends.
 import { type ToolCall, UPPError } from "@holdfast/upp";
-import { type Fact, noCalls, type PendingWait, type ToolsRequested, waitOf } from "../facts/index.ts";
+import { type Fact, type PendingWait, type ToolsRequested, waitOf } from "../facts/index.ts";
 import { settledFact, subagentCancelled } from "./call-facts.ts";
 import { CallIds } from "./call-ids.ts";
 import { cutShort, roundName } from "./carry-out-calls.ts";
@@ -106,7 +106,7 @@ export class CodeRound {
 	#newRound(added: readonly ToolCall[] = [], asked?: ToolsRequested): ToolRound {
 		const run = this.#run;
 		const open = run.state.run;
-		const states = this.isOpen ? (open?.calls ?? noCalls) : noCalls;
+		const states = this.isOpen && open !== undefined ? open.calls.list : [];
 		const name = roundName(open, asked);
 		const calls = [...states, ...added.map((call) => ({ call }))];
 		return new ToolRound(run, stepOf(run), name, calls, { moved: this.#changed, ends: this.#ends.signal });

@@ -19,11 +19,11 @@ export class RoundCalls implements Iterable<CallInRound> {
 	#settled = 0;
 	/** Calls that have joined since `takeFresh`. */
 	#fresh: readonly CallInRound[];
-	/** The calls that wait for a call, by its id. */
-	readonly #followers = new Map<string, CallInRound[]>();
+	/** The calls that wait for a call, by its id; undefined if no call waits for another. */
+	#followers: Map<string, CallInRound[]> | undefined;
 
 	/** `name` identifies the round within the run. */
-	constructor(run: Run, name: string, states: Iterable<CallState>, madeBy: "answer" | "code") {
+	constructor(run: Run, name: string, states: readonly CallState[], madeBy: "answer" | "code") {
 		this.#run = run;
 		this.#name = name;
 		const joins = { madeBy, earlier: 0, open: none };
@@ -91,7 +91,7 @@ export class RoundCalls implements Iterable<CallInRound> {
 		const isKept = (each: CallInRound): boolean => !removed.has(each);
 		for (const { phase } of removed) if (phase === "settled") this.#settled--;
 		this.#calls = this.#calls.filter(isKept);
-		for (const [id, followers] of this.#followers) this.#followers.set(id, followers.filter(isKept));
+		for (const [id, followers] of this.#followers ?? []) this.#followers?.set(id, followers.filter(isKept));
 		this.#fresh = this.#fresh.filter(isKept);
 		this.#joined -= removed.size;
 		return removed;
@@ -100,8 +100,9 @@ export class RoundCalls implements Iterable<CallInRound> {
 	/** A call has its result. Returns the calls that waited only for it. */
 	settled({ call: { toolCallId } }: CallInRound): readonly CallInRound[] {
 		this.#settled++;
-		const followers = this.#followers.get(toolCallId) ?? none;
-		this.#followers.delete(toolCallId);
+		const followers = this.#followers?.get(toolCallId);
+		if (followers === undefined) return none;
+		this.#followers?.delete(toolCallId);
 		return followers.filter(
 			({ waitsFor, phase }) => waitsFor.delete(toolCallId) && waitsFor.size === 0 && phase === "waiting",
 		);
@@ -110,6 +111,7 @@ export class RoundCalls implements Iterable<CallInRound> {
 	#follow(joined: readonly CallInRound[]): void {
 		for (const each of joined)
 			for (const id of each.waitsFor) {
+				this.#followers ??= new Map();
 				const others = this.#followers.get(id);
 				if (others === undefined) this.#followers.set(id, [each]);
 				else others.push(each);

@@ -58,7 +58,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 		run: Run,
 		step: number,
 		name: string,
-		calls: Iterable<CallState>,
+		calls: readonly CallState[],
 		{ concludes, moved, ends }: RoundOptions = {},
 	) {
 		this.#concludes = concludes;
@@ -82,7 +82,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 
 	/** Returns a new round of the same calls in their recorded state. */
 	again(): ToolRound {
-		const calls = this.#run.state.run?.calls ?? noCalls;
+		const calls = this.#run.state.run?.calls.list ?? noCalls.list;
 		return new ToolRound(this.#run, this.#step, this.#name, calls, { concludes: this.#concludes });
 	}
 

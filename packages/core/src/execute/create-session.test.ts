@@ -408,6 +408,6 @@ describe("a tool that executes", () => {
 test("a host without a journal is rejected at once, with an explanation", () => {
 	const host = { sessionStore: {} } as unknown as Host;
 	expect(() => createSession("s", {}, { host })).toThrow(
-		/`host` of createSession\(\) must be a host: .*sqliteHost/,
+		/`host` of createSession\(\) must be a host, .*sqliteHost/,
 	);
 });

@@ -273,7 +273,7 @@ function closeRound(
 	{ seq, at }: Entry,
 	options: FoldOptions,
 ): SessionState {
-	const over = [...calls] as readonly SettledCall[];
+	const over = calls.list as readonly SettledCall[];
 	// Created in one piece: a list that grew reserves space for sixteen more items, and this one is kept with the
 	// history.
 	const results = over.map(resultOf);
