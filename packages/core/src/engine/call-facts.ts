@@ -102,17 +102,9 @@ export function commitSettled(
 	return guarded(() => run.commit(facts), refused);
 }
 
-/** Whether one of these outside facts is about the call. */
-export function isAbout(facts: readonly Fact[], call: ToolCall): boolean {
-	return facts.some((fact) => isResultOf(fact, call) || isApprovalOf(fact, call));
-}
-
-/** Whether the fact is the result of the call. */
-export function isResultOf(fact: Fact, { toolCallId }: ToolCall): boolean {
-	return fact.kind === "tool.settled" && fact.callId === toolCallId;
-}
-
-function isApprovalOf(fact: Fact, { toolCallId }: ToolCall): boolean {
-	if (fact.kind !== "decision" || fact.topic !== "approval") return false;
-	return (fact.answer as { readonly callId?: unknown }).callId === toolCallId;
+/** Returns the id of the call that an outside fact settles or decides; undefined for other facts. */
+export function callOfFact(fact: Fact): string | undefined {
+	if (fact.kind === "tool.settled") return fact.callId;
+	if (fact.kind !== "decision" || fact.topic !== "approval") return undefined;
+	return (fact.answer as { readonly callId: string }).callId;
 }

@@ -1,7 +1,8 @@
 // The calls of a round: which have joined, which wait for others, and how many have no result yet. Calls of code can join
 // while others are open, at a cost that depends only on the open ones (keeps I5).
 import type { ToolCall } from "@holdfast/upp";
-import type { CallState } from "../facts/index.ts";
+import type { CallState, Fact } from "../facts/index.ts";
+import { callOfFact } from "./call-facts.ts";
 import { type CallInRound, isUnderWay, joinRound } from "./call-in-round.ts";
 import type { Run } from "./run.ts";
 
@@ -60,6 +61,25 @@ export class RoundCalls implements Iterable<CallInRound> {
 	/** Returns the calls in a phase. */
 	in(wanted: CallInRound["phase"]): readonly CallInRound[] {
 		return this.#calls.filter(({ phase }) => phase === wanted);
+	}
+
+	/** Returns the outside facts of waiting calls, and these calls in their next phase. Drops facts of other calls. */
+	answeredBy(given: readonly Fact[]): {
+		readonly facts: readonly Fact[];
+		readonly answered: readonly CallInRound[];
+	} {
+		const waiting = new Map(this.in("pending").map((each) => [each.call.toolCallId, each]));
+		const answered = new Set<CallInRound>();
+		const facts = given.filter((fact) => {
+			const callId = callOfFact(fact);
+			if (callId === undefined) return true;
+			const each = waiting.get(callId);
+			if (each === undefined) return false;
+			if (each.phase !== "settling") each.phase = fact.kind === "tool.settled" ? "settling" : "answering";
+			answered.add(each);
+			return true;
+		});
+		return { facts, answered: [...answered] };
 	}
 
 	/** Returns the calls that have joined since the last time. */

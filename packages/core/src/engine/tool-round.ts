@@ -1,12 +1,6 @@
 // The tool calls of one answer, a round: started in order or concurrently, and continued after a crash (keeps I3, I8).
 import { after, type ToolCall } from "@holdfast/upp";
-import {
-	type CallState,
-	type Fact,
-	noCalls,
-	type ToolCallOutcome,
-	type ToolSettled,
-} from "../facts/index.ts";
+import { type CallState, type Fact, noCalls, type ToolSettled } from "../facts/index.ts";
 import type { MaybePromise } from "../host/index.ts";
 import { type EngineTool, stackOf, type ToolOutcome } from "../tools/index.ts";
 import {
@@ -19,7 +13,7 @@ import {
 } from "./admit-result.ts";
 import { afterCall } from "./after-call.ts";
 import type { ShownChild, ShowsChildren } from "./call-context.ts";
-import { commitSettled, isAbout, isResultOf, settledFact, startedFact, traceNotes } from "./call-facts.ts";
+import { commitSettled, settledFact, startedFact, traceNotes } from "./call-facts.ts";
 import { type CallInRound, neverRan, takeUp } from "./call-in-round.ts";
 import { type CheckedCall, HookFailed } from "./check-call.ts";
 import { commit } from "./end-run.ts";
@@ -34,6 +28,7 @@ import { StartGate } from "./start-gate.ts";
 import { ChildWaits, CommitFailed, Parks } from "./stopped.ts";
 
 const nothingLeft: LeftOver = { calls: [] };
+type Answered = "taken" | "over" | "late" | "inputs-wait";
 
 export class ToolRound implements ShowsChildren, StartsFunctions {
 	readonly #run: Run;
@@ -122,7 +117,7 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	}
 
 	/** Gives this result to every call without one, because the run was asked to stop. Late outcomes are ignored. */
-	close(outcome: ToolCallOutcome, result: string): Fact[] {
+	close(outcome: ToolSettled["outcome"], result: string): Fact[] {
 		this.#closed = true;
 		this.#run.traces.cut(result);
 		const facts = traceNotes(this.#run, this.#step);
@@ -151,17 +146,17 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	}
 
 	/**
-	 * Accepts outside answers, given as facts of waiting calls, while other calls run. Accepts nothing if the round has
-	 * ended, or if `options` require an empty inbox and it is not empty. Rejects if they cannot be recorded.
+	 * Accepts outside answers, given as facts of waiting calls, while other calls run. Drops those of calls that no longer
+	 * wait, and returns `late` if none is left. Accepts nothing if the round has ended, or if `options` require an empty
+	 * inbox and it is not empty. Rejects if they cannot be recorded.
 	 */
-	async answered(given: readonly Fact[], options?: CommitOptions): Promise<"taken" | "over" | "inputs-wait"> {
+	async answered(given: readonly Fact[], options?: CommitOptions): Promise<Answered> {
 		if (this.isOver) return "over";
-		const answered = this.#calls.in("pending").filter(({ call }) => isAbout(given, call));
-		for (const each of answered)
-			each.phase = given.some((fact) => isResultOf(fact, each.call)) ? "settling" : "answering";
+		const { facts, answered } = this.#calls.answeredBy(given);
+		if (facts.length === 0 && options?.drain === undefined) return "late";
 		let isTaken = false;
 		try {
-			isTaken = await this.#run.commit(given, options);
+			isTaken = await this.#run.commit(facts, options);
 		} catch (error) {
 			if (error instanceof CommitFailed) this.#end.failed(error);
 			throw error;

@@ -119,9 +119,12 @@ export class EarlyAnswers implements OutsideAnswers {
 		for (;;) {
 			await this.#agent.engine.fairness.pause();
 			const outcome = await run.round?.answered(facts, { onlyIfNothingWaits: true });
-			if (outcome !== "inputs-wait") return outcome === "taken";
+			if (outcome !== "inputs-wait" && outcome !== "late") return outcome === "taken";
 			// Other inputs in the inbox wait for the end of the step.
-			if (!(await this.#take(run, undefined))) return (await run.round?.answered(facts)) === "taken";
+			if (outcome === "inputs-wait" && !(await this.#take(run, undefined)))
+				return (await run.round?.answered(facts)) === "taken";
+			// The commit of another outcome may still be in flight.
+			if (outcome === "late") await this.#agent.engine.fairness.turn();
 			facts = await again();
 			if (facts.length === 0) return true;
 		}

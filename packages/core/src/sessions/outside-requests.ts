@@ -334,7 +334,9 @@ async function expireUnderWay(actor: SessionActor, now: () => number): Promise<b
 				moved.add(child.callId);
 		if ((await run.round?.childrenMoved(moved)) !== true) return false;
 		const due = dueFacts(run.state.run ?? state.run, now());
-		return due.length === 0 || (await run.round?.answered(due)) === "taken";
+		if (due.length === 0) return true;
+		const outcome = await run.round?.answered(due);
+		return outcome === "taken" || outcome === "late";
 	});
 	if (isTaken) actor.watchDeadline(run.state);
 	else await actor.ended(turn);
