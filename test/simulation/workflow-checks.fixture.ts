@@ -56,7 +56,7 @@ export function recordProblem(
 	const logs = entries.flatMap(({ fact }) =>
 		fact.kind === "note" && fact.topic === "workflow-log" ? [fact.value as Note] : [],
 	);
-	const winners = winnersProblem(end.output, logs);
+	const winners = winnersProblem(end.output, logs, rounds - 1);
 	if (winners !== undefined) return winners;
 	if (end.outcome !== "completed") return undefined;
 	for (const part of certainParts(program)) {
@@ -130,18 +130,20 @@ function nameIn(id: string): string {
 	return id.split("/").at(-1)?.replace(/#\d+$/, "") ?? "";
 }
 
-/** Each winner in the result must be the one that the code logged when the race ended. */
-function winnersProblem(output: unknown, logs: readonly Note[]): string | undefined {
+/** Each winner in the result must be the one that the code logged when the race of that round ended. */
+function winnersProblem(output: unknown, logs: readonly Note[], round: number): string | undefined {
 	if (typeof output !== "object" || output === null) return undefined;
 	const { wonBy, value } = output as { readonly wonBy?: unknown; readonly value?: unknown };
 	if (wonBy !== undefined) {
-		const logged = logs.findLast(({ message }) => message === `won ${String(wonBy)}`);
-		const { won } = (logged?.data ?? {}) as { readonly won?: unknown };
+		const won = logs.flatMap(({ message, data }) => {
+			const { won: winner, round: of } = (data ?? {}) as { readonly won?: unknown; readonly round?: unknown };
+			return message === `won ${String(wonBy)}` && of === `${round}` ? [winner] : [];
+		})[0];
 		if (JSON.stringify(won) !== JSON.stringify(value))
 			return `${String(wonBy)} is won by ${JSON.stringify(value)}, and was by ${JSON.stringify(won)}`;
 	}
 	for (const each of Object.values(output)) {
-		const problem = winnersProblem(each, logs);
+		const problem = winnersProblem(each, logs, round);
 		if (problem !== undefined) return problem;
 	}
 	return undefined;

@@ -234,7 +234,7 @@ class Running {
 			program.does === "race"
 				? await Promise.race(parts)
 				: await Promise.any(parts).catch(() => Promise.reject(coded("none_returned")));
-		await flow.log(`won ${name}`, { won: won as never });
+		await flow.log(`won ${name}`, { won: won as never, round: this.#round });
 		return { wonBy: name, value: won };
 	}
 

@@ -159,6 +159,8 @@ export function mayReturn(program: Program, value: unknown, about: Circumstances
 			return isList(value, program.parts, (part, each) => mayReturn(part, each, about));
 		case "allSettled":
 			return isList(value, program.parts, (part, each) => {
+				// In a race, the value may be that of another part.
+				if (typeof each !== "object" || each === null) return false;
 				const outcome = each as Outcome;
 				return "code" in outcome
 					? mayThrow(part, outcome.code, about)

@@ -106,8 +106,10 @@ class WorkflowsWorld {
 		).catch(() => "died" as const);
 		const end = await Promise.race([ended, this.#stuck(life.signal)]);
 		life.abort();
-		const living = workers.filter(({ isDead }) => !isDead).map(({ workflow }) => workflow.close());
-		await Promise.race([Promise.allSettled(living), wait(1_000)]);
+		// A worker that dies while it closes never does.
+		const living = workers.filter(({ isDead }) => !isDead);
+		const closed = living.map(({ workflow, died }) => Promise.race([workflow.close(), died]));
+		await Promise.race([Promise.allSettled(closed), wait(30_000, undefined, { ref: false })]);
 		return end;
 	}
 
