@@ -31,7 +31,7 @@ test("plans, changes with their places, commands, usage and title are shown", as
 			{ tool: "edit_file", arguments: { path: "a.txt", find: "two", replace: "TWO" } },
 			{
 				tool: "shell",
-				arguments: { command: "echo the-lamp-is-green" },
+				arguments: { command: "echo the-lamp-is-green; sleep 1" },
 			},
 			plan("done"),
 			{ text: "Done.", usage: { prompt_tokens: 900, completion_tokens: 100 } },
@@ -59,6 +59,7 @@ test("plans, changes with their places, commands, usage and title are shown", as
 		content: [{ type: "diff", path, oldText: "two", newText: "TWO" }, { type: "content" }],
 	});
 	expect(editor.call("shell")).toMatchObject({ kind: "execute", status: "completed" });
+	expect(JSON.stringify(editor.of("tool_call_update"))).toContain("```console\\nthe-lamp-is-green");
 	expect(editor.of("usage_update").at(-1)).toMatchObject({ used: 1_000, size: 10_000 });
 	expect(editor.of("session_info_update")).toMatchObject([{ title: "Do it." }]);
 	editor.updates.length = 0;

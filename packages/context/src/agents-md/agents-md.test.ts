@@ -169,6 +169,20 @@ describe("agentsMd()", () => {
 		expect(await turn(agent)).toEqual(["done"]);
 	});
 
+	test("lets the output of a running tool pass", async () => {
+		write("packages/core/AGENTS.md", "Test it.");
+		const use = fileTool("use", async function* () {
+			yield "do";
+			yield "ne";
+		});
+		const { agent, model } = agentOf([ask("c1", "use", { path: "packages/core" }), "done"], { tools: [use] });
+		const output: string[] = [];
+		const run = await agent.session("ann").send("go");
+		for await (const event of run.watch()) if (event.type === "tool_delta") output.push(event.delta);
+		expect(output).toEqual(["do", "ne"]);
+		expect(model.requests[1]?.messages.at(-1)?.text).toContain("Test it.");
+	});
+
 	test("adds a file again once it has changed, and after results of every form", async () => {
 		write("packages/core/AGENTS.md", "Test it.");
 		const forms = [{ count: 1 }, [{ type: "text", text: "a" }], { status: "success", result: "b" }];

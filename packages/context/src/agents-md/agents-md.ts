@@ -1,7 +1,7 @@
 // The plugin `agentsMd`: the AGENTS.md files of a folder are a section of the instructions. Those of other folders follow
 // the result of the first call that touches such a folder, so that the prefix that was sent never changes.
 import { checkOptions, type HoldfastError, HoldfastTypeError, optionNames } from "@holdfast/upp";
-import { definePlugin, type Plugin, type SessionValues } from "holdfast/plugins";
+import { definePlugin, type Plugin, type PluginHooks, type SessionValues } from "holdfast/plugins";
 import { hashOf } from "../hash-of.ts";
 import {
 	type AgentsMdFile,
@@ -90,7 +90,13 @@ export function agentsMd(options: AgentsMdOptions): Plugin {
 					.map((file) => `The repository's instructions in ${shown(file)}`)
 					.join("\n\n"),
 			);
-			host.on("tool.result", async ({ sessionKey, toolCallId, input, output, status }) => {
+			const follow: PluginHooks["tool.result"] = async ({
+				sessionKey,
+				toolCallId,
+				input,
+				output,
+				status,
+			}) => {
 				const paths = status === "done" ? touchedPaths(input) : [];
 				if (paths.length === 0) return;
 				const folders = await resolved(reading);
@@ -103,7 +109,8 @@ export function agentsMd(options: AgentsMdOptions): Plugin {
 					if (added.length < mostAdded && (await isNew(values, file, toolCallId)))
 						added.push(`[Instructions for ${file.path.slice(0, -"/AGENTS.md".length)} in ${shown(file)}]`);
 				if (added.length > 0) return { status: "done", output: withText(output, added.join("\n\n")) };
-			});
+			};
+			host.on("tool.result", follow, { deltas: "as-is" });
 		},
 	});
 }

@@ -71,8 +71,8 @@ export class CallContext implements ToolContext, HasCallersPolicy {
 		if (most > perCall) throw tooMuchStreamed(this.toolName, "call", perCall);
 		if (run.toldMore(delta.length) > perSession) throw tooMuchStreamed(this.toolName, "session", perSession);
 		this.#streamed = most;
-		// Output that may be replaced is not emitted before the replacement.
-		if (!run.watched || run.interceptors.toolResult !== undefined) return run.agent.fairness.pause();
+		// Output that may be removed from the result is never emitted.
+		if (!run.watched || run.interceptors.withholdsOutput) return run.agent.fairness.pause();
 		const event = { type: "tool_delta", step, toolCallId, delta } as const;
 		const emitted =
 			run.admission === undefined ? run.emit({ ...event, ...run.at }) : run.admission.emit(event);

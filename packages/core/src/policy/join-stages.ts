@@ -22,6 +22,8 @@ export interface NamedStages {
 	readonly answersMayNotWait?: boolean;
 	/** Set if the stages never hold for a sub-agent that works under the policy. */
 	readonly notBelow?: true;
+	/** Set if `toolResult` removes nothing from results. */
+	readonly addsToResults?: true;
 }
 
 /** The stages that the engine calls during a run. Those around it, and `admit`, are joined elsewhere. */
@@ -37,6 +39,8 @@ export type DrivenStages = Omit<
 	readonly toolCallBy?: readonly string[];
 	/** For a recorded run: applies `after` and `onError` to its result, which is recorded before the end of the run. */
 	leaving?(end: () => Promise<GenerateResult>): Promise<GenerateResult>;
+	/** Set if a `toolResult` may remove something from a result, so that no output is emitted before it. */
+	readonly withholdsOutput?: true;
 	/** The policy that the stages are from. */
 	readonly agentPolicy?: AgentPolicy;
 	/** Set if an `admit` receives answers, and its entry does not declare its effect on those in an inbox. */
@@ -73,6 +77,9 @@ export function joinStages(list: readonly NamedStages[]): DrivenStages {
 			toolCallBy: toolCall.map(({ name }) => name),
 		}),
 		...(toolResult && { toolResult: (result) => replaced(toolResult, result) }),
+		...(list.some(({ stages, addsToResults }) => stages.toolResult && !addsToResults) && {
+			withholdsOutput: true,
+		}),
 		...(committed && { committed: (entry) => heard(committed, entry) }),
 		...(list.some(({ answersMayNotWait }) => answersMayNotWait) && { answersMayNotWait: true }),
 		...(continues && { continues: () => continues.some((stage) => stage.call()) }),

@@ -7,6 +7,8 @@ import type { HookContext, HookName, PluginHooks } from "./plugin.ts";
 export interface Listener<Handler> {
 	readonly plugin: string;
 	readonly handler: Handler;
+	/** Set if a handler of `tool.result` removes nothing from results. */
+	readonly deltas?: "as-is";
 }
 
 /** The listeners of each hook, in the order of registration. */

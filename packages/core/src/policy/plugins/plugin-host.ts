@@ -8,6 +8,7 @@ import type { AskModel } from "./ask-model.ts";
 import { type HookTable, hookNames, isHookName, type Listener } from "./hook-table.ts";
 import type { InstructionsFunction, Plugin, PluginHost, PluginToolOptions, ToolSession } from "./plugin.ts";
 
+const hookOptionNames = optionNames<{ readonly deltas?: "as-is" }>({ deltas: ["as-is"] });
 const toolOptionNames = optionNames<PluginToolOptions>({ in: true });
 
 /** The registrations of one agent's plugins. */
@@ -41,13 +42,17 @@ export function pluginHost(registry: Registry, plugin: string): { host: PluginHo
 		if (!open) refuse(`called host.${method}() after its setup had ended. Call it within setup.`);
 	};
 	const host: PluginHost = {
-		on(hook, handler) {
+		on(hook, handler, options) {
 			whileOpen("on");
 			if (!isHookName(hook))
 				return refuse(`listens to "${String(hook)}", which is not a hook. Hooks: ${hookNames.join(", ")}.`);
 			if (typeof handler !== "function") refuse(`listens to "${hook}" with a value that is not a function.`);
+			const { deltas }: { readonly deltas?: "as-is" } = options ?? {};
+			checkOptions(options ?? {}, hookOptionNames, { of: "host.on()" });
+			if (deltas !== undefined && hook !== "tool.result")
+				refuse(`gives \`deltas\` with "${hook}". Only "tool.result" has this option.`);
 			const listeners = (hooks[hook] ?? []) as Listener<typeof handler>[];
-			listeners.push({ plugin, handler });
+			listeners.push({ plugin, handler, ...(deltas && { deltas }) });
 			Object.assign(hooks, { [hook]: listeners });
 		},
 		tool(tool, options = {}) {

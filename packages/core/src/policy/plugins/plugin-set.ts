@@ -4,7 +4,7 @@ import type { AgentEvent, SendInput } from "../../facts/index.ts";
 import { type FileStore, memoryHost, memoryValues, type ValueStore } from "../../host/index.ts";
 import type { AnyTool } from "../../tools/index.ts";
 import { keepRequest, requestOf } from "../assembled-request.ts";
-import type { Stages } from "../interceptor.ts";
+import type { InterceptedResult, Stages } from "../interceptor.ts";
 import type { NamedStages } from "../join-stages.ts";
 import type { PluginTurn } from "../policy-run.ts";
 import type { AskModel } from "./ask-model.ts";
@@ -154,8 +154,12 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 				...named(hooks["tool.call"], (listener) => ({
 					toolCall: (given) => decideCall(listener, turn, agentSessionKey, given),
 				})),
-				...named(hooks["tool.result"], (listener) => ({
-					toolResult: (given) => replaceResult(listener, turn, agentSessionKey, given),
+				...(hooks["tool.result"] ?? []).map((listener) => ({
+					name: listener.plugin,
+					stages: {
+						toolResult: (given: InterceptedResult) => replaceResult(listener, turn, agentSessionKey, given),
+					},
+					...(listener.deltas && { addsToResults: true as const }),
 				})),
 				// A sub-agent has other tools, and a script needs whole results: the sub-agent's or script's own policy decides what is recorded of them.
 				...named(hooks["result.record"], (listener) => recordStages(listener, turn)).map((each) => ({

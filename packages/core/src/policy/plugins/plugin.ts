@@ -210,9 +210,17 @@ export interface SkillInfo {
 export interface PluginHost {
 	/**
 	 * Registers a handler of a hook. Handlers of one hook are called in the order of registration.
+	 *
+	 * A handler of `tool.result` may replace what a tool returned, so the output of a running tool is not emitted. With
+	 * `deltas: "as-is"` it is: the handler removes nothing from results, for example because it only adds to them.
 	 * @throws HoldfastError `invalid_option` naming the plugin, for an unknown hook or a handler that is not a function.
+	 * Also for `deltas` with another hook.
 	 */
-	on<Name extends HookName>(name: Name, handler: PluginHooks[Name]): void;
+	on<Name extends HookName>(
+		name: Name,
+		handler: PluginHooks[Name],
+		options?: Name extends "tool.result" ? { readonly deltas?: "as-is" } : undefined,
+	): void;
 	/** Adds a tool to every session of the agent, and with `in: "sessions-and-calls"` to every call. */
 	tool(tool: AnyTool, options?: PluginToolOptions): void;
 	/**

@@ -174,6 +174,10 @@ describe("setup", () => {
 			'listens to "turn.after" with a value that is not a function',
 			(host) => host.on("turn.after", 1 as never),
 		],
+		[
+			'gives `deltas` with "turn.after"',
+			(host) => host.on("turn.after", () => {}, { deltas: "as-is" } as never),
+		],
 		["already gave one", (host) => [host.sessionStore({}), host.sessionStore({})]],
 		["before the setup of all plugins was over", (host) => host.values("key")],
 	])("rejects with a TypeError that explains %s", async (said, setup) => {

@@ -216,6 +216,34 @@ describe("tool.result", () => {
 		expect(kept.join()).not.toContain("s3cret");
 	});
 
+	test('with `deltas: "as-is"` lets output pass that no other handler may remove', async () => {
+		const adding = definePlugin({
+			name: "adding",
+			setup: (host) =>
+				host.on("tool.result", ({ output }) => ({ status: "done", output: `${output} and more` }), {
+					deltas: "as-is",
+				}),
+		});
+		const deltasUnder = async (...plugins: readonly Plugin[]): Promise<readonly string[]> => {
+			const { agent, shown } = searching(plugins, async function* () {
+				yield "one ";
+				yield "two";
+			} as never);
+			const deltas: string[] = [];
+			const run = await agent.send("go");
+			for await (const event of run.watch()) if (event.type === "tool_delta") deltas.push(event.delta);
+			expect(shown()).toEqual([{ toolCallId: "c1", result: expect.stringMatching(/two and more$/) }]);
+			return deltas;
+		};
+		expect(await deltasUnder(adding)).toEqual(["one ", "two"]);
+		expect(
+			await deltasUnder(
+				adding,
+				onResult(() => undefined),
+			),
+		).toEqual([]);
+	});
+
 	test("that replaces also removes the deltas of a streaming tool [SES-135]", async () => {
 		const host = memoryHost();
 		const { agent } = searching(
