@@ -10,9 +10,9 @@ afterEach(() => {
 	delete process.env.HOLDFAST_TEST_WAIT_MS;
 });
 
-async function open(waitMs: number, fixture = "waiting-agent") {
+async function open(waitMs: number, fixture = "waiting-agent", host = memoryHost()) {
 	process.env.HOLDFAST_TEST_WAIT_MS = `${waitMs}`;
-	if (waitMs > 0) vi.resetModules(); // The agent is created when its module is loaded.
+	if (fixture !== "background-agent") vi.resetModules(); // The agent is created when its module is loaded.
 	const dir = temporaryFolder();
 	const transcript = new Transcript();
 	const agent = `${join(import.meta.dirname, `${fixture}.fixture.ts`)}`;
@@ -26,14 +26,14 @@ async function open(waitMs: number, fixture = "waiting-agent") {
 		allowedCommands: [],
 		agent,
 	};
-	const parts = { host: memoryHost(), db: join(dir, "chat.db"), transcript, yes: true };
+	const parts = { host, db: join(dir, "chat.db"), transcript, yes: true };
 	const conversation = await Conversation.open({ ...parts, setup: setup as never });
 	const shown = (): string =>
 		transcript
 			.entriesAfter(0)
 			.map((entry) => ("text" in entry ? entry.text : ""))
 			.join("\n");
-	return { conversation, transcript, shown };
+	return { conversation, transcript, shown, host };
 }
 
 test("a call of a background task is shown for approval when a turn ends", async () => {
@@ -85,5 +85,64 @@ test("interrupting ends the waiting run", async () => {
 	await conversation.settled();
 	expect(shown()).toContain("Interrupted.");
 	expect(shown()).not.toContain("Here it is.");
+	await conversation.leave();
+});
+
+/** A conversation in which two messages wait for the end of a call. */
+async function busy() {
+	const opened = await open(0, "busy-agent");
+	void opened.conversation.say("Go.");
+	await expect.poll(() => opened.transcript.live.calls).toHaveLength(1);
+	await opened.conversation.say("one");
+	await opened.conversation.say("two");
+	expect(opened.transcript.live.queued).toEqual(["one", "two"]);
+	return opened;
+}
+
+test("messages that wait reach the run when its call ends", async () => {
+	const { conversation, transcript, shown } = await busy();
+	process.emit("holdfast-test" as never, "done" as never);
+	await conversation.settled();
+	expect(shown()).toMatch(/one\ntwo\n+Heard two$/);
+	expect(transcript.live).toMatchObject({ queued: [], status: "idle" });
+	await conversation.leave();
+});
+
+test("messages that wait are the next turns, in their order, if the run is interrupted", async () => {
+	const { conversation, transcript, shown } = await busy();
+	conversation.interrupt();
+	await conversation.settled();
+	await expect.poll(shown).toMatch(/Interrupted\.[\s\S]*\none\n[\s\S]*Heard one[\s\S]*Heard two/);
+	await expect.poll(() => transcript.live).toMatchObject({ queued: [], status: "idle" });
+	await conversation.leave();
+});
+
+test("messages that wait are the next turns if the chat is left", async () => {
+	const { conversation, host } = await busy();
+	await conversation.leave();
+	const again = await open(0, "busy-agent", host);
+	expect(again.transcript.live.queued).toEqual([]);
+	await expect.poll(again.shown).toMatch(/Done\.[\s\S]*one\n+Heard one[\s\S]*two\n+Heard two$/);
+	await again.conversation.leave();
+});
+
+test("messages that wait are the next turns if the run fails", async () => {
+	const { conversation, shown } = await busy();
+	process.emit("holdfast-test" as never, "fail" as never);
+	await conversation.settled();
+	await expect.poll(shown).toMatch(/broken[\s\S]*\none\n[\s\S]*Heard two/);
+	await conversation.leave();
+});
+
+test("messages that were taken back are not sent", async () => {
+	const { conversation, shown } = await busy();
+	expect([conversation.recall(), conversation.recall(), conversation.recall()]).toEqual([
+		"two",
+		"one",
+		undefined,
+	]);
+	process.emit("holdfast-test" as never, "done" as never);
+	await conversation.settled();
+	expect(shown()).toMatch(/Done\.$/);
 	await conversation.leave();
 });

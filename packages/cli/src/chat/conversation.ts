@@ -8,7 +8,6 @@
  * Any of them ── leave ──▶ left: runs in flight are suspended, waiting calls keep waiting.
  */
 
-import type { UserMessage } from "@holdfast/upp";
 import type { Agent, AgentRun, Host, PendingToolCall, RunEvent, Session, ToolAnswer } from "holdfast";
 import { oneLine } from "../terminal/index.ts";
 import {
@@ -28,8 +27,8 @@ import { attach } from "./attach.ts";
 import { noticesIn, type Transcript } from "./chat-transcript.ts";
 import type { ChosenImages } from "./images.ts";
 import { runOwnCommand } from "./own-command.ts";
-import { QueuedMessages } from "./queued-messages.ts";
-import { endPlan, noteEnd, RunView, showPast } from "./run-view.ts";
+import { QueuedMessages, type UnsentMessage } from "./queued-messages.ts";
+import { endPlan, noteElsewhere, noteEnd, RunView, showPast } from "./run-view.ts";
 import { Spending, spendingOf } from "./spending.ts";
 
 /** The parts of a conversation. */
@@ -60,10 +59,10 @@ export class Conversation {
 	#reader: SessionReader;
 	#view: RunView | undefined;
 	/** Runs that started while another one was shown. */
-	#next: AgentRun[] = [];
+	#next: { readonly run: AgentRun; readonly text: string }[] = [];
 	#isLeft = false;
-	/** Messages to the run that the user can still take back, with what they carry. */
-	readonly #unsent: QueuedMessages;
+	/** The user's messages to the agent; those that wait can be taken back. */
+	#messages: QueuedMessages;
 	/** How much work of this conversation is in flight. */
 	#inFlight = 0;
 	/** Settles when no work is in flight. */
@@ -72,12 +71,12 @@ export class Conversation {
 	private constructor(parts: ConversationParts, open: OpenAgent) {
 		this.#parts = parts;
 		this.transcript = parts.transcript;
-		this.#unsent = new QueuedMessages(parts.transcript);
 		this.#open = open;
 		this.#setup = parts.setup;
 		this.#session = open.agent.session(parts.setup.key);
 		this.#asking = this.#makeAsking();
 		this.#reader = this.#makeReader();
+		this.#messages = this.#makeMessages();
 	}
 
 	/** Opens a session with its history. */
@@ -134,10 +133,10 @@ export class Conversation {
 		}
 		if (this.transcript.live.status === "working") return this.#try(() => this.#steer(text));
 		this.transcript.add({ kind: "user", text });
+		const message = this.#messages.message(text, this.#takeAsides());
 		this.#work(async () => {
 			keepSettings(this.#parts.db, this.#setup);
-			this.#asking.beginTurn();
-			await this.#follow(await this.#enter(text));
+			await this.#turn(message);
 		});
 	}
 
@@ -177,6 +176,7 @@ export class Conversation {
 		// A fork keeps the rules, and the changes that can be undone.
 		if (to === "another conversation") this.#asking = this.#makeAsking();
 		this.#reader = this.#makeReader();
+		this.#messages = this.#makeMessages();
 		await this.#begin(to);
 	}
 
@@ -186,9 +186,11 @@ export class Conversation {
 		this.#isLeft = true;
 		this.#asking.leave();
 		this.#command?.abort();
-		// They are stored, and are the next turns when the session is continued.
-		for (const { attached } of this.#unsent.takeAll())
-			await this.#try(async () => void (await this.#session.send(await attached)));
+		// They are the next turns when the session is continued.
+		for (const message of this.#messages.takeAll())
+			await this.#try(async () => {
+				await this.#messages.send(message, (said, options) => this.#session.send(said, options));
+			});
 		await this.#reader.leave();
 		await this.settled();
 		await this.#open.agent.close();
@@ -202,6 +204,7 @@ export class Conversation {
 		if (to === "same conversation" && guides.length > 0)
 			this.transcript.note(`Following ${guides.join(", ")}.`, "quiet");
 		const opened = await this.#reader.start();
+		await this.#try(() => this.#messages.restore());
 		if (opened.state === "nothing") return;
 		if (to === "another conversation") showPast(this.transcript, (await this.#session.state()).messages);
 		if (opened.state === "parked")
@@ -219,39 +222,44 @@ export class Conversation {
 		}
 	}
 
-	#enter(text: string): Promise<AgentRun> {
-		return this.#reader.enter(async () => this.#session.send(await this.#attached(text)));
+	/** Sends a message as a turn, and shows its run. */
+	async #turn(message: UnsentMessage): Promise<void> {
+		this.#asking.beginTurn();
+		const run = await this.#messages.send(message, (said, options) =>
+			this.#reader.enter(() => this.#session.send(said, options)),
+		);
+		if (run !== undefined) await this.#follow(run);
 	}
 
 	/** Queues a message to the current run. If it works here, the user can take the message back until `#deliver`. */
 	async #steer(text: string): Promise<void> {
 		this.transcript.set({ queued: [...this.transcript.live.queued, text] });
-		const asides = this.#asides;
-		const attached = this.#attached(text);
-		if (this.#reader.place !== "here") return this.#sendNow(attached);
-		this.#unsent.add({ text, attached, asides });
+		const message = this.#messages.message(text, this.#takeAsides());
+		const waits = this.#reader.place === "here" || this.#messages.isWaiting;
+		await (waits ? this.#messages.add(message) : this.#sendNow(message));
 	}
 
 	/** Takes the last queued message back; undefined if the run has received all of them. */
 	recall(): string | undefined {
-		const last = this.#unsent.take("last");
+		const last = this.#messages.recall();
 		this.#asides = [...(last?.asides ?? []), ...this.#asides];
 		return last?.text;
 	}
 
 	/** Sends the queued messages: the run receives them before its next step. */
 	#deliver(): void {
-		for (const { attached } of this.#unsent.takeAll()) void this.#try(() => this.#sendNow(attached));
+		for (const message of this.#messages.takeAll()) void this.#try(() => this.#sendNow(message));
 	}
 
-	async #sendNow(attached: Promise<string | UserMessage>): Promise<void> {
-		const run = await this.#reader.enter(async () => this.#session.steer(await attached));
-		if (run.runId === this.#reader.runId) {
-			void run.result(); // It is already shown.
-			return;
-		}
+	async #sendNow(message: UnsentMessage): Promise<void> {
+		const run = await this.#messages.send(message, (said, options) =>
+			this.#reader.enter(() => this.#session.steer(said, options)),
+		);
+		if (run === undefined) return;
+		// It is already shown.
+		if (run.runId === this.#reader.runId) return void run.result();
 		// The run ended before it received the message, so the message becomes a separate turn.
-		this.#next.push(run);
+		this.#next.push({ run, text: message.text });
 		if (!this.isBusy) this.#work(async () => {});
 	}
 
@@ -286,7 +294,10 @@ export class Conversation {
 	#began(place: Place): void {
 		this.#view?.end();
 		this.#view = new RunView(this.transcript, place);
-		if (!this.#isLeft) this.transcript.set({ status: "working", elsewhere: "" });
+		if (this.#isLeft) return;
+		this.transcript.set({ status: "working", elsewhere: "" });
+		// The run may be that of a process that died.
+		if (place === "here") void this.#try(() => this.#messages.restore());
 	}
 
 	#event(event: RunEvent): void {
@@ -312,18 +323,9 @@ export class Conversation {
 		const answer = await this.#asking.approvals.next(calls);
 		elsewhere.removeEventListener("abort", refuse);
 		const isRefused = this.#asking.allow();
-		if (answer === undefined && !isRefused && !this.#isLeft)
-			this.#noteElsewhere(calls.filter(({ awaits }) => awaits === "result"));
+		if (answer === undefined && !isRefused && !this.#isLeft) noteElsewhere(this.transcript, calls);
 		else this.transcript.set({ status: "working" });
 		return answer;
-	}
-
-	#noteElsewhere(calls: readonly PendingToolCall[]): void {
-		const names = calls.map(({ toolName }) => oneLine(toolName, 60)).join(", ");
-		const elsewhere =
-			names === "" ? "" : `${names} waits for its result, which comes from outside this chat.`;
-		if (elsewhere !== "") this.transcript.note(elsewhere, "warning");
-		this.transcript.set({ elsewhere });
 	}
 
 	/** Does work, one after the other, and shows that the conversation is busy. */
@@ -333,23 +335,20 @@ export class Conversation {
 		this.#working = this.#try(work).finally(() => this.#rest());
 	}
 
-	/** Handles the idle state, including messages that arrived since the last run. */
+	/** Handles the idle state, and messages since the last run. */
 	async #rest(): Promise<void> {
-		const unsent = this.#isLeft ? undefined : this.#unsent.take("first");
-		if (unsent !== undefined) {
-			this.transcript.add({ kind: "user", text: unsent.text });
-			this.#asking.beginTurn();
-			await this.#try(async () =>
-				this.#follow(await this.#reader.enter(async () => this.#session.send(await unsent.attached))),
-			);
-			return this.#rest();
-		}
-		const unheard = this.transcript.live.queued.map((text) => ({ kind: "user" as const, text }));
-		this.transcript.set({ queued: [] });
-		this.transcript.add(...unheard);
+		await this.#messages.settled();
 		const next = this.#next.shift();
 		if (next !== undefined) {
-			await this.#try(() => this.#follow(next));
+			// Its first events may have come before it was watched.
+			if (this.#messages.hide(next.text)) this.transcript.add({ kind: "user", text: next.text });
+			await this.#try(() => this.#follow(next.run));
+			return this.#rest();
+		}
+		const unsent = this.#isLeft ? undefined : this.#messages.takeFirst();
+		if (unsent !== undefined) {
+			this.transcript.add({ kind: "user", text: unsent.text });
+			await this.#try(() => this.#turn(unsent));
 			return this.#rest();
 		}
 		this.#inFlight--;
@@ -358,10 +357,19 @@ export class Conversation {
 		this.transcript.set({ status: "idle" });
 	}
 
-	#attached(message: string): Promise<string | UserMessage> {
+	#takeAsides(): readonly string[] {
 		const asides = this.#asides;
 		this.#asides = [];
-		return attach(message, asides, this);
+		return asides;
+	}
+
+	#makeMessages(): QueuedMessages {
+		return new QueuedMessages({
+			transcript: this.transcript,
+			host: this.#open.host,
+			key: this.#setup.key,
+			attach: (text, asides) => attach(text, asides, this),
+		});
 	}
 
 	#makeAsking(): Asking {
@@ -373,9 +381,8 @@ export class Conversation {
 	showFooter(): void {
 		const { key } = this.#setup;
 		const used = [this.#spending.text, this.#spending.context(this.#setup.model.contextWindow)];
-		this.transcript.set({
-			footer: [oneLine(key, 40), oneLine(shortName(this.#open.modelName), 30), ...used].join(" · "),
-		});
+		const footer = [oneLine(key, 40), oneLine(shortName(this.#open.modelName), 30), ...used].join(" · ");
+		this.transcript.set({ footer });
 	}
 
 	async #try(work: () => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 /** Adds the events of a run to the transcript. */
 import type { Message } from "@holdfast/upp";
-import type { RunEvent, RunResult } from "holdfast";
+import type { PendingToolCall, RunEvent, RunResult } from "holdfast";
 import {
 	callLines,
 	lineOfCall,
@@ -66,8 +66,8 @@ export class RunView {
 					this.#transcript.note(`Resumed (attempt ${event.attempt}).`, "quiet");
 				return;
 			case "input":
-				if (event.placement !== "turn") this.#heard(event.message.text);
-				else if (this.#place === "elsewhere")
+				if (this.#heard(event.message.text)) return;
+				if (event.placement === "turn" && this.#place === "elsewhere")
 					this.#transcript.add({ kind: "user", text: event.message.text });
 				return;
 			case "model_start":
@@ -245,13 +245,15 @@ export class RunView {
 		if (tail !== this.#transcript.live.tail) this.#transcript.set({ tail });
 	}
 
-	/** The run received a message from the user. */
-	#heard(text: string): void {
+	/** Shows a message that waited, because the run has received it. Returns whether it did wait. */
+	#heard(text: string): boolean {
 		const { queued } = this.#transcript.live;
-		const at = queued.findIndex((each) => text.startsWith(each));
-		if (at < 0) return;
+		// What a message carries follows on other lines.
+		const at = queued.findIndex((each) => text === each || text.startsWith(`${each}\n`));
+		if (at < 0) return false;
 		this.#transcript.set({ queued: queued.toSpliced(at, 1) });
 		this.#transcript.add({ kind: "user", text: queued[at] as string });
+		return true;
 	}
 }
 
@@ -280,6 +282,15 @@ export function endPlan(transcript: Transcript): void {
 	if (plan.length === 0) return;
 	transcript.set({ plan: [] });
 	transcript.note(printable(planLines(plan, plan.length).join("\n")), "quiet");
+}
+
+/** Notes that calls wait for results which the user cannot give here. */
+export function noteElsewhere(transcript: Transcript, calls: readonly PendingToolCall[]): void {
+	const names = calls.flatMap(({ awaits, toolName }) => (awaits === "result" ? [oneLine(toolName, 60)] : []));
+	const elsewhere =
+		names.length === 0 ? "" : `${names.join(", ")} waits for its result, which comes from outside this chat.`;
+	if (elsewhere !== "") transcript.note(elsewhere, "warning");
+	transcript.set({ elsewhere });
 }
 
 /** Notes how a run ended, unless it simply completed. */

@@ -41,6 +41,11 @@ export class Terminal {
 		spawnSync("tmux", ["-S", this.#socket, "kill-server"]);
 	}
 
+	/** Kills `holdfast`, which cannot do anything about it. */
+	kill(): void {
+		spawnSync("pkill", ["-KILL", "-P", this.#tmux("display-message", "-p", "-t", "t", "#{pane_pid}").trim()]);
+	}
+
 	/** The text on the screen and in the scrollback. */
 	get text(): string {
 		return this.#tmux("capture-pane", "-p", "-J", "-S", "-1000", "-t", "t");
