@@ -1,5 +1,5 @@
 // The timers of sessions in Postgres. Due timers are claimed in one statement, which skips those that others claim.
-import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import { encodeValue } from "@holdfast/upp";
 import {
 	claimAtOnce,
 	claimLease,
@@ -11,6 +11,7 @@ import {
 	toStored,
 } from "holdfast/host";
 import { digest } from "./digest.ts";
+import { decoded } from "./read-rows.ts";
 import type { Store } from "./store.ts";
 
 interface TimerRow {
@@ -84,12 +85,10 @@ export function postgresTimers(store: Store): TimerStore {
 			);
 			return rows
 				.sort((one, other) => one.wake_at - other.wake_at)
-				.map((row) => ({
-					...timerOf(fromStored(row.key), row),
-					incarnation: row.incarnation,
-					claim: row.claim,
-					attempt: row.attempt,
-				}));
+				.map((row) => {
+					const { incarnation, claim, attempt } = row;
+					return Object.assign(timerOf(fromStored(row.key), row), { incarnation, claim, attempt });
+				});
 		},
 		settle: ({ key, name, claim }) => end(key, name, claim),
 		nextDue,
@@ -108,7 +107,14 @@ export function postgresTimers(store: Store): TimerStore {
 
 function timerOf(key: string, { name, wake_at: wakeAt, body }: TimerRow): Timer {
 	const timer = { key, name: fromStored(name), wakeAt };
-	return body === null ? timer : { ...timer, body: decodeValue(JSON.parse(body) as JSONValue) };
+	if (body === null) return timer;
+	return {
+		...timer,
+		// Decoded on access, so that a damaged timer does not affect the others.
+		get body() {
+			return decoded(body, "a timer");
+		},
+	};
 }
 
 /** Rounds a time up to a whole number for its column, so that it is never earlier. */

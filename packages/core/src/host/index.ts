@@ -55,7 +55,14 @@ export {
 } from "./session-key.ts";
 export type { CommitResult, SessionStore, StoredSession } from "./session-store.ts";
 export type { StoreStats } from "./store-stats.ts";
-export { type ClaimedTimer, type ClaimOptions, claimAtOnce, claimLease, type TimerStore } from "./timers.ts";
+export {
+	type ClaimedTimer,
+	type ClaimOptions,
+	claimAtOnce,
+	claimLease,
+	type Timer,
+	type TimerStore,
+} from "./timers.ts";
 export { memoryValues, type SessionValues, type ValueStore } from "./values.ts";
 export { makeWatchers } from "./watchers.ts";
 export type { WorkQueue, WorkTaker } from "./work-queue.ts";

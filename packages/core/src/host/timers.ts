@@ -14,7 +14,10 @@ export interface Timer {
 	readonly name: string;
 	/** In milliseconds since the epoch. */
 	readonly wakeAt: number;
-	/** JSON-safe value (see upp's encodeValue). Default: undefined. */
+	/**
+	 * JSON-safe value (see upp's encodeValue). Default: undefined. If the stored value is damaged, reading it throws
+	 * `journal_corrupt`; the timer can still be cancelled.
+	 */
 	readonly body?: unknown;
 }
 

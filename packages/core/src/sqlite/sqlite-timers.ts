@@ -1,5 +1,5 @@
 // Timers in the journal's file, found by an index of their due times. They are deleted with their session.
-import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import { encodeValue } from "@holdfast/upp";
 import { never } from "../facts/index.ts";
 import {
 	type ClaimedTimer,
@@ -8,9 +8,11 @@ import {
 	claimLease,
 	type MaybePromise,
 	namespacePrefix,
+	type Timer,
 	type TimerStore,
 } from "../host/index.ts";
 import type { ChangeFeed } from "./change-feed.ts";
+import { decoded } from "./read-entries.ts";
 import { ensureSession } from "./session-writes.ts";
 import type { Statements } from "./statements.ts";
 import { fromStored, toStored } from "./stored-text.ts";
@@ -53,13 +55,8 @@ export function sqliteTimers({ statements, feed, commit, reading, now }: TimersP
 		return dueTimers(options).map((row) => {
 			const claimed = statements.claimTimer.get(whole(at + leaseMs), row.session, row.name);
 			const { claim, attempt } = claimed as { claim: string; attempt: number };
-			return {
-				key: fromStored(row.key),
-				incarnation: row.incarnation,
-				...timerOf(row),
-				claim,
-				attempt,
-			};
+			const { incarnation } = row;
+			return Object.assign(timerOf(fromStored(row.key), row), { incarnation, claim, attempt });
 		});
 	}
 
@@ -104,21 +101,22 @@ export function sqliteTimers({ statements, feed, commit, reading, now }: TimersP
 		list: (key) =>
 			reading(() => {
 				const rows = statements.listTimers.all(toStored(key)) as unknown as TimerRow[];
-				return rows
-					.map((row) => ({ key, ...timerOf(row) }))
-					.sort((one, other) => (one.name < other.name ? -1 : 1));
+				return rows.map((row) => timerOf(key, row)).sort((one, other) => (one.name < other.name ? -1 : 1));
 			}),
 		watch: (changed) => feed.watchAll(changed),
 	};
 }
 
-function timerOf({ name, wake_at: wakeAt, body }: TimerRow): {
-	name: string;
-	wakeAt: number;
-	body?: unknown;
-} {
-	const timer = { name: fromStored(name), wakeAt };
-	return body === null ? timer : { ...timer, body: decodeValue(JSON.parse(body) as JSONValue) };
+function timerOf(key: string, { name, wake_at: wakeAt, body }: TimerRow): Timer {
+	const timer = { key, name: fromStored(name), wakeAt };
+	if (body === null) return timer;
+	return {
+		...timer,
+		// Decoded on access, so that a damaged timer does not affect the others.
+		get body() {
+			return decoded(body, "a timer");
+		},
+	};
 }
 
 /** Rounds a time up to the integer that a column can store. */

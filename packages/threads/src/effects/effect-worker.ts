@@ -19,6 +19,9 @@ export interface DueEffect extends EffectBody {
 	readonly storeKey: string;
 }
 
+/** A due effect whose name and arguments cannot be read. */
+export type DamagedEffect = Pick<DueEffect, "id" | "storeKey"> & { readonly name?: undefined };
+
 /** The parts of a worker. */
 export interface EffectWorkerParts {
 	readonly store: EffectStore;
@@ -38,8 +41,8 @@ export interface EffectWorkerParts {
 	run(effect: DueEffect): Promise<unknown>;
 	/** Returns the form of an error that may be stored: without secrets. */
 	shown(effect: DueEffect, error: unknown): Promise<string>;
-	/** Called with each failure; `effect` is absent if the store failed. */
-	failed(error: unknown, effect?: DueEffect): void;
+	/** Called with each failure. `effect` is absent if the store failed; only its place is known if it is damaged. */
+	failed(error: unknown, effect?: DueEffect | DamagedEffect): void;
 	/**
 	 * The maximum number of effects that run at once. With a higher value, slow effects delay fewer others, but effects
 	 * may overload the services they call. Default 256.
@@ -57,6 +60,8 @@ const patience = 1_000;
 export class EffectWorker {
 	readonly #parts: EffectWorkerParts;
 	readonly #running = new Map<string, Promise<void>>();
+	/** The damaged effects that were reported. Their claims expire, so they are found again and again. */
+	readonly #damaged = new Set<string>();
 	#stopWatching: (() => void) | undefined;
 	#callOff: (() => void) | undefined;
 	#looking: Promise<void> | undefined;
@@ -159,7 +164,16 @@ export class EffectWorker {
 		const name = `${timer.key}\u0000${timer.name}`;
 		// An effect that runs here for longer than its claim lasts.
 		if (id === undefined || this.#running.has(name)) return;
-		const effect: DueEffect = { ...(timer.body as EffectBody), id, storeKey: timer.key };
+		const place = { id, storeKey: timer.key };
+		let body: EffectBody;
+		try {
+			body = timer.body as EffectBody;
+		} catch (error) {
+			if (!this.#damaged.has(name)) this.#parts.failed(error, place);
+			this.#damaged.add(name);
+			return;
+		}
+		const effect: DueEffect = { ...body, ...place };
 		const running = this.#carryOut(effect, timer)
 			.catch((error: unknown) => this.#parts.failed(error, effect))
 			.finally(() => {

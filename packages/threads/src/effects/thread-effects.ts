@@ -1,7 +1,7 @@
 // Schedules, lists and cancels the effects of one thread. They are timers of the thread's session, so they are deleted
 // with it.
 import { HoldfastError } from "holdfast";
-import type { Clock, Ids, Timer } from "holdfast/host";
+import { type Clock, type Ids, isUnreadable, type Timer } from "holdfast/host";
 import type { EffectDefinition, ScheduledEffect } from "../types/index.ts";
 import {
 	type EffectBody,
@@ -23,6 +23,14 @@ export interface ThreadEffectsParts {
 	readonly ids: Ids;
 	/** Finds the effect that a name refers to for its caller. */
 	find(name: string): { readonly name: string; readonly definition: EffectDefinition } | undefined;
+}
+
+/** The timer of an effect. */
+interface EffectTimer {
+	readonly id: string;
+	readonly wakeAt: number;
+	/** Undefined if it is damaged. */
+	readonly body: EffectBody | undefined;
 }
 
 export class ThreadEffects {
@@ -87,13 +95,9 @@ export class ThreadEffects {
 
 	/** Cancels a pending effect, which then never runs; returns false for any other. */
 	async cancel(id: string): Promise<boolean> {
-		const { store, storeKey } = this.#parts;
-		const found = (await this.#timers()).find((timer) => timer.id === id);
+		const found = (await this.#allTimers()).find((timer) => timer.id === id);
 		if (found === undefined) return false;
-		// A worker that has already claimed it may be faster.
-		const isFirst = await writeFirst(store.records, storeKey, id, { ...found.body, status: "canceled" });
-		if (isFirst) await store.timers.cancel(storeKey, timerName(id));
-		return isFirst;
+		return this.#cancel(found);
 	}
 
 	/** Makes a pending effect due now; returns false for any other. */
@@ -109,10 +113,7 @@ export class ThreadEffects {
 
 	/** Cancels all pending effects, because the thread is terminated. */
 	async cancelAll(): Promise<void> {
-		const { store, storeKey } = this.#parts;
-		for (const { id, body } of await this.#timers())
-			if (await writeFirst(store.records, storeKey, id, { ...body, status: "canceled" }))
-				await store.timers.cancel(storeKey, timerName(id));
+		for (const timer of await this.#allTimers()) await this.#cancel(timer);
 	}
 
 	/** Forgets all effects: the session is deleted, and its timers with it. */
@@ -127,28 +128,50 @@ export class ThreadEffects {
 		}
 	}
 
-	async #timers(): Promise<
-		readonly { readonly id: string; readonly body: EffectBody; readonly timer: Timer }[]
-	> {
+	async #cancel({ id, body }: EffectTimer): Promise<boolean> {
+		const { store, storeKey } = this.#parts;
+		// A damaged effect never starts, and cannot be recorded.
+		if (body === undefined) return await store.timers.cancel(storeKey, timerName(id));
+		// A worker that has already claimed it may be faster.
+		const isFirst = await writeFirst(store.records, storeKey, id, { ...body, status: "canceled" });
+		if (isFirst) await store.timers.cancel(storeKey, timerName(id));
+		return isFirst;
+	}
+
+	/** Returns the effects that can be read. The worker reports the others when they are due. */
+	async #timers(): Promise<readonly (EffectTimer & { readonly body: EffectBody })[]> {
+		return (await this.#allTimers()).flatMap(({ body, ...of }) =>
+			body === undefined ? [] : [{ ...of, body }],
+		);
+	}
+
+	async #allTimers(): Promise<readonly EffectTimer[]> {
 		const { store, storeKey } = this.#parts;
 		return (await store.timers.list(storeKey)).flatMap((timer) => {
 			const id = effectId(timer);
-			return id === undefined ? [] : [{ id, body: timer.body as EffectBody, timer }];
+			return id === undefined ? [] : [{ id, wakeAt: timer.wakeAt, body: bodyOf(timer) }];
 		});
 	}
 
 	/** Ids of the effects that have started. One that is not due yet has not. */
-	async #recordsOf(
-		timers: readonly { readonly id: string; readonly timer: Timer }[],
-	): Promise<ReadonlySet<string>> {
+	async #recordsOf(timers: readonly Pick<EffectTimer, "id" | "wakeAt">[]): Promise<ReadonlySet<string>> {
 		const { store, storeKey, clock } = this.#parts;
 		const now = clock.now();
-		const due = timers.filter(({ timer }) => timer.wakeAt <= now);
+		const due = timers.filter(({ wakeAt }) => wakeAt <= now);
 		const shelf = shelfOf(storeKey);
 		const records = await Promise.all(
 			due.map(async ({ id }) => ({ id, ...(await store.records.get({ shelf, name: id })) })),
 		);
 		return new Set(records.filter(({ revision }) => revision > 0).map(({ id }) => id));
+	}
+}
+
+function bodyOf(timer: Timer): EffectBody | undefined {
+	try {
+		return timer.body as EffectBody;
+	} catch (error) {
+		if (isUnreadable(error)) return undefined;
+		throw error;
 	}
 }
 

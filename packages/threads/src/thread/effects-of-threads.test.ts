@@ -1,5 +1,6 @@
 // Effects as tools and hooks schedule them, and threads carry them out.
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { expect, onTestFinished, test } from "vitest";
@@ -76,6 +77,51 @@ test("an effect that throws is logged without secrets, and later ones run [SA-06
 		]);
 	await expect(state.scheduleEffect("none")).rejects.toMatchObject({ code: "unknown_effect" });
 	expect(await state.getScheduledEffects()).toEqual([]);
+});
+
+test("a damaged effect is logged once, the others run, and its thread can be terminated", async () => {
+	const path = join(temporaryFolder(), "threads.db");
+	const host = sqliteHost(path);
+	const ran: number[] = [];
+	const later = effect((_state, n) => void ran.push(n));
+	let now = Date.now();
+	const { threads, logs } = start(oneAgent(scripted([]), { effects: { later } }), {
+		host,
+		ports: { clock: { now: () => now, monotonic: () => performance.now() } },
+	});
+	onTestFinished(async () => {
+		await threads.close();
+		await host.close();
+	});
+	const [damaged, other] = [
+		await threads.createThread({ agentId: "helper" }),
+		await threads.createThread({ agentId: "helper" }),
+	];
+	const id = await damaged.scheduleEffect("later", { n: 1 }, 60_000);
+	await other.scheduleEffect("later", { n: 2 }, 60_000);
+	const database = new DatabaseSync(path);
+	database.exec(`UPDATE timers SET body = substr(body, 1, 9) WHERE name LIKE '%${id}'`);
+	database.close();
+	const ofEffects = () => logs.filter(({ topic }) => topic === "effect");
+	now += 60_000;
+	// The clock was set: what is scheduled now has the worker look.
+	await other.scheduleEffect("later", { n: 3 });
+	await expect.poll(() => [...ran].sort()).toEqual([2, 3]);
+	await expect.poll(ofEffects).toEqual([
+		expect.objectContaining({
+			threadId: damaged.threadId,
+			message: expect.stringContaining("cannot be read"),
+			data: { id },
+		}),
+	]);
+	// Its claim expires, so that it is found again.
+	now += 60_000;
+	await other.scheduleEffect("later", { n: 4 });
+	await expect.poll(() => [...ran].sort()).toEqual([2, 3, 4]);
+	expect(ofEffects()).toHaveLength(1);
+	expect(await damaged.getScheduledEffects()).toEqual([]);
+	await damaged.terminate();
+	expect(await host.timers.list(threads.storeKeyOf(damaged.threadId))).toEqual([]);
 });
 
 test("effects of a terminated or deleted thread do not run [SA-071]", async () => {

@@ -4,7 +4,7 @@ import { messageOf } from "@holdfast/upp";
 import { HoldfastError, type Host } from "holdfast";
 import type { OwnLife } from "holdfast/execute";
 import type { Ports } from "holdfast/host";
-import { type DueEffect, EffectWorker, ThreadEffects } from "../effects/index.ts";
+import { type DamagedEffect, type DueEffect, EffectWorker, ThreadEffects } from "../effects/index.ts";
 import type { NamespaceContext, Project } from "../types/index.ts";
 import type { EffectsPart, ThreadPlace } from "./parts.ts";
 import type { ThreadRecord } from "./records.ts";
@@ -136,17 +136,30 @@ export class EffectsOfThreads {
 		return await parts.environment(place(record), { masked: index.envsOf(record.agentId) }).redact(message);
 	}
 
-	async #report(error: unknown, effect: DueEffect | undefined): Promise<void> {
+	async #report(error: unknown, effect: DueEffect | DamagedEffect | undefined): Promise<void> {
 		const { threadOf, system } = this.#options;
-		const record = effect && (await threadOf(effect.storeKey));
+		const name = effect?.name;
 		const what =
-			effect === undefined ? "The search for effects failed" : `The effect "${effect.name}" failed`;
+			effect === undefined
+				? "The search for effects failed"
+				: name === undefined
+					? "A due effect cannot be read and does not run"
+					: `The effect "${name}" failed`;
+		let record: ThreadRecord | undefined;
+		let message: string;
+		try {
+			record = effect && (await threadOf(effect.storeKey));
+			message = await this.#shown(record, messageOf(error));
+		} catch (cause) {
+			// The secrets in the message are unknown.
+			message = `the details cannot be shown: ${messageOf(cause)}`;
+		}
 		system().log({
 			threadId: record?.id ?? "",
 			level: "error",
 			topic: "effect",
-			message: `${what}: ${await this.#shown(record, messageOf(error))}`,
-			...(effect === undefined ? {} : { data: { id: effect.id, name: effect.name } }),
+			message: `${what}: ${message}`,
+			...(effect === undefined ? {} : { data: { id: effect.id, ...(name === undefined ? {} : { name }) } }),
 		});
 	}
 }
