@@ -76,6 +76,19 @@ test("a lost request or answer is repeated with its key and starts one execution
 	expect(new Set(keys).size).toBe(1);
 });
 
+test("a session whose data cannot be read is not requested again", async () => {
+	for (const code of ["journal_corrupt", "journal_newer"]) {
+		server.faults.push({ status: 500, body: { error: "The stored data cannot be read.", code } });
+		await expect(eventsOf(client().watch("s"))).rejects.toMatchObject({
+			code,
+			status: 500,
+			retryable: false,
+		});
+	}
+	expect(server.requests).toHaveLength(2);
+	expect(timers.waits).toEqual([]);
+});
+
 test("a restart of the server in the middle of a message is a pause", async () => {
 	const { promise: restarted, resolve: resume } = Promise.withResolvers<void>();
 	replies = [{ text, until: restarted }];

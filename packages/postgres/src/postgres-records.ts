@@ -24,7 +24,7 @@ export function postgresRecords({ database, commits, schema, ready }: Store): Re
 				`SELECT revision, body FROM ${schema}.records WHERE digest = $1`,
 				[digestOf(shelf, name)],
 			);
-			return row === undefined ? nothing : { revision: row.revision, value: decoded(row.body, "a record") };
+			return row === undefined ? nothing : recordOf(row);
 		},
 		async list(shelf, { after = "", limit } = {}) {
 			await ready();
@@ -34,14 +34,7 @@ export function postgresRecords({ database, commits, schema, ready }: Store): Re
 					ORDER BY left(shelf, 200), left(name, 400), name LIMIT $3`,
 				[toStored(shelf), toStored(after), limit ?? null],
 			);
-			return rows.map(({ name, revision, body }) => ({
-				name: fromStored(name),
-				revision,
-				// Decoded on access, so that damaged records can still be listed.
-				get value() {
-					return decoded(body, "a record");
-				},
-			}));
+			return rows.map((row) => Object.assign(recordOf(row), { name: fromStored(row.name) }));
 		},
 		async commit(expected, writes) {
 			const x = expected.map(({ shelf, name, revision }) => [digestOf(shelf, name), revision] as const);
@@ -59,6 +52,16 @@ export function postgresRecords({ database, commits, schema, ready }: Store): Re
 				encode: () => ({ o: "write-records", x, f: [...f.values()] }),
 			});
 			return done === true;
+		},
+	};
+}
+
+/** The value is decoded on access, so that damaged records can still be listed and deleted. */
+function recordOf({ revision, body }: { readonly revision: number; readonly body: string }): StoredRecord {
+	return {
+		revision,
+		get value() {
+			return decoded(body, "a record");
 		},
 	};
 }

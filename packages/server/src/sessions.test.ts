@@ -1,7 +1,11 @@
 // The routes over the real service: what document 3 asks of HTTP.
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { tool } from "holdfast";
 import { foldHistory } from "holdfast/host";
+import { sqliteHost } from "holdfast/sqlite";
 import { afterEach, expect, test } from "vitest";
+import { temporaryFolder } from "../../../test/shared/temporary-folder.fixture.ts";
 import { everyField } from "./every-field.fixture.ts";
 import type { Route } from "./http/route.ts";
 import { type Served, type ServedOptions, say, serveScript } from "./served.fixture.ts";
@@ -230,6 +234,25 @@ test("after a cut in the middle of a message the rest follows, and both together
 		const rest = await readSse(await get(`/api/agent/session/s/events?after=${event?.id}`)).rest();
 		expect(rest).toEqual(whole.slice(at + 1));
 	}
+});
+
+test("the events of a damaged session are refused with its code, without keys of the store", async () => {
+	const path = join(temporaryFolder(), "sessions.db");
+	const host = sqliteHost(path);
+	const { run, get } = serve(["One.", "Two."], { host });
+	const events = await run({ sessionId: "s", input: say("one"), context: {} });
+	await run({ sessionId: "t", input: say("two"), context: {} });
+	const database = new DatabaseSync(path);
+	database.exec("UPDATE entries SET body = '{' WHERE kind = 'assistant' AND session = 1");
+	database.close();
+	for (const address of ["events", "events?follow=1", `events?after=${events[0]?.id}`]) {
+		const response = await get(`/api/agent/session/s/${address}`);
+		const { code, error } = (await response.json()) as { code: string; error: string };
+		expect([response.status, code], address).toEqual([500, "journal_corrupt"]);
+		expect(error).toMatch(/^The stored data cannot be read/);
+	}
+	expect((await get("/api/agent/session/t/events")).status).toBe(200);
+	await host.close();
 });
 
 test("an id before the stored events gets 410, an invalid one 400, and nothing is skipped [API-077]", async () => {

@@ -85,6 +85,9 @@ async function reach({ fetch, url, contact }: Settings, { path, ...init }: Reque
 	}
 }
 
+/** Codes of errors of the stored data, which a repeated request does not change. */
+const unreadable: ReadonlySet<unknown> = new Set(["journal_corrupt", "journal_newer"]);
+
 async function readFailure(response: Response, { timers }: Settings): Promise<ClientError> {
 	const { status } = response;
 	const body = await response.json().catch(() => undefined);
@@ -94,7 +97,7 @@ async function readFailure(response: Response, { timers }: Settings): Promise<Cl
 		return new ClientError("events_expired", `${said} ${hint}`, { status });
 	}
 	const retryAfterMs = readRetryAfter(response.headers.get("retry-after"), timers.now());
-	const retryable = status >= 500 || status === 429 || status === 408;
+	const retryable = (status >= 500 && !unreadable.has(body?.code)) || status === 429 || status === 408;
 	const about = { status, ...(retryAfterMs === undefined ? {} : { data: { retryAfterMs } }) };
 	return typeof body?.code === "string"
 		? new ClientError(body.code, said, { ...about, retryable })

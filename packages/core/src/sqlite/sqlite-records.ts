@@ -26,19 +26,14 @@ export function sqliteRecords({ statements, worker, commit, reading }: RecordsPa
 		get: ({ shelf, name }) =>
 			reading(() => {
 				const row = statements.readRecord.get(toStored(shelf), toStored(name)) as RecordRow | undefined;
-				return row === undefined ? nothing : { revision: row.revision, value: decoded(row.body, "a record") };
+				return row === undefined ? nothing : recordOf(row);
 			}),
 		list: (shelf, { after = "", limit = -1 } = {}) =>
 			reading(() => {
 				const rows = statements.listRecords.all(toStored(shelf), toStored(after), limit);
-				return (rows as unknown as (RecordRow & { name: string })[]).map(({ name, revision, body }) => ({
-					name: fromStored(name),
-					revision,
-					// Decoded on access, so that damaged records can still be listed.
-					get value() {
-						return decoded(body, "a record");
-					},
-				}));
+				return (rows as unknown as (RecordRow & { name: string })[]).map((row) =>
+					Object.assign(recordOf(row), { name: fromStored(row.name) }),
+				);
 			}),
 		commit(expected, writes) {
 			const texts = writes.map(({ shelf, name, value }) => ({
@@ -57,6 +52,16 @@ export function sqliteRecords({ statements, worker, commit, reading }: RecordsPa
 				}
 				return true;
 			}, worker.committed);
+		},
+	};
+}
+
+/** The value is decoded on access, so that damaged records can still be listed and deleted. */
+function recordOf({ revision, body }: RecordRow): StoredRecord {
+	return {
+		revision,
+		get value() {
+			return decoded(body, "a record");
 		},
 	};
 }

@@ -29,6 +29,11 @@ function answerIn({ body }: ShownEntry): string | undefined {
 	return (body as { readonly message?: { readonly id?: string } }).message?.id;
 }
 
+/** Whether the stored data is damaged or of a newer release: a repeated request fails again. */
+function isUnreadable(code: string | undefined): boolean {
+	return code === "journal_corrupt" || code === "journal_newer";
+}
+
 const nothing: Live = { text: "", thinking: "", calls: [] };
 /** Milliseconds between two requests for a busy session. */
 const looksApartMs = 120;
@@ -45,6 +50,8 @@ export class SessionStore {
 	readonly info = signal<ShownSession | undefined>(undefined);
 	readonly live = signal<Live>(nothing);
 	readonly problem = signal<string | undefined>(undefined);
+	/** Why the event stream cannot be read; then only changes of the session update the page. */
+	readonly streamProblem = signal<string | undefined>(undefined);
 	entries: ShownEntry[] = [];
 	conversation = new Conversation();
 	timeline = new Timeline();
@@ -97,6 +104,10 @@ export class SessionStore {
 				if (code === "session_not_found") this.status.value = "gone";
 				else if (code === "events_expired" || code === "invalid_event_id") this.#reset();
 				else if (code === "unauthorized") return;
+				else if (isUnreadable(code)) {
+					this.streamProblem.value = `The event stream of this session cannot be read (${code}), so its text is not shown as it is written.`;
+					return;
+				}
 				await pause(500, signal);
 				this.look();
 			}
@@ -181,7 +192,7 @@ export class SessionStore {
 						continue;
 					}
 					this.problem.value = error.message;
-					if (error.status === 401 || error.status === 403) return;
+					if (error.status === 401 || error.status === 403 || isUnreadable(error.code)) return;
 				}
 				this.#isStale = true;
 				await pause(700, signal);

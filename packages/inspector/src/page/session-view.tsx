@@ -192,6 +192,11 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 					</div>
 				)}
 				{store.problem.value === undefined ? null : <p class="notice is-error">{store.problem.value}</p>}
+				{store.streamProblem.value === undefined ? null : (
+					<p class="notice is-error" role="status">
+						{store.streamProblem.value}
+					</p>
+				)}
 				{info === undefined || child !== undefined ? null : <Damage of={info} />}
 			</header>
 			<Tabs of={of} />

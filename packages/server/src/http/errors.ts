@@ -1,6 +1,7 @@
 // Turns an error into a response: its code decides the status, and only errors meant for the caller keep their message.
 // Everything else is `internal_error`, without details (keeps I9).
 import { HoldfastError, isHoldfastError } from "holdfast";
+import { isUnreadable } from "holdfast/host";
 
 /** The status of every code that a caller may see. */
 export const statusByCode: ReadonlyMap<string, number> = new Map([
@@ -50,6 +51,8 @@ export const statusByCode: ReadonlyMap<string, number> = new Map([
 	["workflow_events_full", 429],
 	["rate_limited", 429],
 	["internal_error", 500],
+	["journal_corrupt", 500],
+	["journal_newer", 500],
 	["shutting_down", 503],
 ]);
 
@@ -64,8 +67,7 @@ export interface Refusal {
 
 /** Returns the response that a caller gets for an error. */
 export function refusalOf(given: unknown, statuses: Readonly<Record<string, number>> = {}): Refusal {
-	// Callers learn nothing about the servers behind this one except whether to try another server.
-	const error = isHoldfastError(given) && given.code === "agent_closed" ? shuttingDown() : given;
+	const error = forCallers(given, statuses);
 	const status = isHoldfastError(error)
 		? (statusByCode.get(error.code) ??
 			(Object.hasOwn(statuses, error.code) ? statuses[error.code] : undefined))
@@ -82,6 +84,20 @@ export function refusalOf(given: unknown, statuses: Readonly<Record<string, numb
 		message: known.message,
 		headers: headersOf(known),
 	};
+}
+
+/** Returns an error without what only operators may see. */
+function forCallers(error: unknown, statuses: Readonly<Record<string, number>>): unknown {
+	if (!isHoldfastError(error)) return error;
+	// Callers learn nothing about the servers behind this one except whether to try another server.
+	if (error.code === "agent_closed") return shuttingDown();
+	// The message may name files and keys of the store.
+	if (isUnreadable(error) && !Object.hasOwn(statuses, error.code))
+		return new HoldfastError(
+			error.code,
+			"The stored data cannot be read. Repeating the request does not help. The server's log contains the cause.",
+		);
+	return error;
 }
 
 /** This server starts nothing new. */

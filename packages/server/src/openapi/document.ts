@@ -12,6 +12,8 @@ const common = [
 	"origin_not_allowed",
 	"rate_limited",
 	"internal_error",
+	"journal_corrupt",
+	"journal_newer",
 ];
 
 /** Headers of a response that tells the client when to retry. */

@@ -4,7 +4,7 @@
 // A watcher reads → (it has caught up with the feed) → joins the feed → (it lags too far behind) → reads again. While it
 // reads, it receives only the stored events: emitted events reach only watchers that have joined.
 import { type EventPlace, eventId, followPages, invalidEventId, isAfter, placeAfter } from "holdfast/execute";
-import { readEdit, type StoredInput } from "holdfast/host";
+import { isUnreadable, readEdit, type StoredInput } from "holdfast/host";
 import type { Threads } from "../thread/index.ts";
 import { type ThreadEvent, ThreadProjection } from "./thread-events.ts";
 
@@ -44,8 +44,11 @@ export class ThreadFeeds {
 			for (;;) {
 				const place = new Seat(feed, last);
 				try {
-					if (place.isTaken) yield [];
-					else
+					if (place.isTaken) {
+						// An error of the first page is reported before anything is sent.
+						await feed.opened;
+						yield [];
+					} else
 						for await (const { events } of pagesOf(this.#threads, threadId, last, signal)) {
 							last = events.at(-1)?.id ?? last;
 							yield events;
@@ -97,12 +100,19 @@ class Feed {
 	/** The id of the last stored event that was delivered. */
 	last: string | undefined;
 	isOver = false;
+	/** Why it ended, if it failed. */
+	failure: { readonly error: unknown } | undefined;
+	/** Resolves once it has read a page. Rejects if it cannot. */
+	readonly opened: Promise<void>;
+	readonly #opening: PromiseWithResolvers<void> = Promise.withResolvers();
 
 	constructor(threads: Threads, threadId: string, after: string | undefined, forget: () => void) {
 		this.#threads = threads;
 		this.#threadId = threadId;
 		this.last = after;
 		this.#forget = forget;
+		this.opened = this.#opening.promise;
+		this.opened.catch(() => {});
 		this.#unsubscribe = threads.subscribe(threadId, ({ event, data }) => this.#emit(event, data));
 		void this.#read(after);
 	}
@@ -156,10 +166,13 @@ class Feed {
 				const placed = events.flatMap((each) => [...this.#emittedBefore(placeAfter(each.id).seq), each]);
 				this.#give([...placed, ...this.#emittedBefore(this.#seq + 1)]);
 				await this.#giveWaiting();
+				this.#opening.resolve();
 			}
-		} catch {
-			// Each watcher that reads on its own encounters the same error and reports it.
+		} catch (error) {
+			if (!this.isOver) this.failure = { error };
+			this.#opening.reject(error);
 		}
+		this.#opening.resolve();
 		this.#end();
 	}
 
@@ -175,8 +188,8 @@ class Feed {
 			await this.#threads.get(this.#threadId),
 			await this.#threads.redaction(this.#threadId),
 		];
-		for (const { kind, body } of added) {
-			const messageId = messageIn(kind, body);
+		for (const input of added) {
+			const messageId = messageIn(input);
 			if (messageId === undefined || state === null) continue;
 			const data = await state.getMessage(messageId);
 			if (data?.silent !== true)
@@ -239,7 +252,9 @@ class Seat {
 	/** Returns the next events; undefined at the end, empty if the watcher lags. */
 	async next(signal: AbortSignal): Promise<readonly SentEvent[] | undefined> {
 		while (this.#queue.length === 0 && !this.isLagging) {
-			if (signal.aborted || this.#feed.isOver) return undefined;
+			if (signal.aborted) return undefined;
+			if (this.#feed.failure !== undefined) throw this.#feed.failure.error;
+			if (this.#feed.isOver) return undefined;
 			let woken = (): void => {};
 			await new Promise<void>((resolve) => {
 				woken = resolve;
@@ -257,8 +272,17 @@ class Seat {
 	}
 }
 
-/** Returns the message that an input adds or changes. */
-function messageIn(kind: StoredInput["kind"], body: unknown): string | undefined {
+/** Returns the message that an input adds or changes; undefined if it is damaged, because its run reports that. */
+function messageIn(input: StoredInput): string | undefined {
+	try {
+		return messageOf(input);
+	} catch (error) {
+		if (isUnreadable(error)) return undefined;
+		throw error;
+	}
+}
+
+function messageOf({ kind, body }: StoredInput): string | undefined {
 	if (kind === "edit") {
 		const edit = readEdit(body);
 		return edit.kind === "message.deleted" ? edit.messageId : (edit.message as { readonly id: string }).id;

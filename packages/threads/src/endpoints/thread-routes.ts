@@ -1,13 +1,15 @@
 // Routes that create, list, change and delete threads.
-import type { Route } from "@holdfast/server";
+import type { Route, ServedCaller } from "@holdfast/server";
 import { HoldfastError, isHoldfastError } from "holdfast";
-import type { ThreadRecord } from "../thread/index.ts";
+import { isUnreadable } from "holdfast/host";
+import { deleteThread, systemOf, type ThreadRecord, type Threads } from "../thread/index.ts";
 import { idOfRequest } from "./once.ts";
 import { countIn, neededText, onlyFields, textIn, textsIn } from "./read-requests.ts";
 import { schemas } from "./schemas.ts";
 import {
 	answerJson,
 	answerOf,
+	isVisibleTo,
 	noThread,
 	requestedThread,
 	statuses,
@@ -31,6 +33,17 @@ function threadJson(record: ThreadRecord): Record<string, unknown> {
 		...(record.name === undefined ? {} : { name: record.name }),
 		...(status === undefined ? {} : { status }),
 	};
+}
+
+/** Whether a thread is the caller's, even if its record is damaged. Then its user is unknown. */
+async function mayDelete(threads: Threads, caller: ServedCaller, id: string): Promise<boolean> {
+	try {
+		const record = await threads.record(id);
+		return record !== undefined && isVisibleTo(caller, record);
+	} catch (error) {
+		if (!isUnreadable(error)) throw error;
+		return caller.user === undefined && (await systemOf(threads).records.isListed(id, tenantOf(caller)));
+	}
 }
 
 /** Returns the routes. */
@@ -181,9 +194,11 @@ export function threadRoutes(options: ThreadRoutesOptions): readonly Route[] {
 		summary: "Removes a thread with its messages, files, values, effects and sub-agents.",
 		answers: { 200: schemas.json("It is removed.", schemas.deleted) },
 		async handle(exchange) {
-			const { record } = await requestedThread(options, exchange);
-			await threads.delete(record.id);
-			return answerJson({ id: record.id, deleted: true });
+			const id = exchange.parameter("id") ?? "";
+			exchange.notes.sessionId = id;
+			if (id === "" || !(await mayDelete(threads, exchange.caller, id))) throw noThread();
+			await deleteThread(threads, systemOf(threads), id, { tenant: tenantOf(exchange.caller) });
+			return answerJson({ id, deleted: true });
 		},
 	};
 	return [list, create, get, update, remove];

@@ -1,6 +1,7 @@
 // Entry point of threads.
 
 export type { GivenMcpTool } from "./callable.ts";
+export { deleteThread } from "./delete-thread.ts";
 export type { ThreadLog, ThreadLogger } from "./logs.ts";
 export { type GivenMcp, mcpProblems } from "./mcp-tools.ts";
 export { dataOf } from "./message-data.ts";

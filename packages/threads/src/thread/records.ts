@@ -67,6 +67,13 @@ export interface ListedThread {
 	readonly code?: string;
 }
 
+/** The lists that contain a damaged thread. */
+export interface DeletedFrom {
+	readonly tenant?: string | undefined;
+	/** The id of its parent. */
+	readonly parent?: string | undefined;
+}
+
 const placeDigits = 17;
 
 /** Returns the time in microseconds, always later than the previous one. */
@@ -140,35 +147,56 @@ export class ThreadRecords {
 		}
 	}
 
-	/** Returns the terminated thread, since `at` unless it was terminated before. Undefined if it is unknown. */
-	terminated(id: string, at: number): Promise<ThreadRecord | undefined> {
-		return this.change(id, ({ terminated }) => (terminated === null ? { terminated: at } : undefined));
+	/**
+	 * Terminates a thread at `at`, unless it was terminated before. A damaged thread can have no new children either.
+	 */
+	async terminate(id: string, at: number): Promise<"terminated" | "damaged" | "unknown"> {
+		const stored = readable(await this.#read(id));
+		if (stored === "damaged") return "damaged";
+		const found = await this.change(id, ({ terminated }) =>
+			terminated === null ? { terminated: at } : undefined,
+		);
+		return found === undefined ? "unknown" : "terminated";
 	}
 
-	/** Deletes a terminated thread. A thread that was created with its id since remains. */
-	async delete(id: string): Promise<void> {
+	/**
+	 * Deletes a terminated or damaged thread. A thread that was created with its id since remains. The tenant and the
+	 * parent of a damaged one are unknown: `of` names them, so that it is removed from their lists too.
+	 */
+	async delete(id: string, of: DeletedFrom = {}): Promise<void> {
 		for (;;) {
-			const { value, revision } = await this.#read(id);
-			const record = value as ThreadRecord | undefined;
-			if (record === undefined || record.terminated === null) return;
-			const { parent, tenant } = record;
-			const name = placeOf(record);
-			const child =
-				parent === undefined ? [] : [{ shelf: this.#children(parent.threadId), name, value: undefined }];
+			const stored = await this.#read(id);
+			const record = readable(stored);
+			if (record === undefined || (record !== "damaged" && record.terminated === null)) return;
+			const { tenant, parent } =
+				record === "damaged" ? of : { tenant: record.tenant, parent: record.parent?.threadId };
+			const shelves = [this.#order(tenant), ...(parent === undefined ? [] : [this.#children(parent)])];
 			const own = { shelf: this.#shelf, name: id };
-			const writes = [
-				{ ...own, value: undefined },
-				{ shelf: this.#order(tenant), name, value: undefined },
-			];
-			if (await this.#space.commit([{ ...own, revision }], [...writes, ...child])) return;
+			const listed =
+				record === "damaged"
+					? (await Promise.all(shelves.map((shelf) => this.#placesOf(shelf, id)))).flat()
+					: shelves.map((shelf) => ({ shelf, name: placeOf(record) }));
+			const writes = [own, ...listed].map((place) => ({ ...place, value: undefined }));
+			if (await this.#space.commit([{ ...own, revision: stored.revision }], writes)) return;
 		}
 	}
 
-	/** Returns the sub-agents of a thread, in order of creation. */
+	/** Whether a tenant's list contains a thread. */
+	async isListed(id: string, tenant: string | undefined): Promise<boolean> {
+		return (await this.#placesOf(this.#order(tenant), id)).length > 0;
+	}
+
+	async #placesOf(
+		shelf: string,
+		id: string,
+	): Promise<readonly { readonly shelf: string; readonly name: string }[]> {
+		const listed = await this.#space.list(shelf);
+		return listed.flatMap(({ name }) => (threadAt(name) === id ? [{ shelf, name }] : []));
+	}
+
+	/** Returns the sub-agents of a thread, in order of creation, without those whose records are damaged. */
 	async childrenOf(id: string): Promise<readonly ThreadRecord[]> {
-		const listed = await this.#space.list(this.#children(id));
-		const found = await Promise.all(listed.map(({ name }) => this.get(threadAt(name))));
-		return found.filter((record) => record !== undefined);
+		return (await this.listedChildren(id)).flatMap(({ record }) => record ?? []);
 	}
 
 	/** Returns the sub-agents of a thread, in order of creation, including those whose records are damaged. */
@@ -233,6 +261,15 @@ export class ThreadRecords {
 
 	#children(id: string): string {
 		return `${this.#shelf}/children/${id}`;
+	}
+}
+
+function readable(stored: StoredRecord): ThreadRecord | "damaged" | undefined {
+	try {
+		return stored.value as ThreadRecord | undefined;
+	} catch (error) {
+		if (isUnreadable(error)) return "damaged";
+		throw error;
 	}
 }
 

@@ -11,9 +11,10 @@ import type { Redaction } from "../environment/index.ts";
 import type { Message, Project, ProjectSource, QueueMessageInput, ThreadState } from "../types/index.ts";
 import type { KeyValue } from "../values/index.ts";
 import { askSession, stopThread } from "./ask-session.ts";
-import { forgetBeside, listValues, redactionOf } from "./beside-session.ts";
+import { listValues, redactionOf } from "./beside-session.ts";
 import { checkChange, checkFilter, checkNewThread, checkQueueOptions } from "./check-requests.ts";
 import { defaultParts } from "./default-parts.ts";
+import { deleteThread } from "./delete-thread.ts";
 import { EffectsOfThreads } from "./effects-of-threads.ts";
 import { afterThreadCreated, type HookScope } from "./hooks.ts";
 import { ThreadListeners } from "./listeners.ts";
@@ -254,20 +255,12 @@ export class Threads {
 		await this.#terminate(threadId);
 	}
 
-	/** Deletes a thread and its sub-agents with all their data. Returns false if the thread does not exist. */
-	async delete(threadId: string): Promise<boolean> {
-		const { records, now } = this.#system;
-		const record = await records.terminated(threadId, now());
-		if (record === undefined) return false;
-		for (const child of await records.childrenOf(threadId)) await this.delete(child.id);
-		await this.session(threadId).delete();
-		await records.delete(threadId);
-		// An earlier caller that found the thread may have sent a message to it since.
-		const isSpokenTo = (await this.host.journal.head(this.storeKeyOf(threadId))) !== undefined;
-		if (isSpokenTo && (await records.get(threadId)) === undefined) await this.session(threadId).delete();
-		if (this.host.timers !== undefined) await this.effects(threadId).forget();
-		await forgetBeside(this.host, this.storeKeyOf(threadId));
-		return true;
+	/**
+	 * Deletes a thread and its sub-agents with all their data, even if its record is damaged. Returns false if the thread
+	 * does not exist.
+	 */
+	delete(threadId: string): Promise<boolean> {
+		return deleteThread(this, this.#system, threadId);
 	}
 
 	/** Returns the effects of a thread: pending and ended ones. */
@@ -368,7 +361,7 @@ export class Threads {
 		const { records, now } = this.#system;
 		const before = await records.get(threadId);
 		if (before === undefined || before.terminated !== null) return;
-		await records.terminated(threadId, now());
+		await records.terminate(threadId, now());
 		if (this.host.timers !== undefined) await this.effects(threadId).cancelAll();
 		// A tool of this execution may be the caller: awaiting the stop would make it wait for itself.
 		if (this.#lives.has(threadId)) this.session(threadId).interrupt();
