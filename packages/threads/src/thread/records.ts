@@ -75,6 +75,10 @@ export interface DeletedFrom {
 }
 
 const placeDigits = 17;
+/** Times in microseconds. */
+const [minute, latest] = [60_000_000, 10 ** placeDigits];
+/** The number of places that are read at once. */
+const placesAtOnce = 200;
 
 /** Returns the time in microseconds, always later than the previous one. */
 export function ascending({ now }: Ports["clock"]): () => number {
@@ -229,18 +233,57 @@ export class ThreadRecords {
 		before,
 		tenant,
 	}: Pick<ListThreads, "before" | "tenant"> = {}): AsyncGenerator<ListedThread, void, void> {
-		const names = (await this.#space.list(this.#order(tenant))).map(({ name }) => name).reverse();
-		const at = before === undefined ? -1 : names.findIndex((name) => threadAt(name) === before);
-		// A thread that was deleted since it was listed has no position: the list starts again.
-		for (const name of names.slice(at + 1)) {
+		const shelf = this.#order(tenant);
+		const last = before === undefined ? undefined : await this.#placeIn(shelf, before);
+		const [oldest] = await this.#space.list(shelf, { limit: 1 });
+		if (oldest === undefined) return;
+		const from = timeOf(oldest.name);
+		const to = last === undefined ? await this.#endOf(shelf, from) : timeOf(last) + 1;
+		for await (const name of this.#descending(shelf, from, to)) {
+			if (last !== undefined && name >= last) continue;
 			const listed = await this.#listed(name);
 			if (listed !== undefined) yield listed;
 		}
 	}
 
+	/**
+	 * Yields the places of an order from a time up to another, newest first. Records can only be listed forwards, so this
+	 * halves a range that is too long to read at once: a page costs the same, however many threads there are.
+	 */
+	async *#descending(shelf: string, from: number, to: number): AsyncGenerator<string, void, void> {
+		if (from >= to) return;
+		const isOneTime = to - from <= 1;
+		const range = { after: timeDigits(from), ...(isOneTime ? {} : { limit: placesAtOnce }) };
+		const listed = await this.#space.list(shelf, range);
+		const names = listed.map(({ name }) => name).filter((name) => timeOf(name) < to);
+		if (isOneTime || names.length < placesAtOnce) {
+			yield* names.reverse();
+			return;
+		}
+		const middle = Math.ceil((from + to) / 2);
+		yield* this.#descending(shelf, middle, to);
+		yield* this.#descending(shelf, from, middle);
+	}
+
+	/** Returns a time after the newest place of an order. */
+	async #endOf(shelf: string, from: number): Promise<number> {
+		for (let width = minute; from + width < latest; width *= 16) {
+			const later = await this.#space.list(shelf, { after: timeDigits(from + width), limit: 1 });
+			if (later.length === 0) return from + width;
+		}
+		return latest;
+	}
+
+	/** Returns the place of a thread, or undefined if it was deleted since it was listed: then the list starts again. */
+	async #placeIn(shelf: string, id: string): Promise<string | undefined> {
+		const record = readable(await this.#read(id));
+		if (record !== "damaged") return record && placeOf(record);
+		return (await this.#placesOf(shelf, id))[0]?.name;
+	}
+
 	async #listed(name: string): Promise<ListedThread | undefined> {
 		const id = threadAt(name);
-		const createdAt = Number(name.slice(0, placeDigits));
+		const createdAt = timeOf(name);
 		try {
 			const record = await this.get(id);
 			return record && { id, createdAt, record };
@@ -275,7 +318,15 @@ function readable(stored: StoredRecord): ThreadRecord | "damaged" | undefined {
 
 /** Returns a name that sorts by time of creation. */
 function placeOf({ createdAt, id }: Pick<ThreadRecord, "createdAt" | "id">): string {
-	return `${String(createdAt).padStart(placeDigits, "0")}.${id}`;
+	return `${timeDigits(createdAt)}.${id}`;
+}
+
+function timeDigits(time: number): string {
+	return String(time).padStart(placeDigits, "0");
+}
+
+function timeOf(place: string): number {
+	return Number(place.slice(0, placeDigits));
 }
 
 /** Returns the id of the thread with this place. */
