@@ -12,7 +12,10 @@ export interface NamedValue {
 /** The named values of one session. Values are plain data, and each `get` returns a copy. */
 export interface SessionValues {
 	get(name: string): MaybePromise<unknown>;
-	/** Resolves once the value is stored as durably as the session itself. */
+	/**
+	 * Resolves once the value is stored as durably as the session itself. If values belong to their session, this creates
+	 * the session if it is new or was deleted.
+	 */
 	set(name: string, value: unknown): MaybePromise<void>;
 	/** Deletes a value. Returns whether it existed. */
 	delete(name: string): MaybePromise<boolean>;

@@ -56,6 +56,10 @@ export const valuesCases: readonly PortCase[] = [
 			await append(await begin(journal, "s"), "run-1", ended);
 			same(await values.values("s", "o").list(), [], "in the session that is made anew");
 			same(await values.values("new", "o").list(), [], "in one that had nothing else");
+			await values.values("new", "o").set("n", 3);
+			same((await journal.head("new"))?.seq, 0, "the session of a value that was set after the deletion");
+			await journal.delete("new");
+			same(await journal.head("new"), undefined, "after its deletion");
 		},
 	},
 	{
