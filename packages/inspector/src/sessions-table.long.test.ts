@@ -98,6 +98,24 @@ describe.skipIf(whyNot !== undefined)(`the table of sessions${whyNot ?? ""}`, ()
 		expect(await violationsOf(page)).toEqual([]);
 	});
 
+	test("does not request the event stream of a damaged session again, and follows its changes", async () => {
+		await stage.say("damaged", "Hello");
+		let requests = 0;
+		await page.route("**/api/agent/session/damaged/events?*", (route) => {
+			requests++;
+			const error = "The stored data cannot be read.";
+			return route.fulfill({ status: 500, json: { error, code: "journal_corrupt" } });
+		});
+		await page.goto(`${stage.url}/#/session/damaged`);
+		await page.getByText("The event stream of this session cannot be read (journal_corrupt)").waitFor();
+		await stage.say("damaged", "Are you still there?");
+		await page.getByText("Are you still there?").first().waitFor();
+		await page.waitForTimeout(2_000); // several times what the page waits before a retry
+		expect(requests).toBe(1);
+		await picture(page, "damaged-stream");
+		expect(await violationsOf(page)).toEqual([]);
+	});
+
 	test("acts on the selected sessions after a confirmation, and shows the result of each", async () => {
 		for (const id of ["bulk-one", "bulk-two", "bulk-three"]) await stage.say(id, "erase all");
 		await page.goto(`${stage.url}/#/?q=bulk`);
