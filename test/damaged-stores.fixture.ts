@@ -65,8 +65,17 @@ export function damagedMemory(): DamagedStore {
 			},
 		},
 		records: {
-			get: async (address) =>
-				isBad("record", address.shelf, address.name) ? damaged() : records.get(address),
+			// As in the other stores, the value is decoded on access.
+			get: async (address) => {
+				const found = await records.get(address);
+				if (found.revision === 0 || !isBad("record", address.shelf, address.name)) return found;
+				return {
+					revision: found.revision,
+					get value() {
+						return damaged();
+					},
+				};
+			},
 			list: (shelf, options) => records.list(shelf, options),
 			commit: (expected, writes) => records.commit(expected, writes),
 		},

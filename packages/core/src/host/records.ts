@@ -7,7 +7,7 @@ import { systemPorts } from "./ports.ts";
 export interface StoredRecord {
 	/** A new number for every write of any record, never reused. 0 for a missing record. */
 	readonly revision: number;
-	/** Undefined if it does not exist. */
+	/** Undefined if it does not exist. If it is damaged, reading it throws `journal_corrupt`. */
 	readonly value: unknown;
 }
 
