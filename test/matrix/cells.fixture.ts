@@ -18,6 +18,7 @@ import { type PlaceName, places } from "./places.fixture.ts";
 import type { Talk } from "./serve.fixture.ts";
 import { subagentFeatures } from "./subagent-features.fixture.ts";
 import { waitFeatures } from "./wait-features.fixture.ts";
+import { workflowFeatures } from "./workflow-features.fixture.ts";
 
 /** When a place is restarted. */
 export const restarts = ["never", "before each answer", "after each turn"] as const;
@@ -35,6 +36,7 @@ export const allFeatures: readonly Feature[] = [
 	...subagentFeatures,
 	...backgroundFeatures,
 	...asideFeatures,
+	...workflowFeatures,
 ];
 
 const sessions: readonly PlaceName[] = [

@@ -11,11 +11,15 @@ interface Call {
 	readonly awaits: Asked["awaits"];
 }
 
+interface Made {
+	readonly toolCallId: string;
+	readonly arguments: unknown;
+}
+
 interface Body {
-	readonly message?: {
-		readonly toolCalls?: readonly { readonly toolCallId: string; readonly arguments: unknown }[];
-	};
-	readonly calls?: readonly Call[];
+	readonly message?: { readonly toolCalls?: readonly Made[] };
+	/** Of calls that wait; or of calls that the code of a workflow made. */
+	readonly calls?: readonly (Call & Made)[];
 	readonly children?: readonly { readonly calls: readonly Call[] }[];
 }
 
@@ -27,7 +31,11 @@ export async function overInspector(deploy: Deploy): Promise<Talk> {
 	const look = async (): Promise<readonly Asked[]> => {
 		const { entries } = await read<{ entries: { kind: string; body: Body }[] }>("/entries");
 		const made = new Map(
-			entries.flatMap(({ body }) => body.message?.toolCalls ?? []).map((call) => [call.toolCallId, call]),
+			entries
+				.flatMap(
+					({ kind, body }) => (kind === "tools.requested" ? body.calls : body.message?.toolCalls) ?? [],
+				)
+				.map((call) => [call.toolCallId, call]),
 		);
 		const last = entries.at(-1);
 		const { calls = [], children = [] } = last?.kind === "waiting" ? last.body : {};

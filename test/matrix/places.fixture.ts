@@ -116,6 +116,7 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 		const served = serve(deploy);
 		const tools = (deploy().tools ?? []) as readonly AnyTool[];
 		const own = new Set(tools.flatMap((each) => ("run" in each ? [] : [each.name ?? ""])));
+		own.add(askTool);
 		const agent = new HttpAgent({ url: "http://localhost/api/ag-ui", threadId: "s", fetch: served.fetch });
 		/** Ids of interrupts of tasks in the background, by those of their calls. */
 		const background = new Map<string, string>();
@@ -184,6 +185,9 @@ export const places: Readonly<Record<PlaceName, (deploy: Deploy) => Promise<Talk
 	"MCP of 2025": (deploy) => overMcp(deploy, "2025"),
 	"MCP of 2026": (deploy) => overMcp(deploy, "2026"),
 };
+
+/** The tool of a workflow's questions, which any front end can answer, also of workflows below its agent. */
+const askTool = "workflow_ask";
 
 interface BackgroundCall {
 	readonly toolCallId: string;

@@ -311,8 +311,8 @@ export class ChatProjection {
 		this.#calls.set(toolCallId, call);
 		if (within !== undefined) this.#nested.set(toolCallId, call);
 		// Pages send answers once each call of the step has an output. This call gets its own when the sub-agent has
-		// finished.
-		if (within !== undefined)
+		// finished. A call that the code of a workflow made is not on the page.
+		if (within !== undefined && this.#calls.has(within))
 			this.#emit({ type: "tool-output-available", toolCallId: within, output: waitsOutput });
 		this.#emit({ type: "tool-input-start", toolCallId, toolName });
 		return call;
