@@ -18,6 +18,11 @@ const ours: ReadonlySet<string> = new Set([
 	"session_killed",
 ]);
 
+/** Texts for codes whose messages may quote the input or other data. */
+const texts: Readonly<Record<string, string>> = {
+	invalid_input: "The run rejected its input. Send an input that matches its schema.",
+};
+
 /** Returns the error in the form that clients see; `own` converts errors of the application. */
 export function shownError(
 	own: ((error: RunError) => string | undefined) | undefined,
@@ -25,6 +30,9 @@ export function shownError(
 	return (error) => {
 		const { code } = error;
 		const text = ours.has(code) ? error.message : own?.(error);
-		return { code, message: text ?? failureText(code) ?? "The run failed. See the server's log." };
+		return {
+			code,
+			message: text ?? failureText(code) ?? texts[code] ?? "The run failed. See the server's log.",
+		};
 	};
 }
