@@ -2,13 +2,19 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { listNamedEntries, summaryOfDeclaration, writeNamesPage } from "../tools/names.ts";
+import { countNames, listNamedEntries, summaryOfDeclaration, writeNamesPage } from "../tools/names.ts";
 
 const root = join(import.meta.dirname, "..");
 const entries = listNamedEntries(root);
 
 test("docs/names.md describes every public name (npm run api writes it)", () => {
 	expect(readFileSync(join(root, "docs/names.md"), "utf8")).toBe(writeNamesPage(entries));
+});
+
+test("the changelog counts the public names of entries (npm run api writes it)", () => {
+	const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
+	expect(changelog).toContain("| `holdfast/types` |");
+	expect(changelog).toBe(countNames(changelog, entries));
 });
 
 test("every public name has a docstring", () => {

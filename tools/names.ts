@@ -1,5 +1,5 @@
-// Writes docs/names.md: every public name of every entry with the first sentence of its docstring. A test holds the
-// page against the code.
+// Writes docs/names.md: every public name of every entry with the first sentence of its docstring; and how many names
+// entries have, in the changelog. A test holds both against the code.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readExports } from "./read-exports.ts";
@@ -55,6 +55,15 @@ export function writeNamesPage(entries: readonly NamedEntry[]): string {
 	return [...head, ...sections.flat()].join("\n");
 }
 
+/** The changelog with the present number of names in its table "Public names before and after". */
+export function countNames(changelog: string, entries: readonly NamedEntry[]): string {
+	const counts = new Map(entries.map(({ specifier, names }) => [specifier, names.length]));
+	return changelog.replaceAll(
+		/^(\| `([^`]+)` \| (?:\d+|\u2013) \| )\d+ \|$/gm,
+		(row, start, entry) => `${start}${counts.get(entry) ?? row} |`,
+	);
+}
+
 /** The kind of a declaration and the first sentence of the docstring above it. */
 export function summaryOfDeclaration(
 	text: string,
@@ -89,7 +98,10 @@ function firstSentence(text: string): string {
 
 function main(): void {
 	const root = join(import.meta.dirname, "..");
-	writeFileSync(join(root, "docs/names.md"), writeNamesPage(listNamedEntries(root)));
+	const entries = listNamedEntries(root);
+	writeFileSync(join(root, "docs/names.md"), writeNamesPage(entries));
+	const changelog = join(root, "CHANGELOG.md");
+	writeFileSync(changelog, countNames(readFileSync(changelog, "utf8"), entries));
 }
 
 if (import.meta.main) main();
