@@ -1,6 +1,7 @@
 // Random scripts, and whether they take the same course when they run again from their record.
 import fc from "fast-check";
 import { afterAll, expect } from "vitest";
+import type { Execution } from "../execution.ts";
 import { ownSandbox } from "../sandbox.ts";
 import { Script, type ScriptProgress, type StartScript } from "./script.ts";
 import type { ScriptCall, ScriptRecord } from "./script-log.ts";
@@ -99,19 +100,26 @@ async function finish(
 ): Promise<{ end: ScriptProgress; record: readonly ScriptRecord[] }> {
 	const record: ScriptRecord[] = [];
 	const open = new OpenCalls();
-	let script = new Script(start(code), limit);
+	let execution: Execution | undefined;
+	const again = (): Script => new Script((call) => (execution = start(code)(call)), limit);
+	/** The next run begins in the thread of this one: to start another thread takes 80 ms. */
+	const stopped = async (script: Script): Promise<void> => {
+		script.stop();
+		await execution;
+	};
+	let script = again();
 	let news: readonly ScriptRecord[] = [];
 	for (let count = 1; ; count++) {
 		const progress = await script.advance(news, concurrency);
 		if (progress.kind !== "calls") {
-			script.stop();
+			await stopped(script);
 			return { end: progress, record };
 		}
 		news = progress.calls.length > 0 ? [open.add(progress.calls)] : open.next();
 		record.push(...news);
 		if (count % every !== 0) continue;
-		script.stop();
-		script = new Script(start(code), limit);
+		await stopped(script);
+		script = again();
 		news = record;
 	}
 }

@@ -2,4 +2,4 @@
 import { test } from "vitest";
 import { interruptedScriptsAgree } from "./script-programs.fixture.ts";
 
-test("interrupted scripts behave like undisturbed ones", () => interruptedScriptsAgree(60), 600_000);
+test("interrupted scripts behave like undisturbed ones", () => interruptedScriptsAgree(400), 600_000);
