@@ -1,4 +1,5 @@
 // The examples of durable code: each runs as its page describes, and ends the same way if its worker dies at any append.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runWorkflow } from "@holdfast/testing";
 import type { Workflow } from "holdfast/workflow";
@@ -27,6 +28,12 @@ async function runs(file: string, folder: string, ...words: readonly string[]): 
 	return output;
 }
 
+/** What the page of the example says that it prints. */
+function shown(example: string): string {
+	const page = readFileSync(join(root, "examples", example, "README.md"), "utf8");
+	return /```text\n([\s\S]*?)```/.exec(page)?.[1] ?? "its page shows no output";
+}
+
 /** Runs the workflow with a worker that dies at each append, and checks the end of each run. */
 async function diesEverywhere<Input, Output>(
 	workflow: Workflow<Input, Output>,
@@ -48,10 +55,7 @@ async function diesEverywhere<Input, Output>(
 
 describe("onboarding", () => {
 	test("waits for days, and reminds only customers without a project", async () => {
-		const output = await runs("onboarding/main.ts", temporaryFolder());
-		expect(output).toContain("Ada: 7 days, project: engine");
-		expect(output).toContain("Bob: 10 days, project: none");
-		expect(output.match(/your first project is waiting/g)).toHaveLength(1);
+		expect(await runs("onboarding/main.ts", temporaryFolder())).toBe(shown("onboarding"));
 	});
 
 	test("sends each mail once, whichever append its worker dies at", async () => {
@@ -70,11 +74,7 @@ describe("onboarding", () => {
 
 describe("order-saga", () => {
 	test("undoes the completed steps of an order that cannot be shipped", async () => {
-		const output = await runs("order-saga/main.ts", temporaryFolder());
-		expect(output).toContain("order-PT: completed\n  reserved lamp\n  charged 40\n  shipped lamp\n");
-		expect(output).toMatch(
-			/order-XX: error.*\n {2}reserved lamp\n {2}charged 40\n {2}refunded 40\n {2}released lamp\n/,
-		);
+		expect(await runs("order-saga/main.ts", temporaryFolder())).toBe(shown("order-saga"));
 	});
 
 	test("refunds once, whichever append its worker dies at", async () => {
@@ -97,24 +97,29 @@ describe("order-saga", () => {
 });
 
 test("fan-out-research asks twenty agents, and those that have answered only once", async () => {
-	expect(await runs("fan-out-research/main.ts", temporaryFolder())).toBe(
-		"20 findings. The last one: Topic 20 has 400 sources.\n",
-	);
+	expect(await runs("fan-out-research/main.ts", temporaryFolder())).toBe(shown("fan-out-research"));
 	await diesEverywhere(research, { topics: 3 }, { check() {} });
 });
 
 describe("human-review", () => {
 	test("drafts until a person accepts, each command in a process of its own", async () => {
 		const folder = temporaryFolder();
-		const file = "human-review/main.ts";
-		expect(await runs(file, folder, "start", "our lamps")).toBe(
-			"Waits for review: Draft 1 about our lamps\n",
+		const review = (...words: readonly string[]) => runs("human-review/main.ts", folder, ...words);
+		const first = await review("start", "our new lamps");
+		expect(await review("start", "chairs")).toBe(
+			`A draft waits already. Change or accept it first.\n${first}`,
 		);
-		expect(await runs(file, folder, "change", "name the price")).toBe(
-			"Waits for review: Draft 2 about our lamps, with: name the price\n",
-		);
-		expect(await runs(file, folder, "accept")).toContain("Draft 2 about our lamps, with: name the price");
-		expect(await runs(file, folder, "accept")).toBe("No draft waits.\n");
+		const others = [await review("change", "mention the price"), await review("accept")];
+		expect(first + others.join("")).toBe(shown("human-review"));
+		expect(await review("accept")).toBe("No draft waits.\n");
+	});
+
+	test("reports the end of a review without an accepted draft", async () => {
+		const folder = temporaryFolder();
+		const review = (...words: readonly string[]) => runs("human-review/main.ts", folder, ...words);
+		await review("start", "lamps");
+		for (let at = 1; at < 5; at++) await review("change", "shorter");
+		expect(await review("change", "shorter")).toBe("Ended: Five drafts were not accepted.\n");
 	});
 
 	test("ends after five rejected drafts", async () => {
@@ -125,7 +130,5 @@ describe("human-review", () => {
 });
 
 test("code-mode answers with 16 calls of 50 tools in three model calls", async () => {
-	expect(await runs("code-mode/main.ts", temporaryFolder())).toBe(
-		"5 invoices are open, 350 euros in total.\n50 tools, 3 model calls, 16 tool calls\n",
-	);
+	expect(await runs("code-mode/main.ts", temporaryFolder())).toBe(shown("code-mode"));
 });

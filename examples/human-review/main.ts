@@ -5,21 +5,26 @@ import { review } from "./review.ts";
 const [command = "", ...words] = process.argv.slice(2);
 const host = sqliteHost("./reviews.db");
 const desk = review.withOptions({ host });
+await desk.recover(); // continues what a killed command left
 const reviewed = desk.session("article-7");
 const { session } = reviewed;
+const [call] = await session.pending();
+const text = words.join(" ");
 
-if (command === "start") {
-	const run = await reviewed.send({ topic: words.join(" ") });
-	await run.run.result(); // it ends or waits
-} else if (command === "change" || command === "accept") {
-	const [call] = await session.pending();
-	const output = command === "accept" ? { accepted: true } : { accepted: false, wish: words.join(" ") };
+if (command === "start" && text !== "") {
+	if (call !== undefined) console.log("A draft waits already. Change or accept it first.");
+	else {
+		const run = await reviewed.send({ topic: text });
+		await run.run.result(); // it ends or waits
+	}
+} else if ((command === "change" && text !== "") || command === "accept") {
+	const output = command === "accept" ? { accepted: true } : { accepted: false, wish: text };
 	if (call === undefined) console.log("No draft waits.");
 	else {
-		const { outcome, text } = await (
-			await session.answer([{ toolCallId: call.toolCallId, output }])
-		).result();
-		if (outcome !== "waiting") console.log(`Published: ${text}`);
+		const run = await session.answer([{ toolCallId: call.toolCallId, output }]);
+		const { outcome, output: published, error } = await run.result();
+		if (outcome === "completed") console.log(`Published: ${(published as { draft: string }).draft}`);
+		if (error !== undefined) console.log(`Ended: ${error.message}`);
 	}
 } else console.log("main.ts start TOPIC | change WISH | accept");
 
