@@ -2,9 +2,11 @@
 import { act, approve, doubling } from "./features.fixture.ts";
 import {
 	actor,
+	approvedWorkflow,
 	ask,
 	asked,
 	asks,
+	belowWorkflow,
 	block,
 	busyClient,
 	delegation,
@@ -203,6 +205,19 @@ export const runnerFeatures: readonly RunnerFeature[] = [
 		},
 		{},
 		(ran) => ({ tools: [act(ran)], plugins: [doubling] }),
+	),
+	ofStrategy(
+		{
+			name: "a workflow as a sub-agent that asks for an approval",
+			say: approve,
+			expected: { shown: [{ name: "act", details: one }], ran: [one], ended: ["completed"] },
+		},
+		{ planner: planning([delegation]) },
+		(ran) => ({ subagents: [approvedWorkflow(ran)] }),
+	),
+	belowWorkflow(
+		{ name: "a call that policy asks about, below a workflow", say: approve, expected: asked },
+		{ safety: asks },
 	),
 	ofStrategy(
 		{

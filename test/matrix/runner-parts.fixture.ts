@@ -13,6 +13,7 @@ import {
 } from "@holdfast/runner";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { Agent, type AgentOptions, type Host } from "holdfast";
+import { workflow } from "holdfast/workflow";
 import { type Asked, act, type Said } from "./features.fixture.ts";
 
 /** What came of a feature. */
@@ -156,6 +157,25 @@ export const ofSubagent = (options: Of, config: Parameters<typeof runner>[2]): R
 		const { host: _, ...engine }: AgentOptions = { ...runner(ran, host, config).engine };
 		const clerk = new Agent({ ...engine, name: "clerk", description: "Helps." });
 		return new Agent({ model: delegates(), subagents: [clerk], host });
+	},
+});
+
+/** A workflow with the name of the actor, which acts once it is allowed to. */
+export const approvedWorkflow = (ran: unknown[]): Agent =>
+	workflow({ name: "one" }, async (flow) => {
+		if (!(await flow.approve("act", one))) return "denied";
+		return flow.step("act", () => void ran.push(one), { retryPolicy: "idempotent" });
+	}).agent;
+
+/** A runner that a workflow asks. */
+export const belowWorkflow = (options: Of, config: Parameters<typeof runner>[2]): RunnerFeature => ({
+	place: "a runner as a sub-agent",
+	turns: 1,
+	...options,
+	agent(ran, host) {
+		const { host: _, ...engine }: AgentOptions = { ...runner(ran, host, config).engine };
+		const clerk = new Agent({ ...engine, name: "clerk", description: "Helps." });
+		return workflow({ name: "asks", subagents: [clerk], host }, (flow) => flow.agent(clerk, "go")).agent;
 	},
 });
 

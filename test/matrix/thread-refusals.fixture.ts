@@ -1,6 +1,7 @@
 // What threads do not have: each is refused as it is defined.
 import { defineAgent, definePrompt, defineTool, threads } from "@holdfast/threads";
 import { memoryHost } from "holdfast";
+import { workflow } from "holdfast/workflow";
 import { valueProject } from "../simulation/threads-project.fixture.ts";
 
 interface ThreadRefusal {
@@ -50,7 +51,11 @@ const asking = {
 	servers: () => [{ name: "files", status: "connected" }],
 };
 
+const code = workflow({ name: "code" }, (flow) => flow.approve("act"));
+
 export const threadRefusals: readonly ThreadRefusal[] = [
+	{ name: "a workflow as an agent", code: "invalid_definition", make: () => defineAgent(code as never) },
+	{ name: "a workflow as a tool", code: "invalid_definition", make: () => defineTool(code.agent as never) },
 	{ name: "a tool with needsApproval", code: "invalid_definition", make: tool({ needsApproval: true }) },
 	{
 		name: "a tool with a needsApproval that decides",
