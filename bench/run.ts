@@ -23,6 +23,7 @@ const rows: ReadonlyMap<string, readonly string[]> = new Map([
 	["code-mode-task", []],
 	["sessions", ["--expose-gc"]],
 	["durable-step", []],
+	["workflow-steps", []],
 	["journal-size", []],
 	["durable-sessions", []],
 	["postgres-step", []],
