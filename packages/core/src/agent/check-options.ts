@@ -15,6 +15,7 @@ import { checkCache } from "./cache-policy.ts";
 import { foreignOptions } from "./foreign-options.ts";
 import { hasOwnTools, isInstance } from "./llm-instance.ts";
 import { type AgentOptions, knownOptions } from "./options.ts";
+import { isRuntimeLlm, runtimeLlmModel } from "./runtime-llm.ts";
 import { checkSystem } from "./system-option.ts";
 import { checkToolChoice } from "./tool-choice.ts";
 
@@ -24,6 +25,28 @@ const toolStrategyHooks = [
 	"onAfterCall",
 	"onError",
 	"onMaxIterations",
+] as const;
+
+/** Options that a model with its own tools excludes. */
+const ofTools = [
+	"tools",
+	"toolChoice",
+	"toolStrategy",
+	"subagents",
+	"remoteToolTimeoutMs",
+	"maxStreamed",
+] as const;
+
+/** Options that a model with its own settings excludes. */
+const ofRequests = [
+	"cache",
+	"prepareStep",
+	"system",
+	"instructions",
+	"params",
+	"config",
+	"structure",
+	"onRetry",
 ] as const;
 
 const middlewareFunctions = ["before", "after", "onError", "stop", "begin"] as const;
@@ -66,16 +89,18 @@ export function checkModel(options: AgentOptions): void {
 		);
 	if (!hasOwnTools(model)) return;
 	const kind = isInstance(model) ? "an instance of an LLM" : "a function";
-	const own = isInstance(model)
-		? (["system", "instructions", "params", "config", "structure", "toolStrategy", "onRetry"] as const)
-		: (["system", "instructions", "params", "config", "structure", "onRetry"] as const);
-	for (const name of ["tools", "toolChoice", "cache", "prepareStep", "subagents", ...own] as const) {
-		if (options[name] === undefined) continue;
-		throw new HoldfastTypeError(
+	const refused = (name: string, why: string): HoldfastTypeError =>
+		new HoldfastTypeError(
 			"invalid_option",
-			`The option \`${name}\` cannot be given with ${kind} as \`model\`: it has its own ${name === "tools" || name === "toolChoice" || name === "subagents" ? "tools" : "settings"}.`,
+			`The option \`${name}\` cannot be given with ${kind} as \`model\`: ${why}.`,
 		);
-	}
+	for (const name of ofTools) if (options[name] !== undefined) throw refused(name, "it has its own tools");
+	for (const name of ofRequests)
+		if (options[name] !== undefined) throw refused(name, "it has its own settings");
+	if (!isRuntimeLlm(model)) return;
+	const { modelId } = runtimeLlmModel(model).model;
+	if (options.prices?.[modelId] !== undefined)
+		throw refused(`prices["${modelId}"]`, "it does not report its usage");
 }
 
 /** Returns advice for two common mistakes: passing a model's name, or a provider that was not called. */

@@ -107,6 +107,7 @@ export function sessionAgentOf(parts: SessionAgentParts): SessionAgent {
 	};
 	const engineWith = (tools: readonly AnyTool[], given?: TurnOptions, bind?: BindTool): EngineAgent => {
 		const all = { ...options, ...given };
+		checkContributions(ofPlugins, all);
 		const own = [...toolList(all.tools), ...ofPlugins.tools];
 		const bound = bind === undefined ? own : own.map((tool) => bind(tool, all));
 		return resolveAgent(id, optionsWith([...bound, ...tools], given));
@@ -118,9 +119,8 @@ export function sessionAgentOf(parts: SessionAgentParts): SessionAgent {
 		const { structure: _, ...own } = all;
 		return resolveAgent(id, { ...own, output: output as OutputSchema });
 	};
-	const tools = hasOwnTools(options.model) ? "own-tools" : "engine-tools";
 	const policyWith = (values: ValueStore, set?: PluginSet, files?: PolicyFiles): AgentPolicy =>
-		new AgentPolicy({ agent: agentItself, middleware, plugins: set, tools, values, files, keys });
+		new AgentPolicy({ agent: agentItself, middleware, plugins: set, values, files, keys });
 	const agent: Mutable<SessionAgent> = {
 		engine,
 		policy:
@@ -175,7 +175,8 @@ export function sessionAgentOf(parts: SessionAgentParts): SessionAgent {
 			}),
 		);
 		const ready = set.then((made) => {
-			checkTogether(made, options);
+			checkStore(made, options);
+			checkContributions(made, options);
 			agent.policy = policyWith(values, made, files);
 			ofPlugins = made;
 			if (made.tools.length > 0 || made.instructions.length > 0) agent.engine = engineWith([]);
@@ -238,23 +239,22 @@ function resolved(
 	};
 }
 
-/** @throws HoldfastError `invalid_option` if plugins contribute what the options exclude. */
-function checkTogether(
-	{ sessionStore, tools, instructions }: PluginSet,
-	{ host, model }: AgentOptions,
-): void {
-	if (sessionStore !== undefined && host !== undefined) {
-		throw new HoldfastTypeError(
-			"invalid_option",
-			"Both a plugin and the option `host` define where sessions are stored. Use one of them.",
-		);
-	}
-	if ((tools.length > 0 || instructions.length > 0) && hasOwnTools(model)) {
-		throw new HoldfastTypeError(
-			"invalid_option",
-			"A plugin adds tools or instructions, but the option `model` is a function or an instance, which has its own.",
-		);
-	}
+/** @throws HoldfastError `invalid_option` if a plugin and the options define where sessions are stored. */
+function checkStore({ sessionStore }: PluginSet, { host }: AgentOptions): void {
+	if (sessionStore === undefined || host === undefined) return;
+	throw new HoldfastTypeError(
+		"invalid_option",
+		"Both a plugin and the option `host` define where sessions are stored. Use one of them.",
+	);
+}
+
+/** @throws HoldfastError `invalid_option` if plugins contribute what the model excludes. */
+function checkContributions({ tools, instructions }: PluginParts, { model }: AgentOptions): void {
+	if ((tools.length === 0 && instructions.length === 0) || !hasOwnTools(model)) return;
+	throw new HoldfastTypeError(
+		"invalid_option",
+		"A plugin adds tools or instructions, but the option `model` is a function or an instance, which has its own.",
+	);
 }
 
 /** Returns where middleware stores values of sessions. Without a host, that is in memory. */

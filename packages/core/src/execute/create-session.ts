@@ -382,6 +382,7 @@ function sessionsOf({ tools }: AgentContext, options: PromptOptions): ExecuteSes
 	const { host = memoryHost(), model, temperature, maxTokens, bufferLimit: _, ...rest } = options;
 	if (typeof host?.journal !== "object") throw noHost();
 	const agent = rest as AgentOptions;
+	const work = subagentTools(tools);
 	const params = {
 		...(temperature === undefined ? {} : { temperature }),
 		...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
@@ -391,7 +392,7 @@ function sessionsOf({ tools }: AgentContext, options: PromptOptions): ExecuteSes
 		agent: {
 			...agent,
 			model,
-			tools: subagentTools(tools),
+			...(work.length === 0 ? {} : { tools: work }),
 			...(Object.keys(params).length === 0 ? {} : { params }),
 		},
 		bound: checkDependencies(normaliseTools(tools), agent.subagents),

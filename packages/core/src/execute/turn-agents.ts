@@ -1,7 +1,14 @@
 // The agents of turns: built from what all sessions share and what each session stores. Sessions with equal setups share
 // one agent.
 import type { System } from "@holdfast/upp";
-import { type AgentOptions, checkModel, modelIdOf, resolveAgent, type TurnOptions } from "../agent/index.ts";
+import {
+	type AgentOptions,
+	checkModel,
+	modelIdOf,
+	resolveAgent,
+	type TurnOptions,
+	withoutInstance,
+} from "../agent/index.ts";
 import type { EngineModel } from "../engine/index.ts";
 import { type EngineTool, normaliseTools } from "../tools/index.ts";
 import { modelMissing, toolNameConflict, unknownModel } from "./execute-errors.ts";
@@ -131,16 +138,22 @@ export class TurnAgents {
 		};
 		const system = systemPrompt ?? agent.system ?? agent.instructions;
 		const tools = boundTools(kept, agent.tools, bound, checkedSchema);
-		// An invalid agent is refused before it is stored.
-		checkModel({ model, tools });
 		normaliseTools(tools);
-		return {
-			...more,
+		const { instructions: _, system: __, params: ___, tools: ____, ...shared } = agent;
+		// An instance of `llm()` is replaced by its parts, of which those that the session has itself are not used.
+		const whole = withoutInstance<AgentOptions>({
+			...shared,
 			model,
-			tools,
+			...(tools.length === 0 ? {} : { tools }),
 			...(system === undefined ? {} : { system }),
 			...(Object.keys(params).length === 0 ? {} : { params }),
-		};
+		});
+		// An invalid agent is refused before it is stored.
+		checkModel(whole);
+		const changed = Object.entries(whole).filter(
+			([name, value]) => value !== this.#parts.agent[name as keyof AgentOptions],
+		);
+		return { ...more, tools, ...Object.fromEntries(changed) };
 	}
 }
 

@@ -11,16 +11,12 @@ import type { PluginSet } from "./plugins/plugin-set.ts";
 import type { PolicyFiles } from "./policy-data.ts";
 import type { PluginTurn, PolicyAgent, PolicyRun } from "./policy-run.ts";
 
-/** Who runs the tools: the engine, or the model itself, in which case no interceptor sees their calls. */
-export type WhoseTools = "engine-tools" | "own-tools";
-
 export interface PolicyOptions {
 	/** The agent in the form that interceptors see. */
 	readonly agent: PolicyAgent;
 	readonly middleware: readonly MiddlewareEntry[];
 	/** Absent if the agent has no plugins. */
 	readonly plugins?: PluginSet | undefined;
-	readonly tools: WhoseTools;
 	/** The keys of the agent's sessions. */
 	readonly keys: SessionKeys;
 	/** The storage for interceptors' values of sessions. */
@@ -42,26 +38,23 @@ export class AgentPolicy {
 
 	/** Returns the stages for one run, in order. `levels`: how far above the run's own agent this one is. */
 	begin(run: PolicyRun, levels = 0): readonly NamedStages[] {
-		const { middleware, plugins, tools, caller, keys } = this.#options;
+		const { middleware, plugins, caller, keys } = this.#options;
 		const above = caller === undefined ? [] : heldBelow(caller.begin(run, levels + 1));
 		const list = middleware.map((entry): NamedStages => {
 			const own = middlewareStages(entry, run);
-			const { toolCall, toolResult, ...stages } =
-				run.kind === "session" ? withWaitingAdmitted(entry, own) : own;
-			const ofTools =
-				tools === "own-tools" ? {} : { ...(toolCall && { toolCall }), ...(toolResult && { toolResult }) };
+			const stages = run.kind === "session" ? withWaitingAdmitted(entry, own) : own;
 			const answersMayNotWait = run.kind === "session" && !mayAnswersWait(entry, own);
-			return { name: entry.name, stages: { ...stages, ...ofTools }, answersMayNotWait };
+			return { name: entry.name, stages, answersMayNotWait };
 		});
 		const agentSessionKey = levels === 0 ? run.sessionKey : run.above(levels, keys);
-		const ofPlugins = plugins === undefined ? [] : plugins.stages(run, tools, agentSessionKey);
+		const ofPlugins = plugins === undefined ? [] : plugins.stages(run, agentSessionKey);
 		return [...above, ...list, ...ofPlugins];
 	}
 
 	/** Returns the policy of an agent that works under this one as well as its own. */
 	over(own: AgentPolicy | undefined, agent: PolicyAgent): AgentPolicy {
 		const { values, keys } = this.#options;
-		const empty: PolicyOptions = { agent, middleware: [], tools: "engine-tools", values, keys };
+		const empty: PolicyOptions = { agent, middleware: [], values, keys };
 		return new AgentPolicy({ ...(own === undefined ? empty : own.#options), caller: this });
 	}
 

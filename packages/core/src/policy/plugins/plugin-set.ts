@@ -27,14 +27,10 @@ export interface PluginSet {
 	/** Where to store sessions; undefined if no plugin specified it. */
 	readonly sessionStore: unknown | undefined;
 	/**
-	 * Returns the stages of each hook. With `own-tools`, the model runs its tools itself, and no tool hook is called.
-	 * `agentSessionKey` is the key of the session of the plugins' agent. Default: that of the turn.
+	 * Returns the stages of each hook. `agentSessionKey` is the key of the session of the plugins' agent. Default: that of
+	 * the turn.
 	 */
-	stages(
-		turn: TurnFrame,
-		tools?: "engine-tools" | "own-tools",
-		agentSessionKey?: string,
-	): readonly NamedStages[];
+	stages(turn: TurnFrame, agentSessionKey?: string): readonly NamedStages[];
 	/** Called after the end of the turn is committed. Never rejects. */
 	turnAfter(turn: TurnFrame, result: TurnResult): Promise<void>;
 	/** Whether any plugin observes events. */
@@ -120,14 +116,14 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 		instructions,
 		sessionStore: registry.store?.store,
 		looksOn: onlookers.length > 0,
-		stages(turn, whoseTools = "engine-tools", agentSessionKey = turn.sessionKey) {
+		stages(turn, agentSessionKey = turn.sessionKey) {
 			const overlay = overlayOf(turn);
 			const steer = (input: SendInput): Promise<unknown> => turn.steer(input);
 			const step = (step: number): { stepIndex: number; overlay: Overlay } => ({
 				stepIndex: step - 1,
 				overlay,
 			});
-			const stages: readonly NamedStages[] = [
+			return [
 				...named(hooks["turn.before"], (listener) => ({
 					turnBefore: () => call("turn.before", listener, Object.assign(hookContext(turn), { overlay })),
 				})),
@@ -147,10 +143,6 @@ function pluginSet(registry: Registry, onIgnoredError: (error: HoldfastError) =>
 				...named(hooks.assemble, (listener) => ({
 					assemble: (messages, request) => assemble(listener, turn, messages, request),
 				})),
-			];
-			if (whoseTools === "own-tools") return stages;
-			return [
-				...stages,
 				...named(hooks["tool.call"], (listener) => ({
 					toolCall: (given) => decideCall(listener, turn, agentSessionKey, given),
 				})),
