@@ -1,5 +1,5 @@
 import { scriptedModel } from "@holdfast/testing";
-import { type LLMRequest, messageToJSON, UserMessage } from "@holdfast/upp";
+import { emptyUsage, type LLMRequest, messageToJSON, UserMessage } from "@holdfast/upp";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Agent } from "../agent/agent.ts";
@@ -21,7 +21,9 @@ type Action =
 interface Variant {
 	readonly instructions: string;
 	readonly tools: number;
-	readonly view: "whole" | "window" | "blocks" | "summary";
+	readonly view: "whole" | "window" | "blocks" | "tokens" | "pruned" | "summary";
+	/** How many tokens the provider counts per estimated one; undefined: as the prompt cache reports. */
+	readonly counted?: number | undefined;
 }
 
 const variant: fc.Arbitrary<Variant> = fc.record({
@@ -34,7 +36,8 @@ const variant: fc.Arbitrary<Variant> = fc.record({
 		"function of parts",
 	),
 	tools: fc.constantFrom(1, 1, 1, 2),
-	view: fc.constantFrom("whole", "whole", "window", "blocks", "summary"),
+	view: fc.constantFrom("whole", "whole", "window", "blocks", "tokens", "tokens", "pruned", "summary"),
+	counted: fc.constantFrom(undefined, 0.5, 1, 3),
 });
 
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -94,12 +97,19 @@ async function play(first: Variant, actions: readonly Action[]) {
 	let rounds = 0;
 	let fails = false;
 	let turns = 0;
+	let counted = first.counted;
 	const model = scriptedModel(
 		(request, number) => {
-			requests.push(sentOf(request));
+			const sent = sentOf(request);
+			requests.push(sent);
 			if (fails) return { error: new Error("down") };
-			if (rounds-- > 0) return { text: `answer ${number}`, toolCalls: [{ name: "tool0" }] };
-			return `answer ${number}`;
+			const inputTokens = Math.ceil((JSON.stringify(sent).length / 4) * (counted ?? 1));
+			const usage = { inputTokens, outputTokens: 1, totalTokens: inputTokens + 1 };
+			return {
+				text: `answer ${number}`,
+				...(counted === undefined ? {} : { usage: { ...emptyUsage(), ...usage } }),
+				...(rounds-- > 0 ? { toolCalls: [{ name: "tool0" }] } : {}),
+			};
 		},
 		{ promptCache: "breakpoints" },
 	);
@@ -120,6 +130,10 @@ async function play(first: Variant, actions: readonly Action[]) {
 			})),
 			...(view === "window" ? { middleware: [slidingWindow({ max: 5 })] } : {}),
 			...(view === "blocks" ? { middleware: [slidingWindow({ max: 6, block: 3 })] } : {}),
+			...(view === "tokens" ? { middleware: [slidingWindow({ maxTokens: 240 })] } : {}),
+			...(view === "pruned"
+				? { middleware: [pruneToolOutputs({ contextLimit: 240, outputReserve: 0, protectRecent: 60 })] }
+				: {}),
 			...(view === "summary"
 				? { plugins: [compaction({ maxTokens: 150, keepRecent: 3, summarise: () => "They talked." })] }
 				: {}),
@@ -157,6 +171,7 @@ async function play(first: Variant, actions: readonly Action[]) {
 				break;
 			}
 			case "restart":
+				counted = each.agent.counted;
 				session = agentOf(each.agent).session("s");
 		}
 	}

@@ -1,6 +1,6 @@
 // Keeps the end of a history. The cut never separates a tool call from its result, and the kept part starts with a user
 // message. What a step costs does not depend on the length of the history (keeps I5).
-import { checkOptions, HoldfastError, isAssistantMessage, type Message, optionNames } from "@holdfast/upp";
+import { checkOptions, HoldfastError, type Message, optionNames } from "@holdfast/upp";
 import { type AssembledRequest, GrowingSum } from "../assembled-request.ts";
 import type { Interceptor } from "../interceptor.ts";
 import { PinnedPositions, pinnedBefore } from "../pinned.ts";
@@ -8,11 +8,14 @@ import { estimateTokens } from "./estimate-tokens.ts";
 import type { Middleware } from "./middleware-face.ts";
 import { readCount, readNumber } from "./read-options.ts";
 import { positionOf, type ShortenView, shortenHistory } from "./shorten-history.ts";
-import { shownBy, type Window, windowFrom, windowOf } from "./window-of.ts";
+import { shownBy, type Window, windowFrom, windowOf, withLastAnswer } from "./window-of.ts";
 
 /** Options of `slidingWindow`. */
 export interface SlidingWindowOptions {
-	/** The maximum number of messages to keep, in addition to the new input. Default 50; no limit with `maxTokens`. */
+	/**
+	 * The maximum number of messages to keep, in addition to the new input; more only if the last calls and their results
+	 * are more. Default 50; no limit with `maxTokens`.
+	 */
 	readonly max?: number;
 	/**
 	 * How many messages the window drops at a time, from 1 to `max`. With 1, every message moves the window, and providers
@@ -104,8 +107,8 @@ class MovingWindow {
 		const { length } = messages;
 		const input = inputOf();
 		const others = input < length ? length - 1 : length;
-		const kept = keptOf(others, this.#limits);
-		return this.#within(messages, input, windowOf(messages, input, kept), request);
+		const window = windowOf(messages, input, keptOf(others, this.#limits));
+		return this.#within(messages, input, withLastAnswer(messages, input, window), request);
 	};
 
 	/** Applies the limit of tokens. */
@@ -122,7 +125,11 @@ class MovingWindow {
 		const window = this.#cut > (given?.from ?? 0) ? windowFrom(messages, input, this.#cut) : given;
 		const shown = window && this.#shown(messages, window, request, room);
 		if (this.#sum.of(shown ?? messages) <= room) return shown;
-		const moved = windowOf(messages, input, recent(messages, input, room / 2));
+		const moved = withLastAnswer(
+			messages,
+			input,
+			windowOf(messages, input, recent(messages, input, room / 2)),
+		);
 		if (moved === undefined || moved.from <= (window?.from ?? 0)) return shown;
 		const first = messages[moved.from];
 		if (first !== undefined) request?.moveCut(name, first.id);
@@ -148,10 +155,7 @@ class MovingWindow {
 	}
 }
 
-/**
- * Returns how many messages at the end, apart from the input, have at most this many tokens together. At least the last
- * calls and their results, which the model would otherwise repeat.
- */
+/** Returns how many messages at the end, apart from the input, have at most this many tokens together; at least one. */
 function recent(messages: readonly Message[], input: number, tokens: number): number {
 	let count = 0;
 	let left = tokens - (input < messages.length ? estimateTokens(messages[input] as Message) : 0);
@@ -161,6 +165,5 @@ function recent(messages: readonly Message[], input: number, tokens: number): nu
 		if (left < 0) break;
 		count++;
 	}
-	const last = messages.findLastIndex(isAssistantMessage);
-	return Math.max(1, count, last > input || input === messages.length ? messages.length - last : 1);
+	return Math.max(1, count);
 }

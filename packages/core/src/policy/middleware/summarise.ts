@@ -14,6 +14,7 @@ import {
 import { measureOf } from "../assembled-request.ts";
 import type { Interceptor } from "../interceptor.ts";
 import { pinnedOf, upTo } from "../pinned.ts";
+import { unseenFrom } from "../summaries/covering.ts";
 import { type SummaryRules, SummaryView, type Written, writeSummary } from "../summaries/summary-view.ts";
 import { transcript } from "../summaries/transcript.ts";
 import { type EstimateTokens, sumTokens } from "./estimate-tokens.ts";
@@ -138,9 +139,9 @@ const never = new AbortController().signal;
 
 export { summarise as summarize };
 
-/** Moves the cut back until every result after it has its call after it too. */
+/** Moves the cut back until every result after it has its call after it too. The last calls are always after it. */
 function wholeCut(messages: readonly Message[], wanted: number): number {
-	let cut = wanted;
+	let cut = Math.min(wanted, unseenFrom(messages));
 	while (cut > 0 && isToolResultMessage(messages[cut])) cut--;
 	return cut;
 }

@@ -39,6 +39,21 @@ export function windowFrom(messages: readonly Message[], input: number, from: nu
 	return question < 0 ? { from } : { question, from };
 }
 
+/**
+ * Returns the window, extended to the run's last answer if it begins later. The model has not seen the results of its last
+ * calls yet, and would make the same calls again in each step.
+ */
+export function withLastAnswer(
+	messages: readonly Message[],
+	input: number,
+	window: Window | undefined,
+): Window | undefined {
+	if (window === undefined) return undefined;
+	const last = messages.findLastIndex(isAssistantMessage);
+	const isInRun = last > input || input === messages.length;
+	return isInRun && last >= 0 && window.from > last ? windowFrom(messages, input, last) : window;
+}
+
 /** Returns the window of the last `limit` messages before `end`, and all from there on. */
 function endOf(messages: readonly Message[], end: number, limit: number): Window {
 	const from = next(messages, Math.max(0, end - limit), end, isUserMessage);

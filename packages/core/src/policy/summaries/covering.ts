@@ -1,5 +1,11 @@
 // A summary and the part of a history that it represents, and what the model is shown of it.
-import { isToolResultMessage, isUserMessage, type Message } from "@holdfast/upp";
+import {
+	type AssistantMessage,
+	isAssistantMessage,
+	isToolResultMessage,
+	isUserMessage,
+	type Message,
+} from "@holdfast/upp";
 import type { List } from "../../state/index.ts";
 import type { EstimateTokens } from "../middleware/estimate-tokens.ts";
 import type { WrittenSummary } from "./kept-summary.ts";
@@ -20,9 +26,20 @@ export function cutBefore(
 		if (tokens > limits.tokens) break;
 		cut--;
 	}
+	cut = Math.min(cut, unseenFrom(messages));
 	// A result must not be separated from its call.
 	while (cut > 0 && isToolResultMessage(messages[cut])) cut--;
 	return cut;
+}
+
+/**
+ * Returns the position of the last calls, whose results the model has not seen yet; the number of messages if the last
+ * answer has no calls. Without them, the model would make the same calls again in each step.
+ */
+export function unseenFrom(messages: readonly Message[]): number {
+	const last = messages.findLastIndex(isAssistantMessage);
+	const { hasToolCalls = false } = (messages[last] ?? {}) as Partial<AssistantMessage>;
+	return hasToolCalls ? last : messages.length;
 }
 
 /** A summary of a history's beginning. */
