@@ -3,6 +3,7 @@
 //
 //   loading  reads the earlier messages and, for a resumed run, its entries; new commits wait
 //   ready    folds each committed entry as it arrives
+import type { Message } from "@holdfast/upp";
 import type { Entry } from "holdfast/host";
 import type { PolicyRun } from "holdfast/middleware";
 import type { HookName, ProjectItem, ThreadState } from "../types/index.ts";
@@ -42,6 +43,8 @@ export class LiveRun {
 	readonly states: Map<object, ThreadState> = new Map();
 	/** Bytes of images in base64, by their path. */
 	readonly images: Map<string, string> = new Map();
+	/** The messages of the next request as no other policy has changed them; undefined if there is no other policy. */
+	unchanged: readonly Message[] | undefined;
 	flow: Flow = initialFlow;
 	readonly #system: ThreadSystem;
 	readonly #run: PolicyRun;

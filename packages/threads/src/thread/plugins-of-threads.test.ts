@@ -1,7 +1,9 @@
 import { tool } from "holdfast";
+import { slidingWindow } from "holdfast/middleware";
 import { definePlugin, type Plugin } from "holdfast/plugins";
 import { expect, onTestFinished, test } from "vitest";
 import { oneAgent, type Reply, said, say, scripted, start } from "./threads.fixture.ts";
+import type { ThreadsOptions } from "./threads-options.ts";
 
 const parameters = {
 	type: "object" as const,
@@ -65,4 +67,58 @@ test("a function of instructions is called once for each execution", async () =>
 		"You help.\n\nVersion 1.",
 		"You help.\n\nVersion 2.",
 	]);
+});
+
+const changing: readonly (readonly [string, Partial<ThreadsOptions>])[] = [
+	[
+		"a hook `assemble`",
+		{
+			plugins: [
+				definePlugin({
+					name: "p",
+					setup: (host) => host.on("assemble", ({ messages }) => messages.slice(1)),
+				}),
+			],
+		},
+	],
+	[
+		"an overlay",
+		{
+			plugins: [
+				definePlugin({
+					name: "p",
+					setup: (host) => host.on("turn.before", async ({ overlay }) => void (await overlay("By the way."))),
+				}),
+			],
+		},
+	],
+	["a middleware", { middleware: [slidingWindow({ max: 1 })] }],
+];
+test.each(changing)("%s that changes the messages of a request is refused", async (_, options) => {
+	const provider = scripted(["One.", "Two.", "Three."]);
+	const { threads, host } = start(oneAgent(provider), options);
+	onTestFinished(() => threads.close());
+	const { threadId } = await threads.createThread({ agentId: "helper" });
+	for (let turn = 0; turn < 3; turn++) await say(threads, threadId, "Hello.");
+	const ends = (await host.journal.read(threadId)).flatMap(({ fact }) =>
+		fact.kind === "run.ended" ? [fact] : [],
+	);
+	expect(ends.at(-1)?.error?.code).toBe("conflicting_options");
+	expect(ends.filter(({ outcome }) => outcome === "completed")).toHaveLength(provider.requests.length);
+});
+
+test("a hook that returns the messages unchanged is accepted", async () => {
+	const provider = scripted(["One."]);
+	const plugin = definePlugin({
+		name: "p",
+		setup: (host) => host.on("assemble", ({ messages }) => [...messages]),
+	});
+	const { threads } = start(oneAgent(provider), {
+		plugins: [plugin],
+		middleware: [slidingWindow({ max: 9 })],
+	});
+	onTestFinished(() => threads.close());
+	const { threadId } = await threads.createThread({ agentId: "helper" });
+	await say(threads, threadId, "Hello.");
+	expect(await said(threads, threadId)).toEqual(["user: Hello.", "assistant: One."]);
 });

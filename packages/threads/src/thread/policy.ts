@@ -1,7 +1,13 @@
 // The interceptor with which threads use the engine: it passes stored messages to hooks, stores results in the format of
 // threads, and reacts to commits (keeps I1).
 
-import { AssistantMessage as Assistant, type AssistantMessage, after, messageOf } from "@holdfast/upp";
+import {
+	AssistantMessage as Assistant,
+	type AssistantMessage,
+	after,
+	type Message,
+	messageOf,
+} from "@holdfast/upp";
 import type { Entry, Fact } from "holdfast/host";
 import type { Admission, InterceptedResult, Interceptor, ReplacedResult } from "holdfast/middleware";
 import type { ToolAttachment, ToolResult } from "../types/index.ts";
@@ -36,6 +42,14 @@ export function threadPolicy(
 				// Without hooks, the stages call no code of the project that could wait for the thread.
 				...(live.index.project.hooks.size === 0 ? { waits: "never" as const } : {}),
 				...(looks ? { stepBefore: async () => void (await live.hooksDone()) } : {}),
+				...(system.hasOtherPolicy
+					? {
+							assemble(messages: readonly Message[]) {
+								live.unchanged = messages;
+								return messages;
+							},
+						}
+					: {}),
 				modelCall: (call, next) => forModelCall(live, call, next),
 				toolResult: (result) => storedResult(system, live, result),
 				...(creates

@@ -25,6 +25,8 @@ export interface ThreadSystem {
 	/** Whether requests are logged. */
 	readonly logsRequests: boolean;
 	readonly plugins: readonly Plugin[];
+	/** Whether plugins or middleware take part in the runs of threads. */
+	readonly hasOtherPolicy: boolean;
 	/** Resources of the program, for tools that are not packed. */
 	readonly runtimeContext: Record<string, unknown> | undefined;
 	/** The current project; a running execution keeps the one it started with. */

@@ -30,8 +30,8 @@ interface ModelScope {
 	readonly call: InterceptedModelCall;
 }
 
-/** The parts of the engine's request that plugins added. */
-type GivenRequest = Pick<LLMRequest, "signal" | "system" | "tools">;
+/** The engine's request. Threads use what plugins added to it, and assemble its messages themselves. */
+type GivenRequest = Pick<LLMRequest, "signal" | "system" | "tools" | "messages">;
 
 /** Model calls in flight, by the signal of their run: a run makes one at a time. */
 const scopes = new WeakMap<AbortSignal, ModelScope>();
@@ -49,6 +49,7 @@ export function threadModel(system: ThreadSystem): ModelReference {
 		if (scope === undefined) throw new HoldfastError("invalid_input", "This model answers only in threads.");
 		const answered = (target: EventStream<LLMResponse>): Promise<LLMResponse> => {
 			if (scope.call.tag === queuedTag) return Promise.resolve(queuedCall(system, scope.live));
+			checkMessages(scope.live, request);
 			return answering(system, scope, request, (event) => target.push(event));
 		};
 		return new EventStream<LLMResponse>((target) => {
@@ -64,6 +65,19 @@ export function threadModel(system: ThreadSystem): ModelReference {
 		stream,
 	});
 	return createProvider({ name: "threads", version: "1", modalities: { llm: { bind } } })("thread");
+}
+
+/**
+ * Refuses a request whose messages policy has changed, because the request of a side does not contain those messages.
+ * @throws HoldfastError `conflicting_options`.
+ */
+function checkMessages({ unchanged }: LiveRun, { messages }: GivenRequest): void {
+	if (unchanged === undefined || unchanged === messages) return;
+	if (unchanged.length === messages.length && unchanged.every((each, at) => each === messages[at])) return;
+	throw new HoldfastError(
+		"conflicting_options",
+		"A plugin or a middleware has changed the messages of a request, which threads assemble themselves. Remove it, such as `compaction`, `slidingWindow` or a hook that adds an overlay, and change the messages in a hook `filter_messages` of the project.",
+	);
 }
 
 /** Returns the message of a queued call. */

@@ -38,8 +38,12 @@ export interface ThreadsOptions {
 	readonly runtimeContext?: Record<string, unknown>;
 	/** Replaces the built-in files, key-values, environment or effects. */
 	readonly parts?: Partial<ThreadParts>;
-	/** Policy around every execution, as in the options of any agent. */
+	/**
+	 * Policy around every execution, as in the options of any agent. An execution fails with `conflicting_options` if it
+	 * changes the messages of a request, which threads assemble themselves. Default: none.
+	 */
 	readonly middleware?: readonly MiddlewareEntry[];
+	/** Plugins, as in the options of any agent, with the same exception as `middleware`. Default: none. */
 	readonly plugins?: readonly Plugin[];
 	/**
 	 * The MCP servers whose tools prompts may name, as `mcp:SERVER` or `mcp:SERVER.TOOL`: the result of `connectMcp` of

@@ -113,6 +113,7 @@ export class Threads {
 			log: this.#log.log,
 			limits: options.config,
 			plugins: options.plugins ?? [],
+			hasOtherPolicy: [...(options.plugins ?? []), ...(options.middleware ?? [])].length > 0,
 			logsRequests: options.logRequests === true && onLog !== undefined,
 			runtimeContext,
 			prompts: this.prompts,
