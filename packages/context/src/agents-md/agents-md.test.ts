@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";
-import { Agent, memoryHost, tool } from "holdfast";
+import { Agent, type Host, memoryHost, tool } from "holdfast";
+import type { SessionValues } from "holdfast/plugins";
 import { sqliteHost } from "holdfast/sqlite";
 import { beforeEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
@@ -205,6 +206,35 @@ describe("agentsMd()", () => {
 			],
 			{ status: "success", result: `b\n\n${text(2)}` },
 		]);
+	});
+
+	test("adds a file once if several calls of one answer touch its folder", async () => {
+		write("packages/core/AGENTS.md", "Test it.");
+		const args = { path: "packages/core/a.ts" } as never;
+		const toolCalls = ["c1", "c2", "c3"].map((id) => ({ id, name: "use", arguments: args }));
+		// As a database does, the host answers later.
+		const { values, ...rest } = memoryHost();
+		const later = (own: SessionValues): SessionValues => ({
+			...own,
+			async get(name) {
+				const found = await own.get(name);
+				await new Promise((resolve) => setImmediate(resolve));
+				return found;
+			},
+		});
+		const host = { ...rest, values: { ...values, values: (...of) => later(values.values(...of)) } } as Host;
+		const { agent } = agentOf([{ toolCalls }, "done"], { host });
+		expect((await turn(agent)).filter((result) => result === below)).toHaveLength(1);
+	});
+
+	test("looks for no file below a path that is too long to exist, and reports nothing", async () => {
+		mkdirSync(join(root, "packages"));
+		const notices: string[] = [];
+		const { agent } = agentOf([ask("1", "use", { path: `packages/${"x".repeat(300)}` }), "done"], {
+			onNotice: ({ message }) => notices.push(message),
+		});
+		expect(await turn(agent)).toEqual(["done"]);
+		expect(notices).toEqual([]);
 	});
 
 	test("reports each file that cannot be used once, also below the folder", async () => {

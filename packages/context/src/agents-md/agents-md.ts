@@ -82,6 +82,17 @@ export function agentsMd(options: AgentsMdOptions): Plugin {
 		}
 		return files;
 	};
+	const last = new Map<string, Promise<unknown>>();
+	/** The calls of an answer run at the same time, and only one of them receives a file. */
+	const inTurn = async <T>(sessionKey: string, work: () => Promise<T>): Promise<T> => {
+		const now = (last.get(sessionKey) ?? Promise.resolve()).then(work, work);
+		last.set(sessionKey, now);
+		try {
+			return await now;
+		} finally {
+			if (last.get(sessionKey) === now) last.delete(sessionKey);
+		}
+	};
 	return definePlugin({
 		name: "agents-md",
 		setup(host) {
@@ -103,11 +114,15 @@ export function agentsMd(options: AgentsMdOptions): Plugin {
 				const found = new Map<string, AgentsMdFile>();
 				for (const path of paths)
 					for (const file of used(await filesBelow(path, folders))) found.set(file.path, file);
+				if (found.size === 0) return;
 				const values = host.values(sessionKey);
-				const added: string[] = [];
-				for (const file of found.values())
-					if (added.length < mostAdded && (await isNew(values, file, toolCallId)))
-						added.push(`[Instructions for ${file.path.slice(0, -"/AGENTS.md".length)} in ${shown(file)}]`);
+				const added = await inTurn(sessionKey, async () => {
+					const texts: string[] = [];
+					for (const file of found.values())
+						if (texts.length < mostAdded && (await isNew(values, file, toolCallId)))
+							texts.push(`[Instructions for ${file.path.slice(0, -"/AGENTS.md".length)} in ${shown(file)}]`);
+					return texts;
+				});
 				if (added.length > 0) return { status: "done", output: withText(output, added.join("\n\n")) };
 			};
 			host.on("tool.result", follow, { deltas: "as-is" });

@@ -109,8 +109,8 @@ async function readText(path: string, root: string): Promise<Read | undefined> {
 	const { lstat, open, realpath, sep, constants } = await node();
 	const code = (error: unknown): string => (error as { code?: string }).code ?? "unknown error";
 	const entry = await lstat(path).catch((error: unknown) => code(error));
-	// A missing file, or a path that leads through a file.
-	if (entry === "ENOENT" || entry === "ENOTDIR") return undefined;
+	// A missing file, a path that leads through a file, or one with a name that no file can have.
+	if (entry === "ENOENT" || entry === "ENOTDIR" || entry === "ENAMETOOLONG") return undefined;
 	if (typeof entry === "string") return { refused: `it cannot be read (${entry})` };
 	let file: FileHandle | undefined;
 	try {
