@@ -28,14 +28,7 @@ const toolStrategyHooks = [
 ] as const;
 
 /** Options that a model with its own tools excludes. */
-const ofTools = [
-	"tools",
-	"toolChoice",
-	"toolStrategy",
-	"subagents",
-	"remoteToolTimeoutMs",
-	"maxStreamed",
-] as const;
+const ofTools = ["tools", "toolChoice", "toolStrategy", "subagents"] as const;
 
 /** Options that a model with its own settings excludes. */
 const ofRequests = [

@@ -381,8 +381,7 @@ function copied(messages: readonly SessionMessage[]): readonly SessionMessage[] 
 function sessionsOf({ tools }: AgentContext, options: PromptOptions): ExecuteSessionsOptions {
 	const { host = memoryHost(), model, temperature, maxTokens, bufferLimit: _, ...rest } = options;
 	if (typeof host?.journal !== "object") throw noHost();
-	const agent = rest as AgentOptions;
-	const work = subagentTools(tools);
+	const [agent, work] = [rest as AgentOptions, subagentTools(tools)];
 	const params = {
 		...(temperature === undefined ? {} : { temperature }),
 		...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),

@@ -95,7 +95,7 @@ const rows: Readonly<Record<string, Row>> = {
 		effect: (_, cost) => cost,
 		is: 2,
 	},
-	remoteToolTimeoutMs: { options: { remoteToolTimeoutMs: 5 }, works: ofRequests },
+	remoteToolTimeoutMs: { options: { remoteToolTimeoutMs: 5 }, works: all },
 	maxSteps: { options: { maxSteps: 5 }, works: all },
 	modelWait: { options: { modelWait: "never" }, works: all },
 	output: { options: { output: parameters }, works: all },
