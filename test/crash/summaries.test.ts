@@ -10,7 +10,7 @@ import type { Happened, SummariesOptions } from "./summaries-process.fixture.ts"
 
 const program = join(import.meta.dirname, "summaries-process.fixture.ts");
 const turns = 8;
-const all = Array.from({ length: turns }, (_, turn) => turn);
+const inOrder = Array.from({ length: turns }, (_, turn) => turn);
 
 interface Report {
 	readonly held?: readonly string[];
@@ -22,7 +22,8 @@ test("a process killed at any write over SQLite loses no stored summary, and req
 	onTestFinished(() => rmSync(folder, { recursive: true }));
 	const run = async (file: string, options: Pick<SummariesOptions, "phase" | "later" | "cases">) => {
 		const paths = { path: join(folder, `${file}.db`), log: join(folder, `${file}.jsonl`) };
-		const { reports, signal } = await runToEnd<Report>(program, { ...paths, turns, ...options });
+		const all: SummariesOptions = { ...paths, turns, ...options };
+		const { reports, signal } = await runToEnd<Report>(program, all);
 		return { report: reports[0], signal, happened: lines<Happened>(readFileSync(paths.log, "utf8")) };
 	};
 
@@ -50,7 +51,7 @@ test("a process killed at any write over SQLite loses no stored summary, and req
 				if (what === "stored") stored.add(inputs.join());
 				if (what === "asked") expect([...stored]).not.toContain(inputs.join());
 				if (what !== "called") continue;
-				expect(inputs.toSorted((one, other) => one - other)).toEqual(all.slice(0, inputs.length));
+				expect(inputs.toSorted((one, other) => one - other)).toEqual(inOrder.slice(0, inputs.length));
 				expect(length).toBeLessThanOrEqual(8);
 			}
 			const called = own.filter(({ what }) => what === "called");

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type ScriptedReply, scriptedModel } from "@holdfast/testing";
 import { isToolResultMessage } from "@holdfast/upp";
-import { Agent, type Host, memoryHost, tool } from "holdfast";
+import { Agent, memoryHost, tool } from "holdfast";
 import type { SessionValues } from "holdfast/plugins";
 import { sqliteHost } from "holdfast/sqlite";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -213,7 +213,7 @@ describe("agentsMd()", () => {
 		const args = { path: "packages/core/a.ts" } as never;
 		const toolCalls = ["c1", "c2", "c3"].map((id) => ({ id, name: "use", arguments: args }));
 		// As a database does, the host answers later.
-		const { values, ...rest } = memoryHost();
+		const inMemory = memoryHost();
 		const later = (own: SessionValues): SessionValues => ({
 			...own,
 			async get(name) {
@@ -222,7 +222,9 @@ describe("agentsMd()", () => {
 				return found;
 			},
 		});
-		const host = { ...rest, values: { ...values, values: (...of) => later(values.values(...of)) } } as Host;
+		const { values } = inMemory;
+		const own: typeof values.values = (...of) => later(values.values(...of));
+		const host = { ...inMemory, values: { ...values, values: own } };
 		const { agent } = agentOf([{ toolCalls }, "done"], { host });
 		expect((await turn(agent)).filter((result) => result === below)).toHaveLength(1);
 	});
