@@ -126,14 +126,6 @@ test("messages that wait are the next turns if the chat is left", async () => {
 	await again.conversation.leave();
 });
 
-test("messages that wait are the next turns if the run fails", async () => {
-	const { conversation, shown } = await busy();
-	process.emit("holdfast-test" as never, "fail" as never);
-	await conversation.settled();
-	await expect.poll(shown).toMatch(/broken[\s\S]*\none\n[\s\S]*Heard two/);
-	await conversation.leave();
-});
-
 test("messages that were taken back are not sent", async () => {
 	const { conversation, shown } = await busy();
 	expect([conversation.recall(), conversation.recall(), conversation.recall()]).toEqual([
