@@ -153,7 +153,7 @@ export class TurnAgents {
 		const changed = Object.entries(whole).filter(
 			([name, value]) => value !== this.#parts.agent[name as keyof AgentOptions],
 		);
-		return { ...more, tools, ...Object.fromEntries(changed) };
+		return { ...more, model: whole.model, tools, ...Object.fromEntries(changed) };
 	}
 }
 
