@@ -108,21 +108,23 @@ export function faultyHost(host: Host, fault: WorkflowFault | undefined): Host {
 	return journalHost(own);
 }
 
-/** Swaps the facts of neighboring results. */
+/** Swaps the facts of two results that follow each other, if both calls were made before the first of them. */
 function turned(entries: readonly Entry[]): readonly Entry[] {
 	const turnedOnes = [...entries];
-	for (let at = 1; at < turnedOnes.length; at++) {
-		const [one, other] = [turnedOnes[at - 1] as Entry, turnedOnes[at] as Entry];
-		if (!isResult(one.fact) || !isResult(other.fact)) continue;
-		turnedOnes[at - 1] = { ...one, fact: other.fact };
-		turnedOnes[at] = { ...other, fact: one.fact };
-		at++;
+	let called: readonly unknown[] = [];
+	let before: { readonly at: number; readonly called: readonly unknown[] } | undefined;
+	for (const [at, { fact }] of entries.entries()) {
+		if (fact.kind !== "note") continue;
+		const { id } = (fact.value ?? {}) as { readonly id?: unknown };
+		if (fact.topic === "workflow-called") called = [...called, id];
+		if (fact.topic !== "workflow-settled") continue;
+		const first = before?.called.includes(id) ? before.at : undefined;
+		before = first === undefined ? { at, called } : undefined;
+		if (first === undefined) continue;
+		turnedOnes[at] = { ...(entries[at] as Entry), fact: (entries[first] as Entry).fact };
+		turnedOnes[first] = { ...(entries[first] as Entry), fact };
 	}
 	return turnedOnes;
-}
-
-function isResult(fact: Fact): boolean {
-	return fact.kind === "note" && fact.topic === "workflow-settled";
 }
 
 const topicOf: Partial<Record<WorkflowFault, string>> = {
