@@ -8,6 +8,7 @@ export {
 	rememberedDeletions,
 	watchAll,
 } from "./changes.ts";
+export { DueHeap } from "./due-heap.ts";
 export {
 	type FileInfo,
 	type FileLimits,

@@ -1,5 +1,6 @@
 // In-memory timers: a heap ordered by due time, so that pending ones cost nothing.
 import { decodeValue, encodeValue, type JSONValue } from "@holdfast/upp";
+import { DueHeap, type Place } from "./due-heap.ts";
 import { ensureSession, type Store } from "./memory-store.ts";
 import { namespacePrefix } from "./session-key.ts";
 import { claimAtOnce, claimLease, type Timer, type TimerStore } from "./timers.ts";
@@ -13,37 +14,29 @@ interface Kept {
 	attempt: number;
 	claim: string | undefined;
 	/** Its entry in the heap; older entries are stale. */
-	place: Place | undefined;
-}
-
-interface Place {
-	readonly dueAt: number;
-	readonly timer: Kept;
+	place: Place<Kept> | undefined;
 }
 
 /** Returns the timers stored with the sessions of a store. */
 export function timersBeside(store: Store): TimerStore {
 	const bySession = new Map<string, Map<string, Kept>>();
 	const watchers = new Set<() => void>();
-	let heap: Place[] = [];
+	const heap = new DueHeap<Kept>();
 	let count = 0;
 	let claims = 0;
 
 	const find = (key: string, name: string): Kept | undefined => bySession.get(key)?.get(name);
-	const isValid = (place: Place): boolean => place.timer.place === place;
+	const isValid = (place: Place<Kept>): boolean => place.item.place === place;
 
 	function put(timer: Kept, dueAt: number): void {
-		timer.place = { dueAt, timer };
-		push(heap, timer.place);
-		// A sorted list is a heap.
-		if (heap.length > 2 * count + 64)
-			heap = heap.filter(isValid).sort((one, other) => one.dueAt - other.dueAt);
+		timer.place = heap.add(timer, dueAt);
+		if (heap.size > 2 * count + 64) heap.keep(isValid);
 	}
 
 	/** Returns the heap entry of the timer that is due first. */
-	function first(): Place | undefined {
-		while (heap[0] !== undefined && !isValid(heap[0])) pop(heap);
-		return heap[0];
+	function first(): Place<Kept> | undefined {
+		while (heap.first !== undefined && !isValid(heap.first)) heap.shift();
+		return heap.first;
 	}
 
 	function remove(key: string, name: string): boolean {
@@ -75,15 +68,15 @@ export function timersBeside(store: Store): TimerStore {
 		cancel: remove,
 		claim({ now, leaseMs = claimLease, limit = claimAtOnce, namespace }) {
 			const due: Kept[] = [];
-			const passed: Place[] = [];
+			const passed: Place<Kept>[] = [];
 			const of = namespace === undefined ? undefined : namespacePrefix(namespace);
 			for (let place = first(); due.length < limit; place = first()) {
 				if (place === undefined || place.dueAt > now) break;
-				place.timer.place = undefined;
-				if (of === undefined || place.timer.key.startsWith(of.prefix) === of.begins) due.push(place.timer);
+				place.item.place = undefined;
+				if (of === undefined || place.item.key.startsWith(of.prefix) === of.begins) due.push(place.item);
 				else passed.push(place);
 			}
-			for (const { timer, dueAt } of passed) put(timer, dueAt);
+			for (const { item, dueAt } of passed) put(item, dueAt);
 			return due.map((timer) => {
 				timer.attempt++;
 				timer.claim = String(++claims);
@@ -97,7 +90,7 @@ export function timersBeside(store: Store): TimerStore {
 		nextDue({ after } = {}) {
 			const next = first()?.dueAt;
 			if (after === undefined || next === undefined || next > after) return next;
-			const later = heap.filter((place) => isValid(place) && place.dueAt > after);
+			const later = heap.all.filter((place) => isValid(place) && place.dueAt > after);
 			return later.reduce<number | undefined>(
 				(least, { dueAt }) => (least === undefined || dueAt < least ? dueAt : least),
 				undefined,
@@ -118,29 +111,4 @@ export function timersBeside(store: Store): TimerStore {
 function timerOf({ key, name, wakeAt, body }: Kept): Timer {
 	const timer = { key, name, wakeAt };
 	return body === undefined ? timer : { ...timer, body: decodeValue(JSON.parse(body) as JSONValue) };
-}
-
-function push(heap: Place[], place: Place): void {
-	let at = heap.length;
-	for (let up = (at - 1) >> 1; at > 0 && (heap[up] as Place).dueAt > place.dueAt; up = (at - 1) >> 1) {
-		heap[at] = heap[up] as Place;
-		at = up;
-	}
-	heap[at] = place;
-}
-
-function pop(heap: Place[]): void {
-	const place = heap.pop();
-	if (place === undefined || heap.length === 0) return;
-	let at = 0;
-	for (;;) {
-		let down = 2 * at + 1;
-		const [left, right] = [heap[down], heap[down + 1]];
-		if (left !== undefined && right !== undefined && right.dueAt < left.dueAt) down++;
-		const next = heap[down];
-		if (next === undefined || next.dueAt >= place.dueAt) break;
-		heap[at] = next;
-		at = down;
-	}
-	heap[at] = place;
 }

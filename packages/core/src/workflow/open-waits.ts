@@ -1,7 +1,7 @@
 // The open waits of a workflow: for times, for events, and for the next attempts of steps; and the events that were
 // received before the code waited for them (keeps I7). A round costs what has ended in it, not what is open (keeps I5).
 import type { Fact } from "../facts/index.ts";
-import { Due } from "./due.ts";
+import { DueHeap } from "../host/index.ts";
 import type { StepCall } from "./flow-call.ts";
 import type { StepAttempt } from "./run-step.ts";
 import { noteOf, type ReceivedEvent, type WorkflowRecord } from "./workflow-notes.ts";
@@ -35,7 +35,7 @@ export class OpenWaits {
 	readonly #waits = new Map<string, OpenWait>();
 	readonly #retries = new Map<string, Retry>();
 	/** Waits and retries that end at a time. Some of them may have ended otherwise. */
-	readonly #due = new Due();
+	readonly #due = new DueHeap<string>();
 	/** Waits for events, and events, by name. */
 	readonly #named = new Map<string, Named>();
 	/** Names of events by the id of their input. */
@@ -159,7 +159,9 @@ export class OpenWaits {
 		}
 		const retries: StepAttempt[] = [];
 		const later: Retry[] = [];
-		for (const { id, until } of this.#due.take(now)) {
+		for (let due = this.#due.first; due !== undefined && due.dueAt <= now; due = this.#due.first) {
+			const { item: id, dueAt: until } = due;
+			this.#due.shift();
 			const wait = this.#waits.get(id);
 			if (wait?.until === until && !received.has(id)) ended.push({ wait, fact: noteOf.settled({ id }) });
 			const retry = this.#retries.get(id);
@@ -189,10 +191,12 @@ export class OpenWaits {
 
 	/** Returns the wait that ends first; undefined if none is open. */
 	next(): { readonly tag: string; readonly until?: number } | undefined {
-		const isOpen = (id: string, until: number): boolean =>
-			this.#waits.get(id)?.until === until || this.#retries.get(id)?.until === until;
-		const first = this.#due.first(isOpen);
-		if (first !== undefined) return { tag: first.id, until: first.until };
+		for (let due = this.#due.first; due !== undefined; due = this.#due.first) {
+			const { item: tag, dueAt: until } = due;
+			if (this.#waits.get(tag)?.until === until || this.#retries.get(tag)?.until === until)
+				return { tag, until };
+			this.#due.shift();
+		}
 		for (const tag of this.#waits.keys()) return { tag };
 		return undefined;
 	}
