@@ -95,9 +95,10 @@ test("messages of a process that died are queued again, once, and count once", a
 	expect(await after.stored()).toEqual([]);
 });
 
-test("a message of another machine is left to it", async () => {
+test("a message of another machine is left to it, and a damaged one is skipped", async () => {
 	const { values, messages, transcript } = queue();
 	await values.set("1", { text: "one", asides: [], pid: 1, machine: "elsewhere" });
+	await values.set("2", { pid: 999_999_999, machine: hostname() });
 	await messages.restore();
 	expect(transcript.live.queued).toEqual([]);
 });

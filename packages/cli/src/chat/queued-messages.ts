@@ -73,7 +73,8 @@ export class QueuedMessages {
 	async restore(): Promise<void> {
 		const all = await this.#values.list();
 		for (const { name, value } of all) {
-			const { text, asides, pid, machine } = value as Stored;
+			const { text, asides, pid, machine } = (value ?? {}) as Stored;
+			if (typeof text !== "string" || !Array.isArray(asides)) continue;
 			if (this.#own.has(name) || machine !== hostname() || isAlive(pid)) continue;
 			this.#parts.transcript.set({ queued: [...this.#parts.transcript.live.queued, text] });
 			this.#queue({ ...this.message(text, asides), id: name });

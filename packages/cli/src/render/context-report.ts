@@ -191,7 +191,9 @@ export function contextLines({ tokens, sections, cache, advice }: Context): stri
 	return [
 		...aligned([["section", "tokens", "share", "cached"], ...rows, total]),
 		"",
-		`${formatCount(calls.length)} model calls read ${formatCount(inputTokens)} tokens, ${share(cachedTokens, inputTokens)} of them from the prompt cache.`,
+		inputTokens === 0
+			? `${formatCount(calls.length)} model calls. The provider counted no tokens.`
+			: `${formatCount(calls.length)} model calls read ${formatCount(inputTokens)} tokens, ${share(cachedTokens, inputTokens)} of them from the prompt cache.`,
 		...advice.map((line) => `- ${line}`),
 	];
 }

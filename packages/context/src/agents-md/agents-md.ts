@@ -15,7 +15,7 @@ import { touchedPaths } from "./touched-paths.ts";
 
 /** Options of `readAgentsMd`. */
 export interface ReadAgentsMdOptions {
-	/** The folder at hand. */
+	/** The folder that the agent works in. */
 	readonly folder: string;
 	/** The topmost folder whose file applies. Default: the nearest parent with `.git`, or else `folder`. */
 	readonly root?: string;

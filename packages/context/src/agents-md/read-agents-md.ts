@@ -11,7 +11,7 @@ const mostFiles = 16;
 
 /** A file with instructions for agents. */
 export interface AgentsMdFile {
-	/** Relative to the folder at hand, with forward slashes, such as `../AGENTS.md`. */
+	/** Relative to `folder`, with forward slashes, such as `../AGENTS.md`. */
 	readonly path: string;
 	/** Its text without white space at both ends, cut to `maxCharacters`. */
 	readonly text: string;
@@ -65,7 +65,7 @@ export async function filesDownTo(folders: AgentsMdFolders): Promise<AgentsMdFou
 	return readAll(chain, folders);
 }
 
-/** Returns the files of the folders that lead to a path inside the root and that do not apply to the folder at hand. */
+/** Returns the files of the folders that lead to a path inside the root and that do not apply to `folder` itself. */
 export async function filesBelow(path: string, folders: AgentsMdFolders): Promise<AgentsMdFound> {
 	const { resolve, dirname, relative, isAbsolute, sep } = await node();
 	const { root, folder } = folders;
