@@ -11,6 +11,7 @@ export type EdgeHandlerOptions = EdgeServiceOptions &
 
 /** A Worker's default export. */
 export interface EdgeHandler<Env> {
+	/** Answers a request: authenticates it, and forwards it to the object of its session. */
 	fetch(request: Request, env: Env): Promise<Response>;
 }
 

@@ -39,7 +39,9 @@ const lookMs = 5_000;
 
 /** A session's object, as the platform calls it. */
 export interface SessionObject {
+	/** Answers a request to the session. */
 	fetch(request: Request): Promise<Response>;
+	/** Resumes work that is due, such as a run whose object was evicted. */
 	alarm(): Promise<void>;
 }
 

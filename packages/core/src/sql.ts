@@ -66,8 +66,11 @@ export interface SqlHostOptions {
 export interface SqlHost
 	extends Omit<Required<Host>, keyof OwnExecutionHost | "queue" | "stats">,
 		OwnExecutionHost {
+	/** The sessions. */
 	readonly journal: SqlJournal;
+	/** The execution host over the same database. */
 	readonly execution: OwnExecutionHost;
+	/** Whether background work survives the process. */
 	readonly capabilities: OwnExecutionHost["capabilities"];
 	/**
 	 * Returns when a session is next due without a request, because of a deadline of a waiting run or a timer, in

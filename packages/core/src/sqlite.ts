@@ -38,7 +38,9 @@ export type SqliteHostOptions = SqliteJournalOptions;
 export interface SqliteHost
 	extends Omit<Required<Host>, keyof OwnExecutionHost | "queue" | "stats">,
 		OwnExecutionHost {
+	/** The execution host over the same file. */
 	readonly execution: OwnExecutionHost;
+	/** Whether background work survives the process. */
 	readonly capabilities: OwnExecutionHost["capabilities"];
 }
 

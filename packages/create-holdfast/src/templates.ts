@@ -5,7 +5,9 @@ export type TemplateName = "script" | "service" | "project" | "next-chat" | "wor
 
 /** A template for a new project. */
 export interface Template {
+	/** The value of `--template`. */
 	readonly name: TemplateName;
+	/** A title for people. */
 	readonly title: string;
 	/** Its purpose, in one line. */
 	readonly hint: string;

@@ -7,6 +7,7 @@ import type { TemplateName } from "./templates.ts";
 
 /** Options of `writeTemplate`. */
 export interface WriteTemplateOptions {
+	/** The template to write. */
 	readonly template: TemplateName;
 	/** The folder; created if it is missing. Its name becomes the name of the package. */
 	readonly folder: string;

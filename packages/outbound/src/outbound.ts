@@ -36,10 +36,13 @@ export interface OutboundOptions {
 
 /** One request. */
 export interface OutboundRequest {
+	/** An `http:` or `https:` URL. */
 	readonly url: string;
 	/** Default: GET. */
 	readonly method?: string;
+	/** Headers to send. Default: none. */
 	readonly headers?: Readonly<Record<string, string>>;
+	/** The body. Default: none. */
 	readonly body?: string;
 	/** Closes the connection, even while the body is being read. */
 	readonly signal: AbortSignal;

@@ -21,6 +21,7 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 export interface OutboundResponse {
 	/** The URL after all redirects. */
 	readonly url: string;
+	/** The HTTP status. */
 	readonly status: number;
 	/** Names are lower-case; values of a repeated header are joined by a comma. */
 	readonly headers: Readonly<Record<string, string>>;

@@ -8,6 +8,7 @@ import type { FileLimits } from "holdfast/host";
 export interface PostgresPool {
 	/** Takes a connection, which `release` returns; `release` with an error closes it. */
 	connect(): Promise<PooledConnection>;
+	/** Adds a listener of errors of idle connections. */
 	on(event: "error", listener: (error: Error) => void): unknown;
 	/** Number of `connect` calls that wait for a connection. */
 	readonly waitingCount?: number;
@@ -17,9 +18,13 @@ export interface PostgresPool {
 
 /** A connection of a pool. */
 export interface PooledConnection {
+	/** Runs a query in the form that `pg` accepts. */
 	query(config: unknown): Promise<{ readonly rows: unknown[] }>;
+	/** Adds a listener of connection errors. */
 	on(event: "error", listener: (error: Error) => void): unknown;
+	/** Removes that listener. */
 	off(event: "error", listener: (error: Error) => void): unknown;
+	/** Returns the connection to the pool; with an error, closes it. */
 	release(error?: Error): void;
 }
 

@@ -19,8 +19,11 @@ type Execution = ReturnType<typeof journalExecution>;
 
 /** A host in a Postgres database: its sessions, and everything that an execution host stores with them. */
 export interface PostgresHost extends Omit<Required<Host>, keyof Execution | "journal">, Execution {
+	/** The sessions. */
 	readonly journal: PostgresJournal;
+	/** The execution host over the same database. */
 	readonly execution: Execution;
+	/** Whether background work survives the process. */
 	readonly capabilities: Execution["capabilities"];
 }
 

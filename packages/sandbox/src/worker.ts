@@ -6,7 +6,9 @@ import { control, type FromWorker, type Reply, type RunOrder, sizeOf, type ToWor
 
 /** The data that a thread starts with. */
 export interface ThreadData {
+	/** Shared memory by which the sandbox interrupts and wakes the thread. */
 	readonly words: Int32Array;
+	/** Receives the answers to the guest's calls. */
 	readonly replies: MessagePort;
 }
 

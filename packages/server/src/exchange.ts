@@ -47,9 +47,11 @@ export interface Notes {
 
 /** A request on its way through a route. */
 export class Exchange {
+	/** The HTTP request. */
 	readonly request: Request;
 	/** The caller of the request. */
 	readonly caller: ServedCaller;
+	/** What the request log contains about it. */
 	readonly notes: Notes = {};
 	readonly #parts: Parts;
 	readonly #connection: Connection;
@@ -57,6 +59,7 @@ export class Exchange {
 	/** Returns this request's slot among the tenant's streams. */
 	#leave: ReleaseSlot | undefined;
 
+	/** Creates the exchange of a request whose caller is known. */
 	constructor(
 		parts: Parts,
 		request: Request,

@@ -22,6 +22,7 @@ export interface CloseOptions {
 
 /** The address a server listens on. */
 export interface Listening {
+	/** The port, also if 0 was requested. */
 	readonly port: number;
 	/** `http://127.0.0.1:4280` */
 	readonly url: string;

@@ -64,9 +64,13 @@ export interface RemoteAgentOptions extends FollowTaskOptions {
 
 /** A remote agent as a tool, for `tools` of an agent. */
 export interface RemoteAgent extends AnyTool {
+	/** The name by which the model calls it. */
 	readonly name: string;
+	/** The description in the agent's card, for the model. */
 	readonly description: string;
+	/** The schema of a `RemoteCall`. */
 	readonly parameters: JSONSchema;
+	/** Sends the message, waits for the end of the task, and returns its answer. */
 	run(params: RemoteCall, context: ToolContext): Promise<unknown>;
 	/** The agent's card, if it was fetched. */
 	readonly card: AgentCard;

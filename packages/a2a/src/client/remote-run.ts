@@ -15,6 +15,7 @@ import { readTask, stateName } from "./read-task.ts";
 
 /** The arguments that the model provides. */
 export interface RemoteCall {
+	/** The message to the remote agent. */
 	readonly prompt: string;
 	/** The id of a task that waits for input, to answer it. */
 	readonly task?: string;

@@ -11,10 +11,15 @@ import { HoldfastError } from "@holdfast/upp";
 
 /** A skill of the agent, as other agents see it. */
 export interface A2ASkill {
+	/** Unique among the skills of the agent. */
 	readonly id: string;
+	/** A name for people. */
 	readonly name: string;
+	/** What the skill does. */
 	readonly description: string;
+	/** Keywords. Default: none. */
 	readonly tags?: readonly string[];
+	/** Prompts that use the skill. Default: none. */
 	readonly examples?: readonly string[];
 }
 
@@ -32,7 +37,9 @@ export interface A2AServerOptions {
 	readonly version?: string;
 	/** Its skills. Default: one skill with its name and description. */
 	readonly skills?: readonly A2ASkill[];
+	/** Who offers the agent, as declared in the card. Default: absent from the card. */
 	readonly provider?: { readonly organization: string; readonly url: string };
+	/** A page about the agent, as declared in the card. Default: absent from the card. */
 	readonly documentationUrl?: string;
 	/** How clients have to authenticate, as declared in the card. Default: no authentication. */
 	readonly security?: {

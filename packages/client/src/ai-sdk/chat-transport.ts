@@ -38,6 +38,7 @@ export class HoldfastChatTransport<Message extends ChatMessage = ChatMessage> {
 	/** Stop requests that have not been answered yet. */
 	readonly #stopping = new Map<string, Promise<unknown>>();
 
+	/** Creates a transport. No request is made. */
 	constructor(options: HoldfastChatTransportOptions = {}) {
 		this.#settings = readOptions({ ...options, url: options.url ?? "" });
 	}

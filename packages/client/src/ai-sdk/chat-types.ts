@@ -5,8 +5,11 @@ import type { SessionWait } from "../wire/index.ts";
 
 /** A message of a page. */
 export interface ChatMessage {
+	/** Id of the message. */
 	readonly id: string;
+	/** Who wrote it. */
 	readonly role: "system" | "user" | "assistant";
+	/** Texts, files, tool calls and other parts of the AI SDK. */
 	readonly parts: readonly { readonly type: string }[];
 }
 
@@ -44,14 +47,19 @@ export type ChatChunk =
 
 /** The options of each request of a page. */
 interface RequestOptions {
+	/** The id of the chat, which is that of its session. */
 	readonly chatId: string;
+	/** Sent in addition to those of the transport. */
 	readonly headers?: Record<string, string> | Headers | undefined;
 }
 
 /** The options of a send request. */
 export interface SendOptions<Message extends ChatMessage = ChatMessage> extends RequestOptions {
+	/** Whether a message was sent, or an answer is to be generated again. */
 	readonly trigger: "submit-message" | "regenerate-message";
+	/** The answer to generate again; with `submit-message`, the user message to replace, if any. */
 	readonly messageId: string | undefined;
+	/** All messages of the chat. The one with `messageId` is sent, otherwise the last one. */
 	readonly messages: readonly Message[];
 	/** Stops the run. */
 	readonly abortSignal: AbortSignal | undefined;

@@ -32,6 +32,7 @@ export class ClientError extends Error {
 	/** Further values for programs. */
 	declare readonly data?: Record<string, unknown>;
 
+	/** Creates an error. By default it is not retryable. */
 	constructor(code: string, message: string, options: ClientErrorOptions = {}) {
 		super(message, "cause" in options ? { cause: options.cause } : undefined);
 		this.name = "ClientError";

@@ -6,7 +6,9 @@ export interface Timers {
 	now(): number;
 	/** From 0 to 1, 1 excluded. */
 	random(): number;
+	/** Calls `callback` once, after a delay. Returns a handle for `clearTimeout`. */
 	setTimeout(callback: () => void, milliseconds: number): unknown;
+	/** Cancels a delay. */
 	clearTimeout(handle: unknown): void;
 }
 

@@ -2,10 +2,15 @@
 
 /** Tokens of one model call. */
 export interface Usage {
+	/** Tokens of the prompt, including cached ones. */
 	readonly inputTokens: number;
+	/** Tokens of the answer, including reasoning. */
 	readonly outputTokens: number;
+	/** The sum of both. */
 	readonly totalTokens: number;
+	/** Input tokens read from the provider's cache. */
 	readonly cacheReadTokens?: number;
+	/** Input tokens written to the provider's cache. */
 	readonly cacheWriteTokens?: number;
 	/** Output tokens that the model spent on reasoning. */
 	readonly reasoningTokens?: number;
@@ -15,8 +20,11 @@ export interface Usage {
 
 /** A tool call by the model. */
 export interface ToolCall {
+	/** Id of the call; its result has the same id. */
 	readonly id: string;
+	/** The tool to run. */
 	readonly name: string;
+	/** The arguments that the model wrote. */
 	readonly arguments: Readonly<Record<string, unknown>>;
 }
 
@@ -78,7 +86,9 @@ export type AssistantPart =
 /** A message of a user. */
 export interface UserMessage {
 	readonly role: "user";
+	/** Id of the message. Default: a new one. */
 	readonly id?: string;
+	/** Text, or texts, images and files. */
 	readonly content: string | readonly UserPart[];
 	/** Milliseconds since 1970. */
 	readonly timestamp?: number;
@@ -87,6 +97,7 @@ export interface UserMessage {
 /** A message of the model. */
 export interface AssistantMessage {
 	readonly role: "assistant";
+	/** Id of the message. */
 	readonly id: string;
 	/** Id of the earlier answer that this one replaces. Show it in place of that one. */
 	readonly replaces?: string;
@@ -105,7 +116,9 @@ export interface AssistantMessage {
 /** The result of a tool call. */
 export interface ToolResultMessage {
 	readonly role: "tool";
+	/** Id of the call that it answers. */
 	readonly toolCallId: string;
+	/** The tool that was called. */
 	readonly toolName: string;
 	/** The result that the model sees. */
 	readonly output: string;
@@ -113,6 +126,7 @@ export interface ToolResultMessage {
 	readonly isError: boolean;
 	/** Data for programs. The model does not see it. */
 	readonly details?: unknown;
+	/** Milliseconds since 1970. */
 	readonly timestamp: number;
 }
 
@@ -125,6 +139,7 @@ export interface ErrorMessage {
 	readonly code: string;
 	/** The partial text. */
 	readonly partial?: AssistantMessage;
+	/** Milliseconds since 1970. */
 	readonly timestamp: number;
 }
 
@@ -133,6 +148,7 @@ export interface AbortedMessage {
 	readonly role: "aborted";
 	/** The partial text. */
 	readonly partial?: AssistantMessage;
+	/** Milliseconds since 1970. */
 	readonly timestamp: number;
 }
 

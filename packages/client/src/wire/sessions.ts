@@ -38,8 +38,11 @@ export type Answer = ToolAnswer | ApprovalAnswer;
 
 /** A tool as the server and the model see it. */
 export interface ToolDescription {
+	/** The name by which the model calls it. */
 	readonly name: string;
+	/** A name for people. */
 	readonly label?: string;
+	/** Explains the tool to the model. */
 	readonly description: string;
 	/** JSON Schema. */
 	readonly parameters: Readonly<Record<string, unknown>>;
@@ -105,6 +108,7 @@ export interface SessionInfo {
 
 /** A session in a list. */
 export interface SessionSummary {
+	/** Id of the session. */
 	readonly sessionId: string;
 	/** Milliseconds since 1970. */
 	readonly createdAt: number;

@@ -9,6 +9,7 @@ export interface SkillText {
 	readonly name: string;
 	/** What the skill does and when to use it: 1 to 1,024 characters. */
 	readonly description: string;
+	/** The license, as written. */
 	readonly license?: string;
 	/** Requirements of the environment: 1 to 500 characters. */
 	readonly compatibility?: string;

@@ -31,6 +31,7 @@ export interface InlineSkill {
 
 /** An installed npm package: its folder `skills`, or the package itself if it has a `SKILL.md`. */
 export interface SkillPackage {
+	/** Name of the package. */
 	readonly package: string;
 	/** The folder from which the package is looked up. Default: the current folder. */
 	readonly from?: string;

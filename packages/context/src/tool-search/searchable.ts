@@ -27,6 +27,7 @@ export interface SearchableOptions<Name extends string = string> {
 
 /** A tool of a provider that searches tools. */
 export interface ProviderSearchTool {
+	/** Marks a tool that the provider defines. */
 	readonly type: "provider" | "provider-defined";
 	/** The name of the provider and that of the tool, such as `openai.tool_search`. */
 	readonly id: string;
@@ -34,10 +35,14 @@ export interface ProviderSearchTool {
 
 /** The tool that searches. */
 export interface SearchTool {
+	/** The name by which the model calls it. */
 	readonly name: string;
+	/** Explains to the model how to search. */
 	readonly description: string;
+	/** The schema of the arguments: `query`, a text. */
 	readonly parameters: Readonly<Record<string, unknown>>;
 	readonly retryPolicy: "pure";
+	/** Loads the tools that match, and returns their descriptions. */
 	run(input: { readonly query: string }, context: ToolContext): string;
 }
 

@@ -108,6 +108,7 @@ export class AgentSessions implements Living {
 		return (await agent.resolve?.({ sessionKey: key, namespace, caller })) ?? agent.engine;
 	}
 
+	/** Continues a run that the host keeps. Rejects with `no_execution_host`; null if there is nothing to do. */
 	async resume(runId: string): Promise<AgentRun | null> {
 		const table = this.#readyTable();
 		if (this.#execution === undefined) {

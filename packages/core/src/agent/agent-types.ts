@@ -21,7 +21,9 @@ type Literal<Tool extends KnownTool> = Tool extends KnownTool
 
 /** The types of an agent. */
 export interface AgentTypes<Tools, Schema> {
+	/** The input and output type of each tool, by name. */
 	readonly tools: ByName<KnownTools<Tools>>;
+	/** The type of the structured answer. */
 	readonly output: OutputOf<Schema>;
 }
 

@@ -48,7 +48,9 @@ export interface CreateSubAgentToolOptions<Params = Record<string, unknown>> ext
 	readonly agent: Agent;
 	/** The tool's name. */
 	readonly name: string;
+	/** Explains to the model when to use the sub-agent. */
 	readonly description: string;
+	/** The schema of the arguments that the model gives. */
 	readonly parameters: JSONSchema;
 	/** The name of the sub-agent's kind in events and traces. Default: the tool's name. */
 	readonly subagentType?: string;
@@ -79,9 +81,13 @@ export type SubAgentToolRun<Params = Record<string, unknown>> = (
 
 /** A tool that runs a sub-agent. */
 export interface SubAgentTool<Params = Record<string, unknown>> extends ToolOptions {
+	/** The name by which the model calls it. */
 	readonly name: string;
+	/** Explains to the model when to use the sub-agent. */
 	readonly description: string;
+	/** The schema of the arguments. */
 	readonly parameters: JSONSchema;
+	/** Runs the sub-agent, and returns its answer. */
 	readonly run: SubAgentToolRun<Params>;
 }
 

@@ -12,18 +12,27 @@ import { plainJson } from "../tools/index.ts";
 
 /** A part of a message in the AI SDK's format: text, reasoning, file (including images), tool-call or tool-result. */
 export interface ModelMessagePart {
+	/** The kind of part. */
 	readonly type: string;
+	/** The text of a text or reasoning part. */
 	readonly text?: string;
+	/** The id of the call, for `tool-call` and `tool-result`. */
 	readonly toolCallId?: string;
+	/** The tool of that call. */
 	readonly toolName?: string;
+	/** The arguments of a `tool-call`. */
 	readonly input?: unknown;
+	/** The result of a `tool-result`. */
 	readonly output?: unknown;
+	/** The other members of the AI SDK's part. */
 	readonly [member: string]: unknown;
 }
 
 /** A message shaped like the AI SDK's `ModelMessage`. */
 export interface ModelMessage {
+	/** Who wrote the message. */
 	readonly role: "system" | "user" | "assistant" | "tool";
+	/** Text, or a list of parts. */
 	readonly content: string | readonly ModelMessagePart[];
 }
 

@@ -17,6 +17,7 @@ import { storeHost } from "./foreign-host.ts";
  * Without one, sessions are kept in memory.
  */
 export interface SessionStoreHost {
+	/** Where sessions are stored. Default: in memory. */
 	readonly sessionStore?: SessionStore | undefined;
 	/** Default: background work ends with the process. */
 	readonly capabilities?: ExecutionCapabilities | undefined;

@@ -7,6 +7,7 @@ import type { ModelMessage } from "./model-messages.ts";
 
 /** The context of a model function. */
 export interface RuntimeLlmContext {
+	/** The conversation, including the input, in the form of the AI SDK. A copy. */
 	readonly history: ModelMessage[];
 	/** Aborted when the run is asked to stop. */
 	readonly signal: AbortSignal;

@@ -20,6 +20,7 @@ export interface CheckpointStore {
 
 /** Metadata of a checkpoint. */
 export interface CheckpointMetadata {
+	/** The id under which the checkpoint was saved. */
 	readonly sessionId: string;
 	/** UUIDv4, a new one for each save. */
 	readonly checkpointId: string;
@@ -33,7 +34,9 @@ export interface CheckpointMetadata {
 
 /** A checkpoint with its metadata. */
 export interface CheckpointData {
+	/** Where the checkpoint belongs, and when it was saved. */
 	readonly metadata: CheckpointMetadata;
+	/** The saved state. */
 	readonly state: AgentStateJSON;
 }
 

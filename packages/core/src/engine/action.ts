@@ -41,6 +41,7 @@ export interface ModelAction {
 
 /** A tool call that the strategy requests itself. */
 export interface RequestedCall {
+	/** A tool of the agent. */
 	readonly toolName: string;
 	/** Arguments in the form in which a model would give them. They are validated against the tool's schema. */
 	readonly arguments: Record<string, unknown>;
@@ -97,7 +98,9 @@ export interface WaitAction {
 /** Records data outside the messages. */
 export interface NoteAction {
 	readonly kind: "note";
+	/** Identifies the note; `last` contains it. */
 	readonly topic: string;
+	/** Plain data. */
 	readonly value: unknown;
 	/** Whether the step ends with this note. Default `continues`. */
 	readonly afterwards?: "ends-step" | "continues";
@@ -106,6 +109,7 @@ export interface NoteAction {
 /** Puts a question to user code. The answer is recorded before it is used. */
 export interface AskAction {
 	readonly kind: "ask";
+	/** Identifies the question; `last` contains it with the answer. */
 	readonly topic: string;
 	/** May be asynchronous. Must return plain data. */
 	question(state: AgentState, context: QuestionContext): unknown;
@@ -121,6 +125,7 @@ export interface AskAction {
 export interface QuestionContext {
 	/** Fires when the run is stopped. The answer is then ignored and not recorded. */
 	readonly signal: AbortSignal;
+	/** The id of the run. */
 	readonly runId: string;
 	/** Absent in a pure call. */
 	readonly sessionKey?: string;
@@ -129,6 +134,7 @@ export interface QuestionContext {
 /** Ends the run, either completed or with an error. */
 export interface FinishAction {
 	readonly kind: "finish";
+	/** The run fails with this error. Default: it completes. */
 	readonly error?: unknown;
 	/**
 	 * The final text of the run for its readers and watchers. It is committed atomically with the end, as an assistant
@@ -142,6 +148,7 @@ export type Action = ModelAction | ToolsAction | WaitAction | NoteAction | AskAc
 
 /** The input of a decider. A decider is called only when every tool call has its result. */
 export interface Situation<Own = unknown> {
+	/** The conversation so far. */
 	readonly state: AgentState;
 	/** The number of steps that this run has begun. */
 	readonly step: number;
@@ -169,11 +176,13 @@ export interface Situation<Own = unknown> {
  * of retries are left out.
  */
 export interface Decider<Own = unknown> {
+	/** Names the strategy in errors. */
 	readonly name: string;
 	/** Set if the strategy itself ends runs after a number of steps. */
 	readonly limitsSteps?: true;
 	/** The maximum number of steps. A run that would begin another one fails. Default: none. */
 	readonly maxSteps?: number;
+	/** Returns the next action. Must be pure: the same situation gives the same action. */
 	decide(situation: Situation<Own>): Action;
 	/** The state before the first fact. Default: undefined. */
 	initial?(): Own;

@@ -26,10 +26,15 @@ import type { SystemRequest } from "./system-request.ts";
 
 /** A tool result as passed to `onObserve`. */
 export interface Observation {
+	/** The id of the call. */
 	readonly toolCallId: string;
+	/** What the model receives. */
 	readonly result: unknown;
+	/** Whether the call failed. */
 	readonly isError: boolean;
+	/** The tool that was called. */
 	readonly toolName: string;
+	/** The arguments of the call. */
 	readonly arguments: Record<string, unknown>;
 	/** Milliseconds. */
 	readonly duration: number;

@@ -24,9 +24,11 @@ export interface StepToPrepare {
 	readonly messages: readonly Message[];
 	/** The tokens that the run has used so far. */
 	readonly usage: TokenUsage;
+	/** The conversation so far. */
 	readonly state: AgentState;
 	/** Fires when the run is stopped. */
 	readonly signal: AbortSignal;
+	/** The id of the run. */
 	readonly runId: string;
 	/** Absent in calls without a session. */
 	readonly sessionKey?: string | undefined;

@@ -4,6 +4,7 @@ import type { RunEvent } from "../facts/index.ts";
 
 /** A model call that failed. */
 export interface FailedModelCall {
+	/** The model that was called. */
 	readonly modelId: string;
 	/** The thrown error. */
 	readonly error: unknown;
@@ -13,7 +14,9 @@ export interface FailedModelCall {
 
 /** Observes one run. Must not throw. */
 export interface RunObserver {
+	/** Called with each event of the run, in order. */
 	notify(event: RunEvent): void;
+	/** Called for each model call that fails, including those that are retried. */
 	modelFailed(call: FailedModelCall): void;
 }
 
@@ -21,7 +24,9 @@ export interface RunObserver {
 export interface ObservedRun {
 	/** The key of its session; for a sub-agent, the key of the session that it works for. */
 	readonly sessionKey: string;
+	/** The id of the run. */
 	readonly runId: string;
+	/** The requester of the run, if known. */
 	readonly caller: Caller | undefined;
 }
 

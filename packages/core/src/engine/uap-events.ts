@@ -18,9 +18,13 @@ export type UAPEventType =
 
 /** An event at agent level. */
 export interface UAPEvent {
+	/** The kind of event. */
 	readonly type: UAPEventType;
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The id of the agent. */
 	readonly agentId: string;
+	/** Depends on `type`: reasoning, calls, results, usage. */
 	readonly data: Readonly<Record<string, unknown>>;
 }
 

@@ -77,10 +77,7 @@ export interface PromptOptions<Schema extends OutputSchema = OutputSchema>
 	readonly output?: Schema;
 	/** How many times in a row an invalid answer is returned to the model. Default 2. */
 	readonly outputRepairs?: number;
-	/**
-	 * Maximum number of steps of an execution, including all its suspensions. Default: no limit, with a warning;
-	 * `Infinity`: no limit and no warning.
-	 */
+	/** Maximum number of steps of an execution, across suspensions. Default: no limit; only `Infinity` omits the warning. */
 	readonly maxSteps?: number;
 	/** Milliseconds that a call of a remote tool may wait for its result. Default: no limit. */
 	readonly remoteToolTimeoutMs?: number;
@@ -98,6 +95,7 @@ export interface PromptOptions<Schema extends OutputSchema = OutputSchema>
 export class AgentSession<Output = unknown, Event = ExecuteEvent> {
 	/** Never present: carries the types of the session's output and events. */
 	declare readonly "~types"?: { readonly output: Output; readonly event: Event };
+	/** The id passed to `createSession`. */
 	readonly id: string;
 	/** Settles when the session is restored or known to be new; `execute` waits for it. Rejects if restoring failed. */
 	readonly ready: Promise<void>;

@@ -127,13 +127,16 @@ export type ExecuteEvent<Tools = unknown> =
 /** The last event of an execution in its session's log. It is not part of any history. */
 export interface ExecuteComplete {
 	readonly type: "execute_complete";
+	/** How the execution ended, or that it waits for tool results. */
 	readonly status: Exclude<SessionStatus, "idle" | "running">;
+	/** The calls that it waits for; absent with any other status. */
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
 	/**
 	 * Calls of background tasks that wait when this is sent, with any status. The session does not wait for them. Present
 	 * if there are any; never stored in the log.
 	 */
 	readonly backgroundToolCalls?: readonly PendingSessionCall[];
+	/** With status `error`: why it failed. */
 	readonly error?: { readonly code: string; readonly message: string };
 	/** The structured answer, for an agent with the option `output`, as JSON. */
 	readonly output?: unknown;

@@ -296,7 +296,9 @@ function argumentsOf(input: unknown): unknown {
 
 /** A run's error, as emitted. */
 export interface ErrorText {
+	/** Identifies the problem. */
 	readonly code: string;
+	/** What clients may read about it. */
 	readonly message: string;
 }
 

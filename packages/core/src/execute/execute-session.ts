@@ -29,6 +29,7 @@ const forkName = "fork "; // a fork is stored under this prefix and its key
 
 /** A session of `ExecuteSessions`. */
 export class ExecuteSession {
+	/** Its key, without the prefix of the store. */
 	readonly key: string;
 	/** Its key in the journal. */
 	readonly storeKey: string;
@@ -115,8 +116,7 @@ export class ExecuteSession {
 	}
 
 	/**
-	 * Accepts an execution, which is durable when this resolves. Executions of one session are accepted one after the
-	 * other.
+	 * Accepts an execution, durable when this resolves. Executions of one session are accepted one after the other.
 	 *
 	 * Rejects with `session_not_found`, `session_exists`, `session_busy`, `pending_tool_calls`, `no_pending_tool_calls`
 	 * and the other codes of `session.answer()`, `unknown_model`, `unknown_message`, `duplicate_input`.

@@ -48,6 +48,7 @@ export interface ExecuteSettings {
 
 /** A durably accepted execution. */
 export interface Execution {
+	/** The accepted run. */
 	readonly run: AgentRun;
 	/** Events after this id are those of the execution. */
 	readonly after: string;

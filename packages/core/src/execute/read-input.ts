@@ -15,7 +15,9 @@ export type ExecuteInput =
 export interface ChosenOptions {
 	/** Name of a model. */
 	readonly model?: string;
+	/** The randomness of answers. Default: the agent's. */
 	readonly temperature?: number;
+	/** Maximum number of output tokens of an answer. Default: the agent's. */
 	readonly maxTokens?: number;
 }
 
@@ -46,6 +48,7 @@ export type ToolAnswerMessage =
  * fetched.
  */
 export interface UserInputMessage extends Omit<UserSessionMessage, "content"> {
+	/** Text, or a list of parts. */
 	readonly content: string | readonly InputPart[];
 }
 

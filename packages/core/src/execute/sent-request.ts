@@ -10,6 +10,7 @@ export type SentPart = "same" | "differs" | "unknown";
 
 /** The parts of a request that can be rebuilt. */
 export interface SentRequest {
+	/** The id of the model that answered. */
 	readonly model: string;
 	/**
 	 * The instructions: the recorded ones if a function of the agent returned them, otherwise the agent's current ones.

@@ -29,11 +29,13 @@ export interface SessionOrigin {
 
 /** The agent of a session's turns, with what plugins and sub-agents add. */
 export interface SessionAgentInfo {
+	/** The id of the model; undefined for a model that is a function. */
 	readonly model: string | undefined;
 	/** The system prompt as one text; undefined if there is none, or a function returns it for each run. */
 	readonly system: string | undefined;
 	/** The system prompt as parts, if a part has settings of its own. */
 	readonly systemParts?: readonly SystemPart[];
+	/** The tools as the model sees them; `loadedBy` names the tool that loads one. */
 	readonly tools: readonly {
 		readonly name: string;
 		readonly description: string;
@@ -41,6 +43,7 @@ export interface SessionAgentInfo {
 		/** The tool that loads it; absent if it is always sent. */
 		readonly loadedBy?: string;
 	}[];
+	/** Model parameters such as `temperature`. */
 	readonly params: Readonly<Record<string, unknown>>;
 }
 

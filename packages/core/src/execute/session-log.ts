@@ -9,7 +9,9 @@ import { ExecuteProjection, type ShownError } from "./execute-projection.ts";
 
 /** An event and its id. */
 export interface LoggedEvent {
+	/** The position of the event: pass it back as `after`. */
 	readonly id: string;
+	/** The event. */
 	readonly event: ExecuteEvent | ExecuteComplete;
 }
 

@@ -22,8 +22,11 @@ export type UserPart =
 
 /** A tool call of an assistant message. */
 export interface SessionToolCall {
+	/** Identifies the call; its result has the same id. */
 	readonly id: string;
+	/** The tool to run. */
 	readonly name: string;
+	/** The arguments that the model wrote. */
 	readonly arguments: Readonly<Record<string, unknown>>;
 }
 
@@ -49,69 +52,98 @@ export type AssistantPart =
 /** A page or document that the model cites as a source. */
 export interface SourcePart {
 	readonly type: "source";
+	/** Identifies the source within the answer. */
 	readonly id: string;
 	/** `url`, `document`, or another value that the provider defines. */
 	readonly sourceType: string;
+	/** The address of a page. */
 	readonly url?: string;
+	/** The title of the page or document. */
 	readonly title?: string;
+	/** The type of a document. */
 	readonly mediaType?: string;
+	/** The name of a document. */
 	readonly filename?: string;
 }
 
 /** Token usage and price of one model call. */
 export interface MessageUsage {
+	/** Tokens of the prompt, including cached ones. */
 	readonly inputTokens: number;
+	/** Tokens of the answer, including reasoning. */
 	readonly outputTokens: number;
+	/** The sum of both, as the provider counts. */
 	readonly totalTokens: number;
 	/** US dollars; absent when prices are unknown. */
 	readonly cost?: number;
 }
 
+/** A message of a user. */
 export interface UserSessionMessage {
 	readonly role: "user";
+	/** Identifies the message. Default: a new id. */
 	readonly id?: string;
+	/** Text, or texts, images and files. */
 	readonly content: string | readonly UserPart[];
 	/** Milliseconds since the epoch. */
 	readonly timestamp?: number;
 }
 
+/** An answer of a model. */
 export interface AssistantSessionMessage {
 	readonly role: "assistant";
+	/** Identifies the message. */
 	readonly id: string;
 	/** Id of the earlier answer that this one replaces. Show it in place of that one. */
 	readonly replaces?: string;
+	/** Texts, reasoning and tool calls, in order. */
 	readonly content: readonly AssistantPart[];
 	/** Id of the model; empty if unknown. */
 	readonly model: string;
+	/** Why the model stopped. */
 	readonly stopReason: "stop" | "length" | "tool_calls";
+	/** The tokens of the answer. */
 	readonly usage: MessageUsage;
+	/** When the answer was complete, in milliseconds since the epoch. */
 	readonly timestamp: number;
 }
 
+/** The result of a tool call. */
 export interface ToolSessionMessage {
 	readonly role: "tool";
+	/** The call that it answers. */
 	readonly toolCallId: string;
+	/** The tool that was called. */
 	readonly toolName: string;
+	/** What the model sees. */
 	readonly output: string;
+	/** Whether the call failed. */
 	readonly isError: boolean;
+	/** Data for the application. Never sent to a model. */
 	readonly details?: unknown;
+	/** In milliseconds since the epoch. */
 	readonly timestamp: number;
 }
 
 /** Records that a model failed or its answer was refused. Never sent to a model. */
 export interface ErrorMessage {
 	readonly role: "error";
+	/** What happened. */
 	readonly error: string;
+	/** Identifies the problem. */
 	readonly code: string;
 	/** The partial text. */
 	readonly partial?: AssistantSessionMessage;
+	/** In milliseconds since the epoch. */
 	readonly timestamp: number;
 }
 
 /** Records that a run was stopped. Never sent to a model. */
 export interface AbortedMessage {
 	readonly role: "aborted";
+	/** The part of the answer that was streamed. */
 	readonly partial?: AssistantSessionMessage;
+	/** In milliseconds since the epoch. */
 	readonly timestamp: number;
 }
 

@@ -5,9 +5,13 @@ import type { FirstValue, Host, SessionValues } from "../host/index.ts";
 
 /** A tool in stored form. */
 export interface StoredTool {
+	/** The name by which the model calls it. */
 	readonly name: string;
+	/** The display name. */
 	readonly label?: string;
+	/** Explains the tool to the model. */
 	readonly description: string;
+	/** The schema of the arguments. */
 	readonly parameters: Readonly<Record<string, unknown>>;
 	/** Whether the tool runs outside, or by a function that was given with it. */
 	readonly kind: "remote" | "local";
@@ -21,11 +25,15 @@ export interface StoredTool {
 
 /** The initial context of a session, and its current options. */
 export interface SessionSetup {
+	/** The system prompt. Default: that of the agent. */
 	readonly systemPrompt?: string;
+	/** The tools that were passed with the context. */
 	readonly tools: readonly StoredTool[];
 	/** The model name of the last execution that specified one. */
 	readonly model?: string;
+	/** As last set by an execution. */
 	readonly temperature?: number;
+	/** As last set by an execution. */
 	readonly maxTokens?: number;
 }
 

@@ -40,6 +40,7 @@ export class SessionStore {
 	readonly #options: PromptOptions;
 	readonly #models: ReadonlyMap<string, NonNullable<AgentOptions["model"]>>;
 
+	/** Creates an empty store. The sessions share these options. */
 	constructor({ models = {}, ...options }: SessionStoreOptions = {}) {
 		this.#models = new Map(Object.entries(models));
 		this.#options = { ...options, host: options.host ?? memoryHost() };

@@ -19,23 +19,31 @@ import type { TurnAgents } from "./turn-agents.ts";
 
 /** A request to a model that is tried. */
 export interface TrialRequest {
+	/** The conversation to send. */
 	readonly messages: readonly Message[];
 	/** Name of a model. Default: that of the session. */
 	readonly model?: string | undefined;
 	/** Instructions. Default: those of the session's next turn; none if a function returns them for each run. */
 	readonly systemPrompt?: System | undefined;
+	/** Default: that of the session. */
 	readonly temperature?: number | undefined;
+	/** Maximum number of output tokens. Default: that of the session. */
 	readonly maxTokens?: number | undefined;
 	/** Names of the tools that the model is sent; their calls are not executed. Default: those that are always sent. */
 	readonly tools?: readonly string[] | undefined;
+	/** Cancels the request. */
 	readonly signal: AbortSignal;
 }
 
 /** The answer of a model that was tried. */
 export interface TrialAnswer {
+	/** The model that answered. */
 	readonly modelId: string;
+	/** The answer, with its tool calls, which are not executed. */
 	readonly message: AssistantMessage;
+	/** Tokens of the call. */
 	readonly usage: TokenUsage;
+	/** Why the model stopped. */
 	readonly stopReason: string;
 	/** Milliseconds. */
 	readonly duration: number;
@@ -45,7 +53,9 @@ export interface TrialAnswer {
 
 /** The result of a tool that was tried. */
 export interface TrialResult {
+	/** What the model would receive. */
 	readonly result: unknown;
+	/** Whether the tool failed. */
 	readonly isError: boolean;
 	/** What it streamed: the first 100,000 characters. */
 	readonly streamed: string;
@@ -55,6 +65,7 @@ export interface TrialResult {
 
 /** The agent of a session's next turn, to be tried. */
 export interface SessionTrial {
+	/** The agent of the next turn. */
 	readonly info: SessionAgentInfo;
 	/**
 	 * Sends one request to a model. Rejects with `unknown_model`, with `trial_unsupported` for a model that is a function

@@ -29,11 +29,13 @@ export class SessionView {
 	readonly #shown: ShownError | undefined;
 	#lastPart = 0;
 	#refreshing: Promise<void> = Promise.resolve();
+	/** What the session does. */
 	status: SessionStatus = "idle";
 	/** US dollars of all answers whose price is known. */
 	totalCost = 0;
 	/** Id of the model that answered last. */
 	model: string | undefined;
+	/** The calls that wait for an outside result; undefined if none do. */
 	pendingToolCalls: readonly PendingSessionCall[] | undefined;
 	/** The wait of the current run, other than for answers to calls. */
 	waiting: SessionWait | undefined;
@@ -70,6 +72,7 @@ export class SessionView {
 		return this.#messages.length;
 	}
 
+	/** The run that has not ended, if any. */
 	get openRunId(): string | undefined {
 		const { run } = this.#reader.state;
 		return run?.status === "running" || run?.status === "waiting" ? run.runId : undefined;

@@ -15,7 +15,9 @@ export interface EnqueueOptions {
 
 /** The reason for resuming a session. */
 export interface ResumeRequest {
+	/** The run to resume. */
 	readonly runId: string;
+	/** The notification that the run delivers. */
 	readonly notificationId?: string;
 	/** Deliveries with the same key count as one. */
 	readonly idempotencyKey?: string;
@@ -23,16 +25,23 @@ export interface ResumeRequest {
 
 /** Ensures that `agent.resume(runId)` is called, now or later, at least once. */
 export interface ExecutionScheduler {
+	/** Schedules a run, by default at once. */
 	enqueueRun(runId: string, options?: EnqueueOptions): Promise<void>;
+	/** Schedules a run of this session, for example because a notification arrived. */
 	resumeSession(sessionKey: string, request: ResumeRequest): Promise<void>;
 }
 
 /** The store within a transaction. */
 export interface ExecutionTransaction {
+	/** The runs. */
 	readonly runs: RunStore;
+	/** The positions of runs. */
 	readonly checkpoints: CheckpointStore;
+	/** The events of runs. */
 	readonly events: RunEventStore;
+	/** The inputs that do not come from a user. */
 	readonly notifications: NotificationStore;
+	/** The sessions as JSON. */
 	readonly sessions: SessionStore;
 }
 
@@ -50,13 +59,17 @@ export interface ExecutionStore extends ExecutionTransaction {
 
 /** A host that stores runs and their schedules with the sessions. */
 export interface ExecutionHost {
+	/** Whether background work survives the process. */
 	readonly capabilities: ExecutionCapabilities;
+	/** Delivers runs. */
 	readonly scheduler: ExecutionScheduler;
+	/** Stores runs. */
 	readonly store: ExecutionStore;
 }
 
 /** A host of sessions that also stores runs, checkpoints, events and notifications. */
 export interface RecordingHost extends Host {
+	/** Stores and schedules the runs. */
 	readonly execution: ExecutionHost;
 }
 

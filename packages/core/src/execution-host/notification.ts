@@ -7,6 +7,7 @@ export type NotificationStatus = "pending" | "acked" | "cancelled";
 
 /** A stored notification. */
 export interface NotificationRecord {
+	/** Identifies the notification. */
 	readonly notificationId: string;
 	/** Notifications with the same key count as one. */
 	readonly idempotencyKey: string;
@@ -23,6 +24,7 @@ export interface NotificationRecord {
 	readonly incarnation?: string;
 	/** The input for the session. JSON-safe. */
 	readonly input: SendInput;
+	/** Whether it was delivered. */
 	readonly status: NotificationStatus;
 	/** Events to show along with it, stored unchanged. */
 	readonly observerEvents?: readonly AgentEvent[];
@@ -73,7 +75,9 @@ export interface HeldNotification {
 export interface NotificationStore {
 	/** Records a notification, once per idempotency key. */
 	enqueue(notification: NewNotification): Promise<EnqueueNotificationResult>;
+	/** Returns a notification; null if it does not exist. */
 	getByIdempotencyKey(idempotencyKey: string): Promise<NotificationRecord | null>;
+	/** Claims a notification for a limited time, to deliver it. */
 	claimByIdempotencyKey(
 		idempotencyKey: string,
 		options?: ClaimNotificationOptions,

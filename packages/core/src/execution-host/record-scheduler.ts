@@ -9,10 +9,13 @@ const shelf = "scheduled-runs";
 
 /** A run to be resumed. */
 export interface ScheduledRun {
+	/** The run to resume. */
 	readonly runId: string;
 	/** The time at which to resume it, in milliseconds since the epoch, by the host's clock. */
 	readonly dueAtMs: number;
+	/** The session of the run, if `resumeSession` scheduled it. */
 	readonly sessionKey?: string;
+	/** The notification that it delivers. */
 	readonly notificationId?: string;
 }
 

@@ -17,8 +17,11 @@ export type CheckpointPhase =
 
 /** A position in a run. */
 export interface RunPlace {
+	/** The id of the run. */
 	readonly runId: string;
+	/** The caller's key of its session. */
 	readonly sessionKey: string;
+	/** The point in the run. */
 	readonly phase: CheckpointPhase;
 	/** Seq of the last journal entry before this point. */
 	readonly seq: number;
@@ -40,10 +43,13 @@ export interface RunPlace {
 
 /** A stored checkpoint of a run. */
 export interface Checkpoint extends Partial<Omit<RunPlace, "runId" | "phase">> {
+	/** Identifies the checkpoint. */
 	readonly checkpointId: string;
+	/** The run that it belongs to. */
 	readonly runId: string;
 	/** Version within the run: 1 for the first, then incremented by 1. */
 	readonly version: number;
+	/** The point at which it was taken. */
 	readonly phase: CheckpointPhase;
 	/** The position of the run: opaque, JSON-safe. */
 	readonly runtimeState: unknown;
@@ -71,6 +77,7 @@ export interface CheckpointStore {
 		checkpoint: NewCheckpoint,
 		options: { readonly expectedVersion: number },
 	): Promise<AppendCheckpointResult>;
+	/** Returns the last checkpoint of a run; null if there is none. */
 	latest(runId: string): Promise<Checkpoint | null>;
 }
 

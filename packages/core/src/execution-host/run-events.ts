@@ -9,8 +9,11 @@ export interface EventCursor {
 
 /** An event of a run with its cursor. */
 export interface StoredRunEvent {
+	/** The position after it. */
 	readonly cursor: EventCursor;
+	/** The event. */
 	readonly event: AgentEvent;
+	/** The run that emitted it. */
 	readonly runId: string;
 }
 

@@ -26,18 +26,23 @@ export interface RunLease {
 
 /** A run as an execution host stores it. */
 export interface RunRecord {
+	/** The id of the run. */
 	readonly runId: string;
 	/** The root of the chain of parents; the run's own id if it has no parent. */
 	readonly rootRunId: string;
+	/** What started it. */
 	readonly kind: RunKind;
+	/** What it does, or how it ended. */
 	readonly status: RunStatus;
 	/** The caller's key of the session the run belongs to. */
 	readonly sessionKey: string;
 	/** Version of the run's last checkpoint; 0 if there is none. */
 	readonly checkpointVersion: number;
+	/** The run that started it, if any. */
 	readonly parentRunId?: string;
 	/** Runs with the same key count as one run. A notification's run has the notification's idempotency key. */
 	readonly dedupeKey?: string;
+	/** The current claim. */
 	readonly lease?: RunLease;
 	/**
 	 * The output of the run, JSON-safe: the text of its last answer, or empty if there was none. Present once it has
@@ -78,7 +83,9 @@ export type ClaimRunResult =
 export interface RunStore {
 	/** Records a run and returns the record. Repeating this with the same id or dedupe key changes nothing. */
 	create(record: NewRun): Promise<RunRecord>;
+	/** Returns a run; null if it does not exist. */
 	get(runId: string): Promise<RunRecord | null>;
+	/** Returns the run with this key; null if there is none. */
 	getByDedupeKey(dedupeKey: string): Promise<RunRecord | null>;
 	/** Returns the runs that a run has started, in the order they were created. */
 	listByParentRunId(parentRunId: string): Promise<readonly RunRecord[]>;

@@ -5,6 +5,7 @@ import type { CacheBreak } from "./sent-prefix.ts";
 
 /** The input tokens of model calls, by how the provider's prompt cache served them. */
 export interface CachedInput {
+	/** All input tokens. */
 	readonly inputTokens: number;
 	/** Tokens read from the cache. */
 	readonly cachedTokens: number;
@@ -26,6 +27,7 @@ export interface CachedCall extends CachedInput {
 export interface CacheReport extends CachedInput {
 	/** The share of input tokens that were read from the cache, from 0 to 1; 0 without any input. */
 	readonly cachedShare: number;
+	/** One entry per model call. */
 	readonly calls: readonly CachedCall[];
 }
 

@@ -15,7 +15,9 @@ import { decodeMarks, encodeMarks } from "./marks.ts";
 
 /** A fact in its stored form. */
 export interface EncodedFact {
+	/** The kind of fact. */
 	readonly kind: string;
+	/** The version of that kind's format. */
 	readonly version: number;
 	/** JSON text of everything except the kind. */
 	readonly body: string;

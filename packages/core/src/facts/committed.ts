@@ -5,6 +5,7 @@ import type { Entry } from "./fact.ts";
 
 /** One commit of a session. */
 export interface Committed {
+	/** The incarnation of the session. */
 	readonly incarnation: string;
 	/**
 	 * No other writer commits under this epoch, so two commits of one epoch have no unknown entries between them (keeps

@@ -6,6 +6,7 @@ import { eventsExpired } from "./journal-errors.ts";
 
 /** The part of a journal needed to read entries. */
 export interface EntrySource {
+	/** Returns at most `limit` entries after a seq, in order. */
 	read(
 		key: string,
 		options?: { readonly after?: number; readonly limit?: number },
@@ -14,6 +15,7 @@ export interface EntrySource {
 
 /** The part of a journal needed to read chunks. */
 export interface ChunkSource {
+	/** Returns chunks in order. Absent: there are none. */
 	readChunks?(
 		key: string,
 		options: {

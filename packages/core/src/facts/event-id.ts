@@ -4,8 +4,11 @@ import { cutText, HoldfastError } from "@holdfast/upp";
 
 /** A position in the events of a session: after the entry `seq` and before the next. `sub` and `part` count from 0. */
 export interface EventPlace {
+	/** The entry before it. */
 	readonly seq: number;
+	/** Its number among the events after that entry. */
 	readonly sub: number;
+	/** Its number among the events made from one run event. */
 	readonly part: number;
 }
 

@@ -21,6 +21,7 @@ import type {
 import { continuesByItself } from "./nested-waits.ts";
 import type { CacheBreak } from "./sent-prefix.ts";
 
+/** The position of an event in its session. */
 interface At {
 	/** Seq of the last entry committed when the event was emitted. */
 	readonly seq: number;
@@ -33,8 +34,11 @@ export interface RunStartEvent extends At {
 	readonly type: "run_start";
 	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
+	/** The id of the run. */
 	readonly runId: string;
+	/** The key of its session; absent in a call without a session. */
 	readonly sessionKey?: string;
+	/** What started it. */
 	readonly runKind: RunKind;
 	/** The id of the agent that started the run. */
 	readonly agentId?: string;
@@ -42,6 +46,7 @@ export interface RunStartEvent extends At {
 	readonly agentName?: string;
 	/** For a sub-agent's run: the tool call that requested it. */
 	readonly parent?: NonNullable<RunStarted["parent"]>;
+	/** 1 for the start, then incremented each time the run continues. */
 	readonly attempt: number;
 	/** The reason for continuing; absent at the start. */
 	readonly reason?: RunResumed["reason"];
@@ -58,45 +63,61 @@ export interface RunStartEvent extends At {
 /** An input entered the conversation. */
 export interface InputEvent extends At {
 	readonly type: "input";
+	/** Where it entered the turn. */
 	readonly placement: Placement;
+	/** The original shape of the input. */
 	readonly shape: InputTaken["shape"];
+	/** Positions of the parts whose data was given as a tagged object. */
 	readonly wrapped?: InputTaken["wrapped"];
+	/** The message that the model sees. */
 	readonly message: Message;
 }
 /** A user message and everything after it were removed from the history: the run replaces them. */
 export interface HistoryCutEvent extends At {
 	readonly type: "history_cut";
+	/** The first removed message. */
 	readonly messageId: string;
 }
 /** A turn starts. It may be steered before its first step. */
 export interface TurnStartEvent extends At {
 	readonly type: "turn_start";
 }
+/** A step starts: a model call with its tool calls. */
 export interface StepStartEvent extends At {
 	readonly type: "step_start";
+	/** Its number within the run, from 1. */
 	readonly step: number;
 }
 /** A request is sent to the model. */
 export interface ModelStartEvent extends At {
 	readonly type: "model_start";
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The purpose of the call: `act`, `reason`, `plan` or the strategy's own tag. */
 	readonly tag: string;
+	/** The model that is called. */
 	readonly modelId: string;
 }
 /** An event of the model's stream, as the provider sent it. */
 export interface ModelEvent extends At {
 	readonly type: "model";
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The purpose of the call. */
 	readonly tag: string;
+	/** The event. */
 	readonly event: StreamEvent;
 }
 /** The request is retried after a provider failure. */
 export interface ModelRetryEvent extends At {
 	readonly type: "model_retry";
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The number of the attempt that failed, from 1. */
 	readonly attempt: number;
 	/** Milliseconds until the next attempt. */
 	readonly delay: number;
+	/** Why it failed. */
 	readonly error: ErrorData;
 }
 /** An answer was committed. */
@@ -104,13 +125,19 @@ export interface MessageEvent extends At {
 	readonly type: "message";
 	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The purpose of the call. */
 	readonly tag: string;
+	/** The answer, with its tool calls. */
 	readonly message: AssistantMessage;
 	/** Id of the message of the same turn that this answer replaces: show this answer in its place. */
 	readonly replaces?: string;
+	/** Tokens of the call. */
 	readonly usage: TokenUsage;
+	/** Why the model stopped. */
 	readonly stopReason: string;
+	/** The model that answered. */
 	readonly modelId: string;
 	/** In milliseconds. */
 	readonly duration: number;
@@ -124,12 +151,17 @@ export interface ToolStartEvent extends At {
 	readonly type: "tool_start";
 	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
+	/** The tool to run. */
 	readonly toolName: string;
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The position of the call in its message, from 0. */
 	readonly index: number;
+	/** The call as the model made it. */
 	readonly call: ToolCall;
 	/** The final input. */
 	readonly input: unknown;
+	/** 2 or more if the call is run again after a crash. */
 	readonly attempt: number;
 	/** Set if the strategy made the call, not a model: the call is not in the history. */
 	readonly requested?: true;
@@ -137,28 +169,41 @@ export interface ToolStartEvent extends At {
 /** A running tool emitted a piece of its output. */
 export interface ToolDeltaEvent extends At {
 	readonly type: "tool_delta";
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The id of the call. */
 	readonly toolCallId: string;
+	/** The piece. */
 	readonly delta: string;
 }
 /** A running tool reported an event of its sub-agent. */
 export interface NestedEvent extends At {
 	readonly type: "nested";
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The id of the call. */
 	readonly toolCallId: string;
+	/** The event of the sub-agent. */
 	readonly event: unknown;
 }
 /** A call has its result, which is committed. */
 export interface ToolEndEvent extends At {
 	readonly type: "tool_end";
+	/** The tool that was called. */
 	readonly toolName: string;
 	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The position of the call in its message, from 0. */
 	readonly index: number;
+	/** The call as the model made it. */
 	readonly call: ToolCall;
+	/** How it got its result. */
 	readonly outcome: ToolCallOutcome;
+	/** What the model receives. */
 	readonly result: unknown;
+	/** Data of the tool for the application. Never sent to a model. */
 	readonly details?: unknown;
 	/** If the tool threw: the stack frames, for logs. */
 	readonly stack?: string;
@@ -167,8 +212,10 @@ export interface ToolEndEvent extends At {
 	/** Set if the strategy made the call, not a model: the call is not in the history. */
 	readonly requested?: true;
 }
+/** A step has ended. */
 export interface StepEndEvent extends At {
 	readonly type: "step_end";
+	/** Its number within the run. */
 	readonly step: number;
 	/** Usage of all model calls of the run so far. */
 	readonly usage: TokenUsage;
@@ -182,6 +229,7 @@ export interface WaitingEvent extends At {
 	readonly type: "waiting";
 	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
+	/** The id of the run. */
 	readonly runId: string;
 	/** Calls of sub-agents have the `path` to them, and ids that are unique in this session. */
 	readonly calls: readonly (PendingCall & {
@@ -197,20 +245,26 @@ export function endsExecution(event: RunEvent): boolean {
 	return event.type === "run_end";
 }
 
+/** Data was recorded in addition to the messages. */
 export interface NoteEvent extends At {
 	readonly type: "note";
 	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The kind of note, such as `reasoning`, `plan` or a strategy's own. */
 	readonly topic: string;
+	/** Plain data. */
 	readonly value: unknown;
 }
 /** The run stopped here and can be resumed. This is the last event that this process emits for it. */
 export interface RunSuspendedEvent extends At {
 	readonly type: "run_suspended";
+	/** The id of the run. */
 	readonly runId: string;
 	/** `parked`: the run does not continue by itself; release it or end it. */
 	readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed" | "parked";
+	/** Set if an error stopped it. */
 	readonly error?: ErrorData;
 }
 /** The run ended. Always its last event. */
@@ -218,11 +272,17 @@ export interface RunEndEvent extends At {
 	readonly type: "run_end";
 	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
+	/** The id of the run. */
 	readonly runId: string;
+	/** How it ended. */
 	readonly outcome: RunOutcome;
+	/** Why it failed. */
 	readonly error?: ErrorData;
+	/** The part of an unfinished answer that was streamed. */
 	readonly partial?: AssistantMessage;
+	/** Tokens of all model calls of the run. */
 	readonly usage: TokenUsage;
+	/** How many steps it took. */
 	readonly steps: number;
 	/** Why the model stopped its last answer. Absent if there is no answer, or the last one has only a `partial`. */
 	readonly stopReason?: StopReason;

@@ -1,18 +1,14 @@
 // The facts of a journal: committed in order, and folded into state (keeps I2). A fact is plain data plus UPP messages;
 // codec.ts converts one to a row and back.
-import type {
-	AssistantMessage,
-	Message,
-	ProviderMetadata,
-	System,
-	TokenUsage,
-	ToolCall,
-} from "@holdfast/upp";
+import type { AssistantMessage, Message, System, TokenUsage } from "@holdfast/upp";
 import type { Caller } from "../caller/index.ts";
 import type { AgentStateJSON } from "../state/index.ts";
 import type { RecordedSystem } from "./recorded-system.ts";
 import type { CacheBreak, SentPrefix, SentView, ViewCuts } from "./sent-prefix.ts";
+import type { Spent, ToolSettled, ToolStarted, ToolsRequested } from "./tool-facts.ts";
 import type { PendingCall, PendingWait, WaitingChild } from "./waits.ts";
+
+export type { Spent, ToolCallOutcome, ToolSettled, ToolStarted, ToolsRequested } from "./tool-facts.ts";
 
 export type { CallPathStep, NestedCall, PendingCall, PendingWait, WaitingChild } from "./waits.ts";
 
@@ -25,26 +21,26 @@ export type Placement = "turn" | "turn-start" | "step-start" | "step-end";
 /** How a run ended. `aborted` was requested from outside; `killed` also raised the session's epoch. */
 export type RunOutcome = "completed" | "error" | "aborted" | "killed";
 
-/**
- * How a tool call got its result. All but `done` reach the model marked as an error. `expired`: no outside answer arrived
- * in time.
- */
-export type ToolCallOutcome = "done" | "error" | "cancelled" | "unknown" | "skipped" | "expired";
-
 /** An error as data, in facts and events. */
 export interface ErrorData {
+	/** Identifies the problem. */
 	readonly code: string;
+	/** What happened, and what to do. */
 	readonly message: string;
+	/** Whether the same call may succeed if repeated. */
 	readonly retryable: boolean;
 }
 
 /** A run started. `fingerprint` identifies the agent's model, instructions and tools at that time. */
 export interface RunStarted extends Marked {
 	readonly kind: "run.started";
+	/** What started it. */
 	readonly runKind: RunKind;
+	/** The id of the agent. */
 	readonly agentId: string;
 	/** The agent's name, if any. */
 	readonly agentName?: string;
+	/** Hashes of the agent's model, instructions and tools. */
 	readonly fingerprint: string;
 	/** Set if the agent's `system` is a function: its result, which the run is sent until its end. */
 	readonly system?: RecordedSystem;
@@ -64,6 +60,7 @@ export interface RunResumed {
 	readonly kind: "run.resumed";
 	/** Number of this start of the run; 2 for the first resume. */
 	readonly attempt: number;
+	/** That of the agent that continues. */
 	readonly fingerprint: string;
 	/**
 	 * `answered`: the awaited answer arrived from outside, or never will. `released`: the run was parked, and a release
@@ -92,6 +89,7 @@ export interface RunParked {
 	readonly reason: "crash" | "agent-changed" | "code-diverged" | "code-stuck" | "open-children";
 	/** How often its process has died since it last finished a step. */
 	readonly crashes: number;
+	/** With `agent-changed`: the parts that have changed. */
 	readonly agentChanged?: readonly AgentPart[];
 	/** The error that parked it. Only for the reasons that concern its code. */
 	readonly error?: ErrorData;
@@ -100,7 +98,9 @@ export interface RunParked {
 /** An input was taken into the conversation. */
 export interface InputTaken {
 	readonly kind: "input";
+	/** The id of the input in the inbox. */
 	readonly inputId: string;
+	/** Where it entered the turn. */
 	readonly placement: Placement;
 	/** The original shape, which events use. */
 	readonly shape: "text" | "texts" | "message";
@@ -108,6 +108,7 @@ export interface InputTaken {
 	readonly wrapped?: readonly number[];
 	/** For a reminder: the usage of its background tasks, which is added to the run that accepts it. */
 	readonly spent?: Spent;
+	/** The message that the model sees. */
 	readonly message: Message;
 }
 
@@ -120,9 +121,13 @@ export interface AssistantSaid extends Marked {
 	readonly continues?: true;
 	/** The purpose of the call: `act`, `reason`, `plan` or a decider's own tag. */
 	readonly tag: string;
+	/** The answer, with its tool calls. */
 	readonly message: AssistantMessage;
+	/** Tokens of the call. */
 	readonly usage: TokenUsage;
+	/** Why the model stopped. */
 	readonly stopReason: string;
+	/** The model that answered. */
 	readonly modelId: string;
 	/** Milliseconds from the request to the end of the answer. */
 	readonly duration: number;
@@ -161,86 +166,31 @@ export type StepPart = "model" | "instructions" | "activeTools" | "toolChoice" |
 
 /** What `prepareStep` changed for one model call. */
 export interface PreparedStep {
+	/** The parts that it changed. */
 	readonly changed: readonly StepPart[];
 	/** The only tools that the answer may call, if they are not all of the agent's. */
 	readonly activeTools?: readonly string[];
 }
 
-/**
- * A strategy called tools without asking a model. The calls and their results are part of the run, but not of the
- * history: no model made them, and no model sees them.
- */
-export interface ToolsRequested {
-	readonly kind: "tools.requested";
-	/** Number of the step within the run, from 1; 0 before the first. */
-	readonly step: number;
-	/** The purpose of the calls: the strategy's own tag. */
-	readonly tag: string;
-	readonly calls: readonly ToolCall[];
-	/** Set if the step continues after the results. */
-	readonly continues?: true;
-}
-
-/** A tool call is about to run. A call without this fact never started (keeps I3). */
-export interface ToolStarted {
-	readonly kind: "tool.started";
-	readonly step: number;
-	readonly callId: string;
-	readonly name: string;
-	/** The final input, if it differs from the model's arguments. */
-	readonly input?: unknown;
-	/** Counted from 1; 2 when the call is started again after a crash. */
-	readonly attempt: number;
-	readonly idempotencyKey: string;
-}
-
-/** The usage of a sub-agent, including its own sub-agents. */
-export interface Spent {
-	readonly usage: TokenUsage;
-	/** Cost in US dollars of the answers whose price is known. */
-	readonly cost: number;
-	/** How many answers have an unknown price. */
-	readonly unpriced: number;
-}
-
-/** A tool call has its result, from the tool or from another source. */
-export interface ToolSettled {
-	readonly kind: "tool.settled";
-	readonly step: number;
-	readonly callId: string;
-	readonly outcome: ToolCallOutcome;
-	readonly result: unknown;
-	readonly details?: unknown;
-	/** If the tool threw: the stack frames, for logs. Never sent to a model or client. */
-	readonly stack?: string;
-	/** Set if the tool reports that the call was denied; `result` is the reason. */
-	readonly denied?: true;
-	/** Passed to the provider with the result. */
-	readonly metadata?: ProviderMetadata;
-	/** Milliseconds that the tool ran; 0 if it never did. */
-	readonly duration: number;
-	readonly approved?: boolean;
-	/** The usage of a sub-agent, if one did the work of the call. */
-	readonly spent?: Spent;
-	/** Total length of its deltas in characters, if they are stored. */
-	readonly streamed?: number;
-	/** The names of the tools that it loaded: the model is sent them from the next call on. */
-	readonly loads?: readonly string[];
-}
-
 /** User code answered a question of the engine. It is asked only once. */
 export interface Decided {
 	readonly kind: "decision";
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** Identifies the question. */
 	readonly topic: string;
+	/** Plain data. */
 	readonly answer: unknown;
 }
 
 /** Data recorded in addition to the messages: reasoning, a plan, metadata, a summary, a trace. */
 export interface Noted {
 	readonly kind: "note";
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The kind of note. */
 	readonly topic: string;
+	/** Plain data. */
 	readonly value: unknown;
 	/** Set if it ends the step. */
 	readonly endsStep?: true;
@@ -251,11 +201,13 @@ export interface Noted {
 /** The run waits for an outside answer, without occupying a process. */
 export interface Waiting {
 	readonly kind: "waiting";
+	/** The number of the step within the run. */
 	readonly step: number;
 	/** The calls that need an answer. Empty if a strategy waits. */
 	readonly calls: readonly PendingCall[];
 	/** Calls whose sub-agents wait. */
 	readonly children?: readonly WaitingChild[];
+	/** The wait of the strategy or for the model, if any. */
 	readonly wait?: PendingWait;
 }
 
@@ -265,48 +217,61 @@ export interface Waiting {
  */
 export interface ToolsPending {
 	readonly kind: "tools.pending";
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The calls that need an answer. */
 	readonly calls: readonly PendingCall[];
+	/** Calls whose sub-agents wait. */
 	readonly children?: readonly WaitingChild[];
 }
 
 /** A strategy's wait has ended. */
 export interface WaitEnded {
 	readonly kind: "wait.ended";
+	/** The number of the step within the run. */
 	readonly step: number;
+	/** The reason for the wait. */
 	readonly tag: string;
+	/** Its end, in milliseconds since the epoch. */
 	readonly until: number;
 }
 
 /** A message was appended to the history from outside, not as an input to a run. */
 export interface MessageAdded {
 	readonly kind: "message.added";
+	/** The message. */
 	readonly message: Message;
 }
 
 /** A message in the history was replaced by an edited one with the same id. */
 export interface MessageUpdated {
 	readonly kind: "message.updated";
+	/** The message that is replaced. */
 	readonly messageId: string;
+	/** The new message, with the same id. */
 	readonly message: Message;
 }
 
 /** A message was removed from the history. */
 export interface MessageDeleted {
 	readonly kind: "message.deleted";
+	/** The removed message. */
 	readonly messageId: string;
 }
 
 /** A user message and everything after it were removed from the history: the run replaces them. */
 export interface HistoryCut {
 	readonly kind: "history.cut";
+	/** The first removed message. */
 	readonly messageId: string;
 }
 
 /** A run ended. Each run has exactly one, as its last fact. */
 export interface RunEnded {
 	readonly kind: "run.ended";
+	/** How it ended. */
 	readonly outcome: RunOutcome;
+	/** Why it failed. */
 	readonly error?: ErrorData;
 	/** The partial text of an answer that never finished; shown, never sent to a model. */
 	readonly partial?: AssistantMessage;
@@ -315,6 +280,7 @@ export interface RunEnded {
 /** The folded state of all entries up to this one, which replaces them. Its seq is that of the last one. */
 export interface Folded {
 	readonly kind: "folded";
+	/** The conversation. */
 	readonly state: AgentStateJSON;
 	/** For each message of tool results, the tools that returned them; null for a message that was edited later. */
 	readonly tools: readonly (readonly string[] | null)[];
@@ -374,6 +340,8 @@ export interface Entry {
 	readonly seq: number;
 	/** Milliseconds since the epoch, by the writer's clock. */
 	readonly at: number;
+	/** The run that the fact belongs to. */
 	readonly runId: string;
+	/** What happened. */
 	readonly fact: Fact;
 }

@@ -7,20 +7,26 @@ export type JobStatus = "queued" | "running" | "completed" | "error" | "cancelle
 /** Work was delegated to a sub-agent. */
 export interface SubagentJobStart {
 	readonly type: "subagent-job-start";
+	/** The name of the sub-agent. */
 	readonly subagent: string;
+	/** Whether the caller continues without waiting for it. */
 	readonly run_in_background: boolean;
 	/** Set for background work. */
 	readonly task_id?: string;
 	/** The description given by the model. */
 	readonly description?: string;
+	/** The call that delegated the work. */
 	readonly delegateToolCallId?: string;
 }
 
 /** A sub-agent working in the background made progress. */
 export interface SubagentJobUpdate {
 	readonly type: "subagent-job-update";
+	/** The id of the background task. */
 	readonly task_id: string;
+	/** The name of the sub-agent. */
 	readonly subagent: string;
+	/** What the work does now. */
 	readonly status: JobStatus;
 	/** The type of the event of the sub-agent's own run, without its content. */
 	readonly eventType?: string;
@@ -29,12 +35,17 @@ export interface SubagentJobUpdate {
 /** The work has ended. */
 export interface SubagentJobEnd {
 	readonly type: "subagent-job-end";
+	/** The name of the sub-agent. */
 	readonly subagent: string;
+	/** How the work ended. */
 	readonly status: JobStatus;
 	/** How many events the sub-agent's run emitted while this process followed it. */
 	readonly eventCount: number;
+	/** Why it failed. */
 	readonly error?: string;
+	/** Set for background work. */
 	readonly task_id?: string;
+	/** The call that delegated the work. */
 	readonly delegateToolCallId?: string;
 }
 

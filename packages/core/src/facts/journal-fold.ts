@@ -15,7 +15,9 @@ import { SuppliedMarks } from "./supply-marks.ts";
 
 /** An event with its position. */
 export interface PlacedEvent {
+	/** The position. */
 	readonly place: EventPlace;
+	/** The event. */
 	readonly event: RunEvent;
 }
 

@@ -16,6 +16,7 @@ import type { FoldOptions, SessionState } from "./session-state.ts";
 
 /** The part of a journal that the reader needs; every `Journal` has it. */
 export interface JournalSource extends EntrySource, ChunkSource {
+	/** Returns the session's incarnation and last seq; undefined if it does not exist. */
 	head(key: string): SourceHead | undefined | Promise<SourceHead | undefined>;
 	/** Reads entries, the chunks up to the last of them, and their session, as one consistent snapshot. */
 	readPage?(

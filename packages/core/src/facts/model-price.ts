@@ -3,7 +3,9 @@ import type { TokenUsage } from "@holdfast/upp";
 
 /** In US dollars per million tokens. */
 export interface ModelPrice {
+	/** For input tokens. */
 	readonly input: number;
+	/** For output tokens. */
 	readonly output: number;
 	/** Default: the price of `input`. */
 	readonly cacheRead?: number;

@@ -9,6 +9,7 @@ import type { SentPrefix } from "./sent-prefix.ts";
 
 /** A session at one seq: the fold of its facts. */
 export interface SessionState {
+	/** The seq of the last fact. */
 	readonly seq: number;
 	/** The conversation and its metadata, as callers see them. */
 	readonly agent: AgentState;

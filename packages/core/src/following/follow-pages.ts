@@ -13,6 +13,7 @@ import {
 
 /** The part of a journal that following needs; every `Journal` has it. */
 export interface FollowedJournal extends JournalSource {
+	/** Calls `changed` after a commit of the session. Returns a function that stops it. */
 	watch(key: string, changed: (commits?: readonly Committed[]) => void): () => void;
 }
 

@@ -17,7 +17,9 @@ const watchAllNames = optionNames<WatchAllOptions>({
 export interface Change {
 	/** Increases with every change of the store, with gaps. */
 	readonly position: number;
+	/** The session's key in the store. */
 	readonly key: string;
+	/** `SessionHead.incarnation` of that session. */
 	readonly incarnation: string;
 	/** Seq of the session's last entry at that change. */
 	readonly seq: number;
@@ -61,6 +63,7 @@ export interface WatchAllOptions {
 	readonly after?: number | "now";
 	/** `caught-up`: ends when there are no more changes to read. Default `never`. */
 	readonly until?: "caught-up" | "never";
+	/** Ends the follower. Default: it ends with the loop that reads it. */
 	readonly signal?: AbortSignal;
 }
 

@@ -6,6 +6,7 @@ import type { MaybePromise } from "./journal.ts";
 
 /** A file's name, size and time. */
 export interface FileInfo {
+	/** Unique among the files of its session and owner. */
 	readonly name: string;
 	/** In bytes. */
 	readonly size: number;

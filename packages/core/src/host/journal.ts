@@ -8,6 +8,7 @@ export type { MaybePromise };
 
 /** An input to a session from outside. It may be submitted at any time, without a lease (keeps I4). */
 export interface Input {
+	/** Unique among the inputs of its session. */
 	readonly id: string;
 	/**
 	 * A `message` starts a run; the others affect an existing one. A `notice` without a run waits for the next one and
@@ -31,15 +32,19 @@ export interface Input {
 
 /** An input as the store keeps it; the store assigns the order. */
 export interface StoredInput extends Omit<Input, "askedBy"> {
+	/** Its position among all inputs of the session, from 1. */
 	readonly order: number;
+	/** When it arrived, in milliseconds since the epoch. */
 	readonly at: number;
 }
 
 /** The status of a session. */
 export interface SessionHead {
+	/** The session's key in the store. */
 	readonly key: string;
 	/** A new value whenever the session is created, including after a deletion: it identifies the incarnation. */
 	readonly incarnation: string;
+	/** Incremented with each takeover, so that former owners cannot append. */
 	readonly epoch: number;
 	/** Seq of the last entry; 0 if there is none. */
 	readonly seq: number;
@@ -49,7 +54,9 @@ export interface SessionHead {
 	readonly parked?: true;
 	/** The worker that holds the open run's lease, and whether it is alive. */
 	readonly holder?: { readonly workerId: string; readonly alive: boolean };
+	/** In milliseconds since the epoch. */
 	readonly createdAt: number;
+	/** Time of the last commit, in milliseconds since the epoch. */
 	readonly updatedAt: number;
 	/** Number of inputs waiting in the inbox. */
 	readonly waiting: number;
@@ -74,8 +81,11 @@ export interface FirstValue {
 
 /** The content of one append, committed atomically. */
 export interface Append {
+	/** Milliseconds since the epoch, by the writer's clock. */
 	readonly at: number;
+	/** The run that the facts belong to. */
 	readonly runId: string;
+	/** The facts, in order; each becomes an entry. */
 	readonly facts: readonly Fact[];
 	/** Text emitted since the last entry. It precedes these facts, which may be empty. */
 	readonly chunks?: readonly Chunk[];
@@ -118,6 +128,7 @@ export type AppendResult =
  * session has changed since the lease was requested. Each lease fences earlier ones, including those of the same worker.
  */
 export interface Lease {
+	/** The session's key. */
 	readonly key: string;
 	/** The epoch under which this lease appends; a prediction until its first append. */
 	readonly epoch: number;
@@ -221,7 +232,9 @@ export interface Journal {
 	 * each separately.
 	 */
 	readPage?(key: string, options: Pick<ReadChunks, "after" | "limit">): MaybePromise<SourcePage | undefined>;
+	/** Returns the status of a session; undefined if it does not exist. */
 	head(key: string): MaybePromise<SessionHead | undefined>;
+	/** Returns the sessions that match, in the order of their keys. */
 	list(options?: ListOptions): MaybePromise<readonly SessionHead[]>;
 	/** Whether that worker is alive: any worker may start an input of a dead one. Unknown workers count as dead. */
 	isAlive(workerId: string): MaybePromise<boolean>;

@@ -35,10 +35,15 @@ export interface EventLoop {
 
 /** The services that the runtime uses: clock, ids, timers, event loop, the end of the process. */
 export interface Ports {
+	/** The time. Default: the system's. */
 	readonly clock: Clock;
+	/** Generates ids. Default: random UUIDs. */
 	readonly ids: Ids;
+	/** Starts delays. Default: the system's. */
 	readonly timers: Timers;
+	/** Lets other work of the process proceed. Default: the system's. */
 	readonly eventLoop: EventLoop;
+	/** Reports the end of the process. Default: the system's. */
 	readonly lifetime: Lifetime;
 }
 

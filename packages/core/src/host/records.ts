@@ -13,6 +13,7 @@ export interface StoredRecord {
 
 /** The address of a record. */
 interface RecordAddress {
+	/** A group of records, such as `scheduled-runs`. */
 	readonly shelf: string;
 	/** The records of a shelf are ordered by name. */
 	readonly name: string;
@@ -26,6 +27,7 @@ export interface RecordWrite extends RecordAddress {
 
 /** The revision a record must have for a write to succeed. */
 export interface RecordExpectation extends RecordAddress {
+	/** The revision that was read; 0 for a record that must not exist. */
 	readonly revision: number;
 }
 
@@ -33,12 +35,15 @@ export interface RecordExpectation extends RecordAddress {
 export interface ListRecords {
 	/** Only records whose name sorts after this one. */
 	readonly after?: string;
+	/** The maximum number. Default: all. */
 	readonly limit?: number;
 }
 
 /** A store of records. */
 export interface RecordSpace {
+	/** Returns a record; revision 0 if it does not exist. */
 	get(address: RecordAddress): MaybePromise<StoredRecord>;
+	/** Returns the records of a shelf, ordered by name. */
 	list(
 		shelf: string,
 		options?: ListRecords,

@@ -5,6 +5,7 @@ const mark = "\u0000";
 
 /** Maps an agent's session keys to store keys. The mapping is one-to-one. */
 export interface SessionKeys {
+	/** Returns the key under which the store keeps a session. */
 	storeKeyOf(sessionKey: string): string;
 	/** Returns undefined for sessions of others. */
 	keyOf(storeKey: string): string | undefined;

@@ -4,6 +4,7 @@
 
 /** The rows of the tables in every store's dump. Sessions and files have their store's numbers. */
 export interface DumpTables {
+	/** One row per session. */
 	readonly sessions: {
 		readonly id: number;
 		readonly key: string;
@@ -22,6 +23,7 @@ export interface DumpTables {
 		readonly createdAt: number;
 		readonly updatedAt: number;
 	};
+	/** One row per fact. */
 	readonly entries: {
 		readonly session: number;
 		readonly seq: number;
@@ -31,12 +33,14 @@ export interface DumpTables {
 		readonly at: number;
 		readonly body: string;
 	};
+	/** One row per piece of streamed output. */
 	readonly chunks: {
 		readonly session: number;
 		readonly seq: number;
 		readonly sub: number;
 		readonly body: string;
 	};
+	/** The inputs that wait. */
 	readonly inputs: {
 		readonly session: number;
 		readonly position: number;
@@ -49,13 +53,16 @@ export interface DumpTables {
 		readonly at: number;
 		readonly body: string;
 	};
+	/** The deduplication keys of inputs. */
 	readonly dedupe: { readonly session: number; readonly key: string; readonly position: number };
+	/** The values of sessions. */
 	readonly values: {
 		readonly session: number;
 		readonly owner: string;
 		readonly name: string;
 		readonly body: string;
 	};
+	/** The timers of sessions. */
 	readonly timers: {
 		readonly session: number;
 		readonly name: string;
@@ -63,6 +70,7 @@ export interface DumpTables {
 		readonly attempt: number;
 		readonly body: string | null;
 	};
+	/** The files of sessions, without content. */
 	readonly files: {
 		readonly id: number;
 		readonly session: number;
@@ -71,7 +79,9 @@ export interface DumpTables {
 		readonly size: number;
 		readonly at: number;
 	};
+	/** The content of the files. */
 	readonly pieces: { readonly file: number; readonly piece: number; readonly bytes: Uint8Array };
+	/** What is stored in addition to sessions, such as runs of an execution host. */
 	readonly records: {
 		readonly shelf: string;
 		readonly name: string;
@@ -112,7 +122,9 @@ export interface StoreDump {
 
 /** The number of rows of a table, and the bytes of their bodies. */
 export interface TableSize {
+	/** How many rows it has. */
 	readonly rows: number;
+	/** The size of their bodies in UTF-8. */
 	readonly bytes: number;
 }
 

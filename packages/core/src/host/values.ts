@@ -5,12 +5,15 @@ import type { MaybePromise } from "./journal.ts";
 
 /** A value with its name. */
 export interface NamedValue {
+	/** Unique among the values of its session and owner. */
 	readonly name: string;
+	/** A copy of the value. */
 	readonly value: unknown;
 }
 
 /** The named values of one session. Values are plain data, and each `get` returns a copy. */
 export interface SessionValues {
+	/** Returns a value; undefined if it does not exist. */
 	get(name: string): MaybePromise<unknown>;
 	/**
 	 * Resolves once the value is stored as durably as the session itself. If values belong to their session, this creates

@@ -17,9 +17,11 @@ export interface Watchers {
 	changed(key: string, commits?: () => readonly Committed[]): void;
 	/** Reports a commit to an unknown session. The watchers of all sessions are called soon. */
 	somethingChanged(): void;
+	/** Whether the session has a watcher. */
 	has(key: string): boolean;
 	/** The watched keys. */
 	keys(): Iterable<string>;
+	/** The number of watched keys. */
 	readonly size: number;
 	/** Whether there is a watcher of all sessions. */
 	readonly hasAny: boolean;

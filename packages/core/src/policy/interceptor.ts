@@ -12,8 +12,11 @@ export type Perhaps<Value> = Value | void | Promise<Value | void>;
 
 /** A tool call before it reaches its tool. */
 export interface InterceptedCall {
+	/** The id of the call. */
 	readonly toolCallId: string;
+	/** The tool to run. */
 	readonly toolName: string;
+	/** The arguments, after the interceptors before this one. */
 	readonly input: unknown;
 }
 
@@ -27,7 +30,9 @@ export type ToolCallDecision =
 
 /** A result before it is recorded in the journal. */
 export interface InterceptedResult extends InterceptedCall {
+	/** How the call ended. */
 	readonly status: "done" | "error" | "cancelled";
+	/** What the model sees. */
 	readonly output: unknown;
 	/** The error, if the status is not `done`. */
 	readonly error?: unknown;
@@ -38,9 +43,11 @@ export type ReplacedResult = Pick<InterceptedResult, "status" | "output" | "erro
 
 /** A model call before it is made. */
 export interface InterceptedModelCall {
+	/** The number of the step within the run. */
 	readonly step: number;
 	/** The purpose of the call: `act`, `reason`, `plan` or the strategy's own tag. */
 	readonly tag: string;
+	/** The model to call. */
 	readonly modelId: string;
 	/** Aborted when the run is stopped. */
 	readonly signal: AbortSignal;
@@ -48,9 +55,13 @@ export interface InterceptedModelCall {
 
 /** The answer to a model call. */
 export interface ModelAnswer {
+	/** The answer. */
 	readonly message: Message;
+	/** Tokens of the call. */
 	readonly usage: TokenUsage;
+	/** Why the model stopped. */
 	readonly stopReason: string;
+	/** The parsed answer, if a structure was requested. */
 	readonly data?: unknown;
 }
 
@@ -79,6 +90,7 @@ export interface DeltaStage {
 
 /** Data to record with a fact, in the same append. Strategies do not see it. */
 export interface AuditNote {
+	/** Identifies the kind of note. */
 	readonly topic: string;
 	/** Plain data. */
 	readonly value: unknown;

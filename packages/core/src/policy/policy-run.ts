@@ -8,15 +8,21 @@ import type { RunMetadata } from "./run-metadata.ts";
 
 /** The agent in the form that policy sees: the agent object itself. */
 export interface PolicyAgent {
+	/** The agent's id. */
 	readonly id: string;
+	/** Its name, if it has one. */
 	readonly name?: string;
+	/** Its description, if it has one. */
 	readonly description?: string;
+	/** Its model, as given. */
 	readonly model?: unknown;
+	/** Its instructions, as given. */
 	readonly system?: unknown;
 }
 
 /** A run before it reaches the agent. */
 export interface RunContext {
+	/** The agent that was called. */
 	readonly agent: PolicyAgent;
 	/** The user's message. */
 	readonly input: Message;
@@ -33,6 +39,7 @@ export interface RunContext {
 
 /** A run in the form that a `before` returns. Its metadata may be a plain object, which is merged into the run's own. */
 export interface ChangedContext extends Omit<RunContext, "metadata"> {
+	/** Notes to merge into those of the run. */
 	readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -58,6 +65,7 @@ export interface PluginTurn {
 export interface PolicyRun extends PluginTurn {
 	/** `call`: a run of `generate`, `stream`, `ask` or `query`. */
 	readonly kind: "call" | "session";
+	/** The id of the run. */
 	readonly runId: string;
 	/** The context after the `before` stages so far. For a resumed run: its initial context. */
 	readonly context: RunContext;

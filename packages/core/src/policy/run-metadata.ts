@@ -5,6 +5,7 @@
  * `metadata.get("startedAt")`. A name that is also a method of this class is reached through the methods only.
  */
 export class RunMetadata {
+	/** The value of a name. */
 	[name: string]: unknown;
 
 	/** Returns the value of a name, or undefined. */

@@ -32,17 +32,13 @@ import type { UnreadRuns } from "./unread-runs.ts";
 
 /** The outcome of a run, as seen from this process. */
 export interface RunResult<Output = unknown> {
+	/** The id of the run. */
 	readonly runId: string;
-	/**
-	 * `suspended`: left open, to be resumed here or elsewhere. `waiting`: waits for answers to its `pending` tool calls.
-	 */
+	/** `suspended`: left open, to be resumed here or elsewhere. `waiting`: for answers to its `pending` tool calls. */
 	readonly outcome: "completed" | "aborted" | "error" | "killed" | "suspended" | "waiting";
 	/** The tool calls that need outside answers, including those of sub-agents; present if the run waits. */
 	readonly pending?: readonly PendingToolCall[];
-	/**
-	 * Another wait of the run or of a sub-agent, and its end: a time set by its strategy, or a model whose provider
-	 * cannot be reached.
-	 */
+	/** Another wait of the run or of a sub-agent: until a time set by a strategy, or for a model that cannot be reached. */
 	readonly wait?: PendingWait;
 	/** Text of the last answer, or its streamed part if it was cut off; empty without an answer. */
 	readonly text: string;
@@ -75,6 +71,7 @@ export interface RunResult<Output = unknown> {
  * for a second also continues by itself, until `events()` is called; see the option `unread`.
  */
 export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
+	/** Identifies the run, also after a restart. */
 	readonly runId: string;
 	/** The key of the session. */
 	readonly sessionKey: string;

@@ -45,7 +45,9 @@ export interface DrainOptions {
 
 /** The sessions that a lifecycle manages. */
 export interface Living {
+	/** The clock and the timers that it uses. */
 	readonly ports: { readonly clock: Pick<Clock, "now">; readonly timers: Timers };
+	/** Receives problems that no caller sees. */
 	readonly warn: Warn;
 	/** @throws HoldfastError `agent_not_ready` inside a plugin's setup, which would wait for itself. */
 	check?(): void;
@@ -95,11 +97,13 @@ export class Lifecycle {
 	readonly #recovered = new Set<AgentRun>();
 	#reported: { readonly what: string; readonly at: number } | undefined;
 
+	/** Creates the lifecycle of these sessions. `own` contains what the owner adds. */
 	constructor(living: Living, own: OwnLife = {}) {
 		this.#living = living;
 		this.#own = own;
 	}
 
+	/** False from the moment `close` is called. */
 	get isOpen(): boolean {
 		return this.#closed === undefined;
 	}

@@ -58,6 +58,7 @@ const insteadInSessions = {
  * from its last committed fact.
  */
 export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
+	/** The key under which the agent stores the session. */
 	readonly key: string;
 	readonly #table: SessionTable;
 	#known: SessionQueue | undefined;

@@ -11,6 +11,7 @@ export interface SqlStatement {
 	get(...parameters: readonly (SqlParameter | SqlParameters)[]): unknown;
 	/** Yields rows one by one. */
 	iterate(...parameters: readonly (SqlParameter | SqlParameters)[]): Iterable<unknown>;
+	/** Runs a statement that returns no rows. */
 	run(...parameters: readonly (SqlParameter | SqlParameters)[]): SqlOutcome;
 	/** Requests rows as lists of their columns. Absent: rows are objects whose members are in column order. */
 	setReturnArrays?(arrays: true): void;
@@ -21,7 +22,9 @@ export type SqlParameters = Readonly<Record<string, SqlParameter>>;
 
 /** The outcome of a statement. */
 export interface SqlOutcome {
+	/** How many rows it changed. */
 	readonly changes: number | bigint;
+	/** The id of the last inserted row. */
 	readonly lastInsertRowid: number | bigint;
 }
 
@@ -29,6 +32,7 @@ export interface SqlOutcome {
 export interface SqlConnection {
 	/** Runs statements, one after the other. */
 	exec(text: string): void;
+	/** Prepares a statement. */
 	prepare(text: string): SqlStatement;
 	/**
 	 * Runs `work` within one write transaction and commits it. If `work` or the commit throws, rolls back and rethrows

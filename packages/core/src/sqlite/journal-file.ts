@@ -19,17 +19,25 @@ const firstWithChecksums = 8;
 
 /** The part of node:sqlite's `DatabaseSync` that is used here. */
 export interface JournalDatabase {
+	/** Runs statements without parameters. */
 	exec(sql: string): void;
+	/** Prepares a statement. */
 	prepare(sql: string): JournalStatement;
+	/** Closes the file. */
 	close(): void;
+	/** Whether a transaction is open. */
 	readonly isTransaction: boolean;
 }
 
 /** A prepared statement. */
 export interface JournalStatement {
+	/** Returns the rows. */
 	all(...parameters: (string | number | null)[]): unknown[];
+	/** Returns the first row, or undefined. */
 	get(...parameters: (string | number | null)[]): unknown;
+	/** Runs a statement that returns no rows. */
 	run(...parameters: (string | number | null)[]): { readonly changes: number | bigint };
+	/** Yields rows one by one. */
 	iterate(...parameters: (string | number | null)[]): Iterable<unknown>;
 }
 
@@ -45,6 +53,7 @@ export interface JournalKey {
 
 /** An open journal file. */
 export interface JournalFile {
+	/** The connection to the file. */
 	readonly database: JournalDatabase;
 	/** How many migrations were applied to its tables. */
 	readonly version: number;

@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 
 /** The identity that a worker records. */
 export interface Identity {
+	/** The id of the process. */
 	readonly pid: number;
 	/** When the process started, in the kernel's ticks, because pids are reused. Empty if unknown. */
 	readonly started: string;

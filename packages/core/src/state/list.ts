@@ -21,6 +21,7 @@ const mostArguments = 10_000;
 export class List<T> implements Iterable<T> {
 	static readonly #empty: List<never> = new List<never>(segmentOf([]), 0);
 
+	/** How many items it has. */
 	readonly length: number;
 	readonly #segment: Segment<T>;
 	#flat: readonly T[] | undefined;
@@ -30,6 +31,7 @@ export class List<T> implements Iterable<T> {
 		this.length = length;
 	}
 
+	/** Returns a list without items. */
 	static empty<T>(): List<T> {
 		return List.#empty as List<T>;
 	}
@@ -39,6 +41,7 @@ export class List<T> implements Iterable<T> {
 		return List.empty<T>().appendAll(items);
 	}
 
+	/** Returns a list with one more item. */
 	append(item: T): List<T> {
 		const { items, offset } = this.#segment;
 		if (this.length === 0 || offset + items.length !== this.length) return this.#fork([item]);
@@ -46,6 +49,7 @@ export class List<T> implements Iterable<T> {
 		return new List<T>(this.#segment, this.length + 1);
 	}
 
+	/** Returns a list with more items. */
 	appendAll(items: Iterable<T>): List<T> {
 		const added = [...items];
 		const segment = this.#segment;

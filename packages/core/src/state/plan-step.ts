@@ -7,16 +7,21 @@ export type PlanStepStatus = "pending" | "in_progress" | "completed" | "failed";
 
 /** One step of a plan. */
 export interface PlanStep {
+	/** Unique within the plan. */
 	readonly id: string;
+	/** What to do. */
 	readonly description: string;
+	/** The tool to use, if the plan names one. */
 	readonly tool?: string;
 	/** Ids of the steps that must be completed before this one. */
 	readonly dependsOn: readonly string[];
+	/** Its progress. */
 	readonly status: PlanStepStatus;
 }
 
 /** A plan in progress. */
 export interface ExecutionPlan {
+	/** The steps, in order. */
 	readonly steps: readonly PlanStep[];
 	/** Index of the current step. */
 	readonly currentStepIndex: number;

@@ -15,10 +15,15 @@ import { writeValue } from "./write-json.ts";
 
 /** One tool call of a sub-agent. */
 export interface ToolExecutionTrace {
+	/** The tool that was called. */
 	readonly toolName: string;
+	/** The id of the call. */
 	readonly toolCallId?: string;
+	/** The arguments of the call. */
 	readonly arguments: Readonly<Record<string, unknown>>;
+	/** The result as text. */
 	readonly result: string;
+	/** Whether the call failed. */
 	readonly isError?: boolean;
 	/** In milliseconds. */
 	readonly duration?: number;
@@ -26,6 +31,7 @@ export interface ToolExecutionTrace {
 
 /** The whole work of one sub-agent. */
 export interface SubagentExecutionTrace {
+	/** Identifies the execution (UUIDv4). */
 	readonly subagentId: string;
 	/** The sub-agent's type or name. */
 	readonly subagentType: string;
@@ -37,20 +43,26 @@ export interface SubagentExecutionTrace {
 	readonly startTime: number;
 	/** In milliseconds since the epoch. */
 	readonly endTime: number;
+	/** Whether it returned an answer. */
 	readonly success: boolean;
 	/** Its answer, if it succeeded. */
 	readonly result?: string;
 	/** The reason it failed. */
 	readonly error?: string;
+	/** Its tool calls, in order. */
 	readonly toolExecutions?: readonly ToolExecutionTrace[];
+	/** The tokens that it used. */
 	readonly usage?: TokenUsage;
 }
 
 /** A trace as JSON data: `startTime` and `endTime` are ISO 8601. */
 export interface SubagentExecutionTraceJSON
 	extends Omit<SubagentExecutionTrace, "startTime" | "endTime" | "toolExecutions"> {
+	/** In ISO 8601. */
 	startTime: string;
+	/** In ISO 8601. */
 	endTime: string;
+	/** Its tool calls, in order. */
 	toolExecutions?: JSONValue[];
 }
 

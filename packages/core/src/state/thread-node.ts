@@ -6,10 +6,15 @@ import { prefixed, readId, readList, readOptional, readRecord, readString } from
 
 /** A node as JSON data. */
 export interface ThreadNodeJSON {
+	/** The UUID of the node. */
 	id: string;
+	/** `null` for the root. */
 	parentId: string | null;
+	/** The state of the node. */
 	state: AgentStateJSON;
+	/** The name of the branch, if it has one. */
 	name?: string;
+	/** Ids of the nodes that were branched from this one, in order. */
 	children: string[];
 }
 
@@ -25,6 +30,7 @@ export class ThreadNode {
 	/** Ids of the nodes that were branched from this one, in order. */
 	readonly children: string[];
 
+	/** Creates a node. To add one to a tree, call `branch`. */
 	constructor(
 		id: string,
 		parentId: string | null,

@@ -6,8 +6,11 @@ import { readThreadNode, ThreadNode, type ThreadNodeJSON } from "./thread-node.t
 
 /** A tree as JSON data. */
 export interface ThreadTreeJSON {
+	/** The id of the root. */
 	rootId: string;
+	/** The id of the checked-out node. */
 	currentId: string;
+	/** All nodes, parents before their branches. */
 	nodes: ThreadNodeJSON[];
 }
 
@@ -32,6 +35,7 @@ export class ThreadTree {
 		this.#current = this.#root;
 	}
 
+	/** The first node, which has no parent. */
 	get root(): ThreadNode {
 		return this.#root;
 	}

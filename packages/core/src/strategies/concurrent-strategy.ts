@@ -31,6 +31,7 @@ export type ConcurrentAction =
 
 /** A strategy that is asked after each result of a call, while other calls run. */
 export interface ConcurrentDecider<Own = unknown> {
+	/** Names the strategy in errors. */
 	readonly name: string;
 	/** The state before the first fact of a run. */
 	initial(): Own;

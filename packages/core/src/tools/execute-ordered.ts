@@ -13,9 +13,11 @@ export type ToolExecutor = (call: ToolCall, tool: Tool) => Promise<unknown>;
 
 /** The outcome of one call. */
 export interface ToolExecutionResult {
+	/** The call. */
 	readonly call: ToolCall;
 	/** The executor's result; `null` for a failed call. */
 	readonly result: unknown;
+	/** Whether it failed. */
 	readonly isError: boolean;
 	/** The reason it failed. */
 	readonly error?: string;

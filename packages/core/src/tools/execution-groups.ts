@@ -21,6 +21,7 @@ export interface OrderedToolCall extends ToolCall {
 
 /** Calls that run concurrently, after those of the earlier groups. */
 export interface ExecutionGroup {
+	/** The calls, in the order of the round. */
 	readonly calls: ToolCall[];
 	/** Whether it consists of one call of a `sequential` tool. */
 	readonly isBarrier: boolean;

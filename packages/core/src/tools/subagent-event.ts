@@ -18,6 +18,7 @@ export interface SubagentEventBase {
 /** The sub-agent is about to start. */
 export interface SubagentStartEvent extends SubagentEventBase {
 	readonly type: "subagent_start";
+	/** The task that it was given. */
 	readonly prompt: string;
 	/** In milliseconds since the epoch. */
 	readonly timestamp: number;
@@ -26,18 +27,24 @@ export interface SubagentStartEvent extends SubagentEventBase {
 /** An event of the sub-agent's own stream. */
 export interface SubagentInnerEvent extends SubagentEventBase {
 	readonly type: "subagent_event";
+	/** An event of its `stream()`. */
 	readonly innerEvent: unknown;
 }
 
 /** The sub-agent has ended, successfully or not. */
 export interface SubagentEndEvent extends SubagentEventBase {
 	readonly type: "subagent_end";
+	/** Whether it returned an answer. */
 	readonly success: boolean;
+	/** The answer. */
 	readonly result?: string;
+	/** Why it failed. */
 	readonly error?: string;
 	/** In milliseconds since the epoch. */
 	readonly timestamp: number;
+	/** Its tool calls, in order. */
 	readonly toolExecutions?: readonly ToolExecutionTrace[];
+	/** The tokens that it used. */
 	readonly usage?: TokenUsage;
 }
 

@@ -9,7 +9,9 @@ const injectToolContextNames = optionNames<InjectToolContextOptions>({ onSubagen
 
 /** A tool's information about its caller. The engine provides more, see `ToolContext`. */
 export interface ToolExecutionContext {
+	/** The id of the agent that makes the call. */
 	readonly agentId: string;
+	/** The id of the state before the call. */
 	readonly stateId: string;
 	/** The id of the call that the tool serves. */
 	readonly toolCallId?: string;
@@ -18,6 +20,7 @@ export interface ToolExecutionContext {
 	/** The model of the calling agent, for sub-agents without their own. */
 	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ model }) as it is, whatever kind of model it is
 	readonly parentModel?: any;
+	/** The provider configuration (`config`) of the calling agent. */
 	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ config }) as it is
 	readonly parentConfig?: any;
 }
@@ -34,7 +37,9 @@ export interface InjectToolContextOptions {
 
 /** The part of an `ExecutionContext` that tools receive. */
 interface CallingContext {
+	/** The agent that makes the calls. */
 	readonly agent: { readonly id: string; readonly model?: unknown; readonly config?: unknown };
+	/** The state before the calls. */
 	readonly state: { readonly id: string };
 }
 

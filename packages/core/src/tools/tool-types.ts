@@ -75,14 +75,21 @@ export type InferToolOutput<Tool> = Plain<Result<Returned<Tool>>>;
 
 /** A tool with the types that the compiler knows. */
 export interface KnownTool {
+	/** Its name. */
 	readonly name: string;
+	/** The type of its input. */
 	readonly input: unknown;
+	/** The type of its output. */
 	readonly output: unknown;
 }
 
+/** A tool of a list or record, with the types inferred from its declaration. */
 interface Known<Name, Tool> {
+	/** Its name. */
 	readonly name: Name;
+	/** The type of its input. */
 	readonly input: InferToolInput<Tool>;
+	/** The type of its output. */
 	readonly output: InferToolOutput<Tool>;
 }
 

@@ -14,6 +14,7 @@ export interface TypedSchema<Output> {
 
 /** The argument of `tool()`. */
 export interface ToolDeclaration<Params, Name extends string = string, Result = unknown> extends ToolOptions {
+	/** The name by which the model calls it. */
 	readonly name: Name;
 	/** The display name. */
 	readonly label?: string;
@@ -32,75 +33,111 @@ export interface ToolDeclaration<Params, Name extends string = string, Result = 
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
+/** What every declaration contains. */
 interface CommonDeclaration<Name extends string> extends ToolOptions {
+	/** The name by which the model calls it. */
 	readonly name: Name;
+	/** The display name. */
 	readonly label?: string;
+	/** Explains to the model when and how to use it. */
 	readonly description: string;
 }
 
 /** A tool in the AI SDK's shape: `execute` takes the input, then the AI SDK's options. */
 interface AiSdkDeclaration<Params, Name extends string, Result> extends CommonDeclaration<Name> {
+	/** JSON Schema, or a Standard Schema, which also determines the type of the input. */
 	readonly inputSchema: TypedSchema<Params> | JSONSchema;
+	/** Shown to the model instead of `inputSchema`, which validates. Default: `inputSchema`. */
 	readonly parameters?: JSONSchema;
 	readonly run?: undefined;
+	/** Does the work: returns text or JSON, a promise of it, or an async iterable. */
 	execute(input: Params, options: AiSdkOptions): Result;
+	/** Decides whether a call may run. */
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
 /** The second argument of the AI SDK's `execute`. `context` is the context of a `run`. */
 interface AiSdkOptions {
+	/** The id of the call. */
 	readonly toolCallId: string;
+	/** Aborted when the run is cancelled. */
 	readonly abortSignal: AbortSignal;
+	/** The conversation up to this call. */
 	// biome-ignore lint/suspicious/noExplicitAny: the AI SDK's messages
 	readonly messages: any[];
+	/** The context of the call. */
 	readonly context: ToolContext;
+	/** The same as `context`. */
 	readonly experimental_context: ToolContext;
 }
 
+/** A tool created from the shape of the AI SDK. */
 interface AiSdkDeclaredTool<Params, Name extends string, Result> extends CommonDeclaration<Name> {
+	/** The declared schema. */
 	readonly inputSchema: TypedSchema<Params> | JSONSchema;
+	/** The schema of the arguments, for the model. */
 	readonly parameters: JSONSchema;
+	/** Runs a call. */
 	execute(input: Params, options: AiSdkOptions): Result;
+	/** Decides whether a call may run. */
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
 /** A tool whose `execute` takes the call's id first. */
 interface ExecuteDeclaration<Params, Name extends string, Result> extends CommonDeclaration<Name> {
+	/** JSON Schema, or a Standard Schema, which also determines the type of `params`. */
 	readonly parameters?: TypedSchema<Params> | JSONSchema;
 	readonly inputSchema?: undefined;
 	readonly run?: undefined;
+	/** Does the work: returns text or JSON, a promise of it, or an async iterable of deltas. */
 	execute(id: string, params: Params, context: ToolContext): Result;
+	/** Decides whether a call may run. */
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
+/** A tool created from a function that takes the id of the call first. */
 interface ExecuteDeclaredTool<Params, Name extends string, Result> extends CommonDeclaration<Name> {
+	/** The schema of the arguments, for the model. */
 	readonly parameters: JSONSchema;
+	/** Runs a call. */
 	execute(id: string, params: Params, context?: ToolContext): Result;
+	/** Decides whether a call may run. */
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
 /** A tool without a function: the watcher of the run runs its calls, and sends the results. */
 interface RemoteDeclaration<Params, Name extends string> extends CommonDeclaration<Name> {
+	/** JSON Schema or a Standard Schema of the arguments. */
 	readonly parameters?: TypedSchema<Params> | JSONSchema;
+	/** The same under the AI SDK's name. */
 	readonly inputSchema?: TypedSchema<Params> | JSONSchema;
 	readonly run?: undefined;
 	readonly execute?: undefined;
+	/** Decides whether a call may run. */
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
+/** A tool created without a function. */
 interface RemoteTool<Params, Name extends string> extends CommonDeclaration<Name> {
 	/** Never exists at run time. `_type` gives the compiler the type of the tool's input. */
 	readonly parameters: JSONSchema & { readonly _type: Params };
+	/** Decides whether a call may run. */
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
 /** A tool created by `tool()`: its parameters as JSON Schema. */
 export interface DeclaredTool<Params, Name extends string = string, Result = unknown> extends ToolOptions {
+	/** The name by which the model calls it. */
 	readonly name: Name;
+	/** The display name. */
 	readonly label?: string;
+	/** Explains to the model when and how to use it. */
 	readonly description: string;
+	/** The schema of the arguments, for the model. */
 	readonly parameters: JSONSchema;
+	/** Runs a call. */
 	run(params: Params, context?: ToolContext): Result;
+	/** Decides whether a call may run. */
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
@@ -217,7 +254,9 @@ function checkDeclaration(declaration: AnyTool & { readonly name: string }): voi
 
 /** The result of a tool with `execute` that does not stream. */
 export interface ToolOutput {
+	/** What the model sees. */
 	readonly output: string;
+	/** Data for the application. Never sent to a model. */
 	readonly details?: unknown;
 }
 
@@ -227,11 +266,15 @@ export type ToolExecutionEventStream = AsyncIterable<ToolExecutionEvent>;
 /** A tool with `execute(id, params, context)`; remote without it. */
 // biome-ignore lint/suspicious/noExplicitAny: any parameters are the default
 export interface AgentTool<Params = any> extends ToolOptions {
+	/** The name by which the model calls it. */
 	readonly name: string;
+	/** The display name. */
 	readonly label?: string;
+	/** Explains the tool to the model. */
 	readonly description?: string;
 	/** JSON Schema or a Standard Schema. */
 	readonly parameters: JSONSchema | TypedSchema<unknown>;
+	/** Runs a call. Absent: the run waits for a result from outside. */
 	execute?(
 		id: string,
 		params: Params,
@@ -241,6 +284,7 @@ export interface AgentTool<Params = any> extends ToolOptions {
 
 /** A tool created by `createSimpleTool`. */
 export interface SimpleTool<Params> extends AgentTool<Params> {
+	/** Runs a call. */
 	execute(id: string, params: Params, context?: ToolContext): ToolExecutionEventStream;
 }
 

@@ -65,6 +65,7 @@ export interface ToolContext {
 	/** The model of the calling agent, for sub-agents without their own. */
 	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ model }) as it is, whatever kind of model it is
 	readonly parentModel?: any;
+	/** The provider configuration (`config`) of the calling agent, for sub-agents without their own model. */
 	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ config }) as it is
 	readonly parentConfig?: any;
 	/** The context of the tool call in which the calling agent itself runs, if it is a sub-agent. */
@@ -93,6 +94,7 @@ export interface LoadableTools {
 
 /** The context of functions that decide whether a call may run. */
 export interface ApprovalContext {
+	/** The id of the call. */
 	readonly toolCallId: string;
 	/** The key of the durable session, if any. */
 	readonly sessionKey?: string;

@@ -8,6 +8,7 @@ import { type Check, checkInput, invalidInput } from "./run-workflow.ts";
 
 /** How a run of a workflow ended. */
 export interface WorkflowResult<Output = unknown> {
+	/** The id of the run. */
 	readonly runId: string;
 	/**
 	 * `suspended`: this process no longer works on the run: the workflow was closed here, or the run is parked with this
@@ -16,12 +17,15 @@ export interface WorkflowResult<Output = unknown> {
 	readonly outcome: "completed" | "error" | "aborted" | "killed" | "suspended";
 	/** The result of the function; present if the run completed and the function returned one. */
 	readonly output?: Output;
+	/** Why the run failed. */
 	readonly error?: ErrorData;
 }
 
 /** A run of a workflow. */
 export class WorkflowRun<Output = unknown> {
+	/** Identifies the run, also after a restart. */
 	readonly runId: string;
+	/** The key of its session. */
 	readonly sessionKey: string;
 	/** The run as an agent's run, for its events. */
 	readonly run: AgentRun;
@@ -79,6 +83,7 @@ export interface WorkflowSendOptions
 
 /** A session of a workflow. It has one open run at a time. */
 export class WorkflowSession<Input = unknown, Output = unknown> {
+	/** The key of the session. */
 	readonly key: string;
 	/** The session as an agent's session: its events, its history, answers, `stop`, `kill`, `delete`. */
 	readonly session: Session;

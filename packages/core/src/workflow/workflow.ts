@@ -70,6 +70,7 @@ const replaceable = optionNames<Pick<WorkflowOptions, "host" | "ports">>({ host:
  * instant, and any process with the same host and code continues them.
  */
 export class Workflow<Input = unknown, Output = unknown> {
+	/** The name of the workflow. */
 	readonly name: string;
 	/** The workflow as an agent, for everything that takes one: servers, execution hosts, the inspector. */
 	readonly agent: Agent;

@@ -3,9 +3,11 @@ import type { TokenUsage } from "@holdfast/upp";
 
 /** A journal entry in the form that is shown. */
 export interface ShownEntry {
+	/** Position in the journal, from 1. */
 	readonly seq: number;
 	/** Milliseconds since the epoch; 0 if it is not known. */
 	readonly at: number;
+	/** The run that it belongs to. */
 	readonly runId: string;
 	/** The kind of its fact: `run.started`, `assistant`, `tool.settled` …; `unreadable` for a damaged entry. */
 	readonly kind: string;
@@ -35,7 +37,9 @@ export type ShownStatus =
 
 /** A session in a list. */
 export interface InspectedSession {
+	/** Id of the session. */
 	readonly sessionId: string;
+	/** What it does. */
 	readonly status: ShownStatus;
 	/** The first message; absent if there is none. */
 	readonly title?: string;
@@ -43,6 +47,7 @@ export interface InspectedSession {
 	readonly seq: number;
 	/** Milliseconds since the epoch; 0 if they are not known. */
 	readonly createdAt: number;
+	/** Milliseconds since the epoch; 0 if they are not known. */
 	readonly updatedAt: number;
 	/** Name of the agent that works on it; absent if it has none. */
 	readonly agent?: string;
@@ -75,12 +80,17 @@ export interface InspectorAbout {
 
 /** A version of a prompt. */
 export interface ShownPrompt {
+	/** Id of the prompt. */
 	readonly id: string;
+	/** The version of this text. */
 	readonly version: string;
+	/** A name for people. */
 	readonly name?: string;
+	/** The text. */
 	readonly text: string;
 	/** The syntax of its variables; absent if it has none. */
 	readonly engine?: string;
+	/** Who wrote this version. */
 	readonly createdBy?: string;
 	/** ISO 8601, UTC. */
 	readonly createdAt?: string;
@@ -88,12 +98,17 @@ export interface ShownPrompt {
 
 /** The totals of a session. */
 export interface SessionCounts {
+	/** Number of runs. */
 	readonly runs: number;
+	/** Number of steps. */
 	readonly steps: number;
 	/** Answers of models. */
 	readonly answers: number;
+	/** Number of tool calls. */
 	readonly toolCalls: number;
+	/** Input tokens of all answers. */
 	readonly inputTokens: number;
+	/** Output tokens of all answers. */
 	readonly outputTokens: number;
 	/** Input tokens that providers read from their prompt caches. */
 	readonly cachedTokens: number;
@@ -113,10 +128,13 @@ export interface SessionCounts {
 
 /** Counts of a session, by its id. */
 export interface InspectedCounts {
+	/** Id of the session. */
 	readonly sessionId: string;
+	/** Its totals. */
 	readonly counts: SessionCounts;
 	/** Names of the tools that it called, and codes of its errors: the first fifty of each. */
 	readonly tools: readonly string[];
+	/** Codes of its errors, the first fifty. */
 	readonly codes: readonly string[];
 }
 
@@ -165,17 +183,23 @@ export interface UsageLatency {
 
 /** A session or child session, and its origin. */
 export interface SessionLook {
+	/** Name of the sub-agent. */
 	readonly subagent: string;
 	/** Its name for the routes. */
 	readonly child: string;
 	/** Its id, if it is a session of its own. */
 	readonly sessionId?: string;
+	/** The child session that started it; absent if the session itself did. */
 	readonly parent?: string;
+	/** What it does. */
 	readonly status: ShownStatus;
 	/** Why it cannot be read; absent if it can. */
 	readonly failure?: { readonly code: string; readonly message: string };
+	/** Number of entries in its journal. */
 	readonly seq: number;
+	/** Milliseconds since the epoch; 0 if they are not known. */
 	readonly createdAt: number;
+	/** Milliseconds since the epoch; 0 if they are not known. */
 	readonly updatedAt: number;
 }
 
@@ -199,11 +223,13 @@ export interface ShownWaitingCall {
 export interface ShownSession extends Omit<InspectedSession, "agent"> {
 	/** Name of the agent that works on it; absent if it has none. */
 	readonly agentName?: string;
+	/** Its totals. */
 	readonly counts: SessionCounts;
 	/** The session and entry that it was forked from. */
 	readonly origin?: { readonly sessionId: string; readonly seq: number };
 	/** Its forks, each with the entry it was forked from. */
 	readonly forks: readonly { readonly sessionId: string; readonly seq: number }[];
+	/** The sessions of its sub-agents. */
 	readonly children: readonly SessionLook[];
 	/** Parts that cannot be read, such as `forks` or `sub-agents`; absent if all can. */
 	readonly damage?: readonly { readonly part: string; readonly code: string; readonly message: string }[];
@@ -238,6 +264,7 @@ export interface ShownStep {
 	readonly strategy?: { readonly prompt?: string; readonly tools?: "shown" | "withheld" };
 	/** The parts that `prepareStep` changed for this call. */
 	readonly prepared?: readonly string[];
+	/** The answer. */
 	readonly reply: ShownEntry;
 }
 

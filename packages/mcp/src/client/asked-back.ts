@@ -8,15 +8,21 @@ import { HoldfastError, uuid } from "@holdfast/upp";
 
 /** A tool call of a run that is in progress at a server. */
 export interface CallUnderWay {
+	/** Id of the call. */
 	readonly toolCallId: string;
+	/** The tool that was called. */
 	readonly toolName: string;
+	/** Key of the session; absent in a call without a session. */
 	readonly sessionKey?: string;
+	/** Id of the run. */
 	readonly runId: string;
 }
 
 /** The common fields of a request. */
 interface AskedBack {
+	/** Identifies the request in `answer`. */
 	readonly id: string;
+	/** Name of the server. */
 	readonly server: string;
 	/** The calls in progress at the server; a request does not identify the call that it belongs to. */
 	readonly calls: readonly CallUnderWay[];
@@ -25,17 +31,22 @@ interface AskedBack {
 /** A server requests input from the user. */
 export interface ElicitationRequest extends AskedBack {
 	readonly kind: "elicitation";
+	/** What the server asks the user. */
 	readonly message: string;
 	/** JSON Schema of the form to fill in; absent if the user should open `url`. */
 	readonly schema?: Readonly<Record<string, unknown>>;
+	/** The page that the user should open; absent if there is a form. */
 	readonly url?: string;
 }
 
 /** A server requests an answer from a model. The server wrote the prompt: review it before you allow it. */
 export interface SamplingRequest extends AskedBack {
 	readonly kind: "sampling";
+	/** The system prompt, if any. */
 	readonly system?: string;
+	/** The prompt. */
 	readonly messages: readonly { readonly role: "user" | "assistant"; readonly text: string }[];
+	/** Maximum number of output tokens. */
 	readonly maxTokens: number;
 }
 

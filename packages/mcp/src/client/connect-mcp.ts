@@ -47,7 +47,9 @@ export interface McpOptions {
 
 /** The state of a server. */
 export interface McpServerStatus {
+	/** The server's name in the record passed to `connectMcp`. */
 	readonly name: string;
+	/** The state of the connection. */
 	readonly status: LinkStatus;
 	/** The protocol revision in use, while connected. */
 	readonly protocolVersion?: string;

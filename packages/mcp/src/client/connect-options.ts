@@ -40,10 +40,13 @@ export interface McpServerOptions {
 
 /** A server that is a program: `connectMcp` starts it and communicates over its standard input and output. */
 export interface McpStdioServer extends McpServerOptions {
+	/** The program to start. */
 	readonly command: string;
+	/** Its arguments. Default: none. */
 	readonly args?: readonly string[];
 	/** Variables in addition to the few that are passed on, such as PATH and HOME. Default: none. */
 	readonly env?: Readonly<Record<string, string>>;
+	/** The folder in which it starts. Default: the current one. */
 	readonly cwd?: string;
 	/**
 	 * Where the program's error output goes. Default "report": the error that reports the program's death contains its
@@ -54,6 +57,7 @@ export interface McpStdioServer extends McpServerOptions {
 
 /** A server at a URL, over streamable HTTP. */
 export interface McpHttpServer extends McpServerOptions {
+	/** The address of the server. */
 	readonly url: string | URL;
 	/** Sent with every request. */
 	readonly headers?: Readonly<Record<string, string>>;
@@ -70,6 +74,7 @@ export interface McpHttpServer extends McpServerOptions {
 
 /** A server behind your own transport; the function is called for a new one at each connection. */
 export interface McpTransportServer extends McpServerOptions {
+	/** Creates a transport of the official package. */
 	readonly transport: () => Transport;
 }
 
@@ -78,7 +83,9 @@ export type McpServer = McpStdioServer | McpHttpServer | McpTransportServer;
 
 /** A change of a server's tools or connection. */
 export interface McpChange {
+	/** Name of the server. */
 	readonly server: string;
+	/** What happened. */
 	readonly type: "tools-changed" | "connected" | "disconnected" | "approval-needed" | "input-requested";
 }
 

@@ -12,9 +12,13 @@ import { readContents, readFailure, readResult } from "./tool-result.ts";
 export interface McpTool extends AnyTool {
 	/** The tool name for the model. */
 	readonly name: string;
+	/** The server's title of the tool. */
 	readonly label?: string;
+	/** The server's description, for the model. */
 	readonly description: string;
+	/** The server's schema of the arguments. */
 	readonly parameters: JSONSchema;
+	/** Calls the tool on its server. */
 	run(params: Record<string, unknown>, context: ToolContext): Promise<unknown>;
 	/** Name of the server in the argument of `connectMcp`. */
 	readonly server: string;

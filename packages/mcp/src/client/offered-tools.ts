@@ -5,11 +5,15 @@ import { fingerprintOf, type ToolApprovals } from "./tool-approvals.ts";
 
 /** A tool whose definition waits for approval. */
 export interface UnapprovedTool {
+	/** Name of the server. */
 	readonly server: string;
+	/** Its name on the server. */
 	readonly name: string;
 	/** `new`: not approved yet. `changed`: differs from the approved definition. */
 	readonly why: "new" | "changed";
+	/** The server's description. */
 	readonly description: string;
+	/** The server's schema of the arguments. */
 	readonly parameters: Readonly<Record<string, unknown>>;
 }
 

@@ -13,6 +13,7 @@ export type ApprovedTools = Readonly<Record<string, string>>;
 export interface ToolApprovals {
 	/** Returns the approved tools of a server; undefined if it was never seen. */
 	read(server: string): Promise<ApprovedTools | undefined>;
+	/** Replaces the approved tools of a server. */
 	write(server: string, approved: ApprovedTools): Promise<void>;
 }
 

@@ -19,6 +19,7 @@ export interface FullMemoryClient extends MemoryClient {
 	clear(streamKey: string, options?: MemoryCaller): Promise<void>;
 	start(): Promise<void>;
 	health(): Promise<void>;
+	/** Closes both clients. A later call opens them again. */
 	close(): Promise<void>;
 }
 
@@ -29,12 +30,15 @@ export interface FullDatabaseClient extends DatabaseClient {
 	search(text: string, options?: MatchOptions): Promise<SearchMatch[]>;
 	start(): Promise<void>;
 	health(): Promise<void>;
+	/** Closes both clients. A later call opens them again. */
 	close(): Promise<void>;
 }
 
 /** Both clients over one storage, and its maintenance. Opening or closing one of them opens or closes both. */
 export interface Clients {
+	/** The streams. */
 	readonly memory: FullMemoryClient;
+	/** The collections. */
 	readonly database: FullDatabaseClient;
 	/** Deletes expired entries; returns their number. */
 	purge(): Promise<number>;
@@ -74,20 +78,25 @@ export interface AccessRule {
 
 /** A refused access. Has the shape of the audit records of @holdfast/runner. */
 export interface AccessRecord {
+	/** A UUID. */
 	readonly id: string;
 	/** ISO 8601, UTC. */
 	readonly timestamp: string;
 	/** The caller's `agentId`; `unknown` if it gave none. */
 	readonly agentId: string;
+	/** Always `access`. */
 	readonly point: string;
 	/** The stream or collection that the rule names. */
 	readonly rule: string;
+	/** Always `denied`. */
 	readonly action: string;
+	/** What was refused: the action, the stream or collection, and the roles of the caller. */
 	readonly subject?: unknown;
 }
 
 /** Receives the records of refused accesses. */
 export interface AccessAudit {
+	/** Called before the access is refused. If it rejects, the error is the `cause` of `ACCESS_DENIED`. */
 	write(record: AccessRecord): void | Promise<void>;
 }
 

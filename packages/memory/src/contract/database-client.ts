@@ -3,11 +3,17 @@ import type { MemoryCaller } from "./memory-client.ts";
 
 /** A comparison of one field. */
 export interface Comparison {
+	/** Not equal to this value. */
 	readonly $ne?: unknown;
+	/** Greater than this number or string. */
 	readonly $gt?: unknown;
+	/** At least this number or string. */
 	readonly $gte?: unknown;
+	/** Less than this number or string. */
 	readonly $lt?: unknown;
+	/** At most this number or string. */
 	readonly $lte?: unknown;
+	/** Equal to one of these values. */
 	readonly $in?: readonly unknown[];
 }
 
@@ -34,16 +40,21 @@ export interface MatchOptions extends MemoryCaller {
 
 /** Values by key in collections. Your own implementation may lack `search`, and may ignore options. */
 export interface DatabaseClient {
+	/** Stores a value under a key, in place of an earlier one. */
 	write(collection: string, key: string, value: unknown, options?: MemoryCaller): Promise<void>;
+	/** Returns a value; null if it does not exist. */
 	// biome-ignore lint/suspicious/noExplicitAny: values are the caller's own
 	read(collection: string, key: string, options?: MemoryCaller): Promise<any>;
+	/** Returns the values that match. */
 	// biome-ignore lint/suspicious/noExplicitAny: values are the caller's own
 	query(collection: string, query: Query, options?: QueryOptions): Promise<any[]>;
+	/** Returns the best matches, best first. */
 	// biome-ignore lint/suspicious/noExplicitAny: clients of others may give matches of another shape
 	search?(text: string, options?: MatchOptions): Promise<any[]>;
 	/** Connects, if the implementation has a connection. */
 	start?(): Promise<void>;
 	/** Rejects if it is unusable. */
 	health?(): Promise<void>;
+	/** Releases the connection, if there is one. */
 	close?(): Promise<void>;
 }

@@ -34,7 +34,9 @@ export interface SearchMatch {
 	readonly score: number;
 	/** The stream that contains it. */
 	readonly streamKey?: string;
+	/** The collection that contains it. */
 	readonly collection?: string;
+	/** Its key in the collection. */
 	readonly key?: string;
 }
 
@@ -46,15 +48,20 @@ export interface AppendOptions extends MemoryCaller {
 
 /** Streams of entries by key. Your own implementation may lack `search` and `clear`, and may ignore options. */
 export interface MemoryClient {
+	/** Adds an entry at the end of a stream. */
 	append(streamKey: string, entry: unknown, options?: AppendOptions): Promise<void>;
+	/** Returns the entries of a stream, by default all, oldest first. */
 	// biome-ignore lint/suspicious/noExplicitAny: entries are the caller's own
 	read(streamKey: string, options?: MemoryReadOptions): Promise<any[]>;
+	/** Returns the best matches, best first. */
 	// biome-ignore lint/suspicious/noExplicitAny: clients of others may give matches of another shape
 	search?(query: string, options?: SearchOptions): Promise<any[]>;
+	/** Removes all entries of a stream. */
 	clear?(streamKey: string, options?: MemoryCaller): Promise<void>;
 	/** Connects, if the implementation has a connection. */
 	start?(): Promise<void>;
 	/** Rejects if it is unusable. */
 	health?(): Promise<void>;
+	/** Releases the connection, if there is one. */
 	close?(): Promise<void>;
 }

@@ -3,8 +3,11 @@
 
 /** Accepts log lines, as a Pino logger does. Must not throw. */
 export interface ObserverLogger {
+	/** Logs how a run ended. */
 	info(fields: Readonly<Record<string, unknown>>, message: string): void;
+	/** Logs a problem that did not end a run. */
 	warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+	/** Logs a failure. */
 	error(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 

@@ -6,6 +6,7 @@ import { type PostgresHostOptions, resolveOptions } from "../options.ts";
 
 /** A process that uses a store: a worker, a server, or a program. */
 export interface LivingWorker {
+	/** Its `workerId`, by default a new id for each process. */
 	readonly name: string;
 	/** Number of its sessions with a run in flight. */
 	readonly sessions: number;

@@ -9,8 +9,11 @@ import { upkeepConnection } from "./upkeep-connection.ts";
 export interface SeenStoreSession {
 	/** Its key in stored form. */
 	readonly key: string;
+	/** Its epoch when it was read. */
 	readonly epoch: number;
+	/** Its last seq when it was read. */
 	readonly seq: number;
+	/** Time of its last commit, in milliseconds since the epoch. */
 	readonly updatedAt: number;
 }
 
@@ -21,6 +24,7 @@ export interface SessionRemover {
 	 * are in no other session; undefined if nothing was removed.
 	 */
 	remove(sessions: readonly SeenStoreSession[]): Promise<readonly string[] | undefined>;
+	/** Closes the connections. */
 	close(): Promise<void>;
 }
 

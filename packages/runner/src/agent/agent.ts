@@ -51,6 +51,7 @@ export class RunnerAgent implements AgentContract {
 	#started: Promise<void> | undefined;
 	#stopped: Promise<void> | undefined;
 
+	/** Checks the configuration. `recording` is for replays. */
 	constructor(config: AgentConfig, recording?: Recording) {
 		this.#agent = resolveConfig(config, recording);
 		this.id = config.id;

@@ -12,12 +12,15 @@ export interface ToolMetrics {
 	readonly errorRate: number;
 	/** Milliseconds per call, over the last 1,000 calls; null before the first. */
 	readonly p50: number | null;
+	/** Like `p50`: 95 % of the calls were at most this long. */
 	readonly p95: number | null;
 }
 
 /** Metrics of one model. */
 export interface ModelMetrics {
+	/** Tokens of all prompts, estimated where the client reports none. */
 	readonly inputTokens: number;
+	/** Tokens of all answers, estimated where the client reports none. */
 	readonly outputTokens: number;
 	/** US dollars of the calls with a known price. */
 	readonly cost: number;
@@ -25,11 +28,15 @@ export interface ModelMetrics {
 
 /** Metrics of an agent. */
 export interface Metrics {
+	/** Number of runs that ended. */
 	readonly runs: number;
 	/** From 0 to 1; null before the first run. */
 	readonly taskSuccessRate: number | null;
+	/** Planning iterations per run; null before the first run. */
 	readonly meanSteps: number | null;
+	/** Metrics of each tool, by its id. */
 	readonly tools: Readonly<Record<string, ToolMetrics>>;
+	/** Metrics of each model, by its name; by the provider's id if the model is unknown. */
 	readonly models: Readonly<Record<string, ModelMetrics>>;
 	/** Runs with calls whose price is unknown. */
 	readonly unpricedRuns: number;

@@ -35,10 +35,12 @@ export class FixedClock implements Clock {
 		this.#start = now;
 	}
 
+	/** Milliseconds since the epoch. */
 	now(): number {
 		return this.#now;
 	}
 
+	/** Milliseconds since the clock was created. */
 	monotonic(): number {
 		return this.#now - this.#start;
 	}

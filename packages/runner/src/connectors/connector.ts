@@ -5,7 +5,9 @@ import type { RunnerTool, RunnerToolContext, ToolOutput } from "../contract/inde
 
 /** A tool that accesses resources outside of the agent. */
 export interface Connector extends RunnerTool {
+	/** Explains the tool to planners. */
 	readonly description: string;
+	/** Whether it runs without being in `enableTools`. */
 	readonly safeByDefault: boolean;
 	/** Always resolves; on failure with `ok: false` and a code in `meta.code`. */
 	run(input: unknown, context: RunnerToolContext): Promise<ToolOutput>;

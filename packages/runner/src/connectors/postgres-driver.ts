@@ -9,15 +9,19 @@ const postgresDriverNames = optionNames<PostgresDriverOptions>({ pool: "object" 
 
 /** A query in the form that `pg` accepts. */
 export interface PostgresQuery {
+	/** The statement. */
 	readonly text: string;
+	/** The values of its placeholders. */
 	readonly values?: unknown[];
 	/** `extended` since pg 8.12. */
 	readonly queryMode?: string;
+	/** The parsers of column values. */
 	readonly types?: { getTypeParser(oid: number): (value: string) => unknown };
 }
 
 /** A connection of the pool, from `pg`. */
 export interface PostgresConnection {
+	/** Runs one query. */
 	query(query: PostgresQuery): Promise<{
 		readonly rows: readonly Readonly<Record<string, unknown>>[];
 		readonly rowCount: number | null;

@@ -23,6 +23,7 @@ const sqlConnectorNames = optionNames<SqlConnectorOptions>({
 
 /** Options of `sqlConnector()`. */
 export interface SqlConnectorOptions {
+	/** The database. */
 	readonly driver: SqlDriver;
 	/** Default: `sql`. */
 	readonly id?: string;

@@ -5,12 +5,15 @@ export type SqlValue = null | boolean | number | string;
 
 /** One statement. It was verified to be a single one, to have as many `?` as parameters, and to write only if it may. */
 export interface SqlStatement {
+	/** The text of the statement. */
 	readonly sql: string;
 	/** Positions of the `?` in `sql`, for databases that number them. */
 	readonly placeholders: readonly number[];
+	/** The values of its placeholders, in order. */
 	readonly params: readonly SqlValue[];
 	/** The driver must prevent every write, for example by a read-only connection or transaction. */
 	readonly readOnly: boolean;
+	/** Maximum number of rows to return. */
 	readonly maxRows: number;
 	/** Approximate maximum length of all rows as JSON, in characters. */
 	readonly maxCharacters: number;

@@ -5,7 +5,9 @@ import type { RunnerTool } from "./tool-definition.ts";
 
 /** A run in the form that a planner sees: a copy, so changes have no effect. */
 export interface PlannerState {
+	/** The id of the agent. */
 	readonly agentId: string;
+	/** The id of the session. */
 	readonly sessionId: string;
 	/** The task. */
 	readonly task: string;
@@ -31,7 +33,9 @@ export interface PlannerState {
 export interface PlannerContext {
 	/** Fires when the run is aborted. */
 	readonly signal: AbortSignal;
+	/** Returns a number from 0 up to 1, from the session's own seed if the run is deterministic. */
 	readonly rng: () => number;
+	/** Milliseconds since the epoch, from the seed if the run is deterministic. */
 	readonly clock: { now(): number };
 	/** Calls a model through the agent's providers, under its policy; recorded as a call of the run. */
 	callModel(request: ModelRequest): Promise<ModelResponse>;
@@ -44,11 +48,13 @@ export interface PlannerContext {
 
 /** Determines the next step of a run. */
 export interface Planner {
+	/** Called once per iteration. If it throws, the run fails. */
 	plan(state: PlannerState, context: PlannerContext): RunnerStep | Promise<RunnerStep>;
 }
 
 /** Merges the outcome of a step. It may report that the goal is met. */
 export interface Reflector {
+	/** Called after each step, with the state that includes its result. `undefined` changes nothing. */
 	reflect(
 		state: PlannerState,
 		result: ActionResult,

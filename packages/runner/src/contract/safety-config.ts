@@ -12,8 +12,11 @@ export type EnforcementPoint =
 
 /** A question to policy. */
 export interface PolicyQuestion {
+	/** Where policy runs. */
 	readonly point: EnforcementPoint;
+	/** The agent that asks. */
 	readonly agentId: string;
+	/** The session that asks, if there is one. */
 	readonly sessionId?: string;
 	/** The tool, stream, collection or template that the question is about. */
 	readonly target?: string;
@@ -31,6 +34,7 @@ export type PolicyDecision =
 
 /** A custom policy. An error, or an answer later than `policyTimeoutMs`, blocks. */
 export interface PolicyEngine {
+	/** Decides one question. `context.signal` fires after `policyTimeoutMs`. */
 	check(
 		question: PolicyQuestion,
 		context: { readonly signal: AbortSignal },
@@ -39,13 +43,19 @@ export interface PolicyEngine {
 
 /** One recorded intervention of policy. */
 export interface AuditRecord {
+	/** A UUID. */
 	readonly id: string;
 	/** ISO 8601, UTC. */
 	readonly timestamp: string;
+	/** The agent that the decision was about. */
 	readonly agentId: string;
+	/** The session; absent for decisions about the agent as a whole. */
 	readonly sessionId?: string;
+	/** Where policy ran; `access` for a role check, `prompt` for a stored template. */
 	readonly point: EnforcementPoint | "access" | "prompt";
+	/** The rule that decided. */
 	readonly rule: string;
+	/** What was done. */
 	readonly action: "blocked" | "modified" | "dropped" | "denied" | "approved" | "asked" | "put";
 	/** The subject, redacted. */
 	readonly subject?: unknown;
@@ -53,5 +63,6 @@ export interface AuditRecord {
 
 /** Receives audit records. If it rejects, the action is not executed. */
 export interface AuditSink {
+	/** Called with each record, before the action takes effect. */
 	write(record: AuditRecord): void | Promise<void>;
 }

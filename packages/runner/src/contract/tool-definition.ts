@@ -4,7 +4,9 @@ import type { ActionResult, RunnerStep } from "./plan-step.ts";
 
 /** The context of a running tool or an injected executor. */
 export interface RunnerToolContext {
+	/** The id of the agent. */
 	readonly agentId: string;
+	/** The id of the session. */
 	readonly sessionId: string;
 	/** Fires when the run is aborted or the tool's time limit expires. */
 	readonly signal: AbortSignal;
@@ -28,18 +30,23 @@ export interface RunnerToolContext {
 
 /** A structured return value of a tool. Error codes are in `meta.code`. */
 export interface ToolOutput {
+	/** Whether the call succeeded. */
 	readonly ok: boolean;
+	/** What the planner sees. */
 	readonly output?: unknown;
+	/** Metadata: a code, whether to retry, attachments. */
 	readonly meta?: ToolMeta;
 }
 
 /** Metadata of a tool's output. */
 export interface ToolMeta {
+	/** Identifies the problem of a failed output. */
 	readonly code?: string;
 	/** Whether a retry may help. */
 	readonly retriable?: boolean;
 	/** Names and texts that are passed on in the result of the run. */
 	readonly attachments?: Readonly<Record<string, string>>;
+	/** Metadata of your own, passed on in `ActionResult.meta`. */
 	readonly [name: string]: unknown;
 }
 
@@ -57,6 +64,7 @@ export interface ToolRetryOptions {
 export interface RunnerTool {
 	/** Unique within an agent. */
 	readonly id: string;
+	/** Explains the tool to planners. Default: none. */
 	readonly description?: string;
 	/** JSON Schema of the input. Default: anything. */
 	readonly schema?: Readonly<Record<string, unknown>> | boolean;
@@ -68,13 +76,19 @@ export interface RunnerTool {
 	readonly timeoutMs?: number;
 	/** Whether repeating a call is harmless. Default: false. */
 	readonly idempotent?: boolean;
+	/** Its retry options. Default: those of the agent. */
 	readonly retry?: ToolRetryOptions;
 	/** Classifies an error that it threw: whether a retry may help. */
 	classify?(error: unknown): "retriable" | "fatal";
+	/**
+	 * Runs the tool. Returns a `ToolOutput`, or any other value as a successful output; an error that it throws is a
+	 * failed attempt.
+	 */
 	run(input: unknown, context: RunnerToolContext): unknown;
 }
 
 /** Runs steps instead of the built-in executor; it receives only steps that policy allowed. */
 export interface ToolExecutor {
+	/** Runs the tool of a step and returns its outcome. */
 	execute(step: RunnerStep, context: RunnerToolContext): Promise<ActionResult>;
 }

@@ -4,10 +4,13 @@ import type { EvaluationReport, ScenarioReport } from "./evaluate.ts";
 
 /** A metric that got worse. */
 export interface Regression {
+	/** The name of the scenario. */
 	readonly scenario: string;
 	/** A member of `ScenarioReport`, or `scores.NAME`, or `missing` for a scenario that no longer exists. */
 	readonly metric: string;
+	/** The value in the baseline. */
 	readonly before: number;
+	/** The value in the report. */
 	readonly after: number;
 }
 

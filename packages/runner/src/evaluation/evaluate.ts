@@ -25,22 +25,31 @@ export interface EvaluateOptions {
 
 /** Reported when a run has ended. */
 export interface EvaluationProgress {
+	/** The name of the scenario that ran. */
 	readonly scenario: string;
+	/** How many runs have ended. */
 	readonly done: number;
+	/** How many runs there are in total. */
 	readonly of: number;
+	/** Whether this run succeeded. */
 	readonly success: boolean;
+	/** The first error of this run or its scorers. */
 	readonly error?: string;
 }
 
 /** Metrics of one scenario. */
 export interface ScenarioReport {
+	/** The name of the scenario. */
 	readonly name: string;
+	/** Number of runs. */
 	readonly runs: number;
 	/** From 0 to 1. */
 	readonly successRate: number;
+	/** Steps per run. */
 	readonly meanSteps: number;
 	/** In milliseconds. */
 	readonly p50: number;
+	/** In milliseconds: 95 % of the runs took at most this long. */
 	readonly p95: number;
 	/** Failed tool attempts per run. */
 	readonly toolErrors: number;
@@ -54,6 +63,7 @@ export interface ScenarioReport {
 
 /** Metrics of all scenarios. */
 export interface EvaluationReport {
+	/** One report for each scenario, in their order. */
 	readonly scenarios: readonly ScenarioReport[];
 }
 

@@ -3,6 +3,7 @@ import type { Host } from "holdfast";
 
 /** One turn of a session. */
 export interface RecordedCase {
+	/** The text of the user's message. */
 	readonly input: string;
 	/** The agent's answer. */
 	readonly output: string;

@@ -7,12 +7,17 @@ const judgeNames = optionNames<JudgeOptions>({ client: "object", criteria: "text
 
 /** The outcome of one run of a scenario. */
 export interface Outcome {
+	/** Whether the run completed without an error. */
 	readonly success: boolean;
+	/** The result of the run. */
 	readonly output: unknown;
+	/** Number of planning iterations or engine steps. */
 	readonly steps: number;
 	/** In milliseconds. */
 	readonly durationMs: number;
+	/** Number of failed tool attempts. */
 	readonly toolErrors: number;
+	/** Tokens of all model calls. */
 	readonly tokens: number;
 	/** Set for an agent of this package. */
 	readonly result?: AgentResult;
@@ -20,12 +25,15 @@ export interface Outcome {
 
 /** The argument of a scorer. */
 export interface ScoredRun extends Outcome {
+	/** The input of the scenario. */
 	readonly input: unknown;
 }
 
 /** Rates a run: from 0 to 1, or whether it was good. */
 export interface Scorer {
+	/** The name in reports. */
 	readonly name: string;
+	/** Rates one run. If it throws, the score is 0. */
 	score(run: ScoredRun): number | boolean | Promise<number | boolean>;
 }
 
@@ -39,6 +47,7 @@ export type Subject =
 export interface Scenario {
 	/** Unique within an evaluation. */
 	readonly name: string;
+	/** The agent or function to run. */
 	readonly agent: Subject;
 	/** The task. Default: the agent's own, or an empty string. */
 	readonly input?: unknown;
@@ -69,6 +78,7 @@ export function scoredBy(name: string, score: Scorer["score"]): Scorer {
 
 /** The criteria of a judge, and the client that it uses. */
 export interface JudgeOptions {
+	/** The client of the model that judges. */
 	readonly client: LLMClient;
 	/** The quality criteria, in words. */
 	readonly criteria: string;

@@ -16,12 +16,15 @@ export type StubReply = string | readonly string[] | RunnerStep | ModelResponse 
 
 /** A prompt that the stub received. */
 export interface StubPrompt {
+	/** A copy of the messages; a string becomes one user message. */
 	readonly messages: readonly ChatMessage[];
+	/** The options of the call. */
 	readonly options: Omit<ModelCallOptions, "signal">;
 }
 
 /** A stub, and the prompts it received. */
 export interface StubClient extends LLMClient {
+	/** The prompts so far, in order. */
 	readonly prompts: readonly StubPrompt[];
 }
 

@@ -32,6 +32,7 @@ export interface AdapterOptions {
 
 /** Options of a service that requires a key. */
 export interface KeyedAdapterOptions extends AdapterOptions {
+	/** The key of the service. */
 	readonly apiKey: string;
 }
 

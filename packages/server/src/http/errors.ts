@@ -58,8 +58,11 @@ export const statusByCode: ReadonlyMap<string, number> = new Map([
 
 /** An error in the form of a response. */
 export interface Refusal {
+	/** The HTTP status. */
 	readonly status: number;
+	/** The code of the error. */
 	readonly code: string;
+	/** The message that the client may read. */
 	readonly message: string;
 	/** Headers that belong to the error, such as `retry-after`. */
 	readonly headers: Readonly<Record<string, string>>;

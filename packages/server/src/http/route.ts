@@ -6,6 +6,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 /** A response as the document describes it. */
 export interface DescribedAnswer {
+	/** When the route answers with this status. */
 	readonly description: string;
 	/** Media type and schema of the body; absent for routes without one. */
 	readonly content?: Readonly<Record<string, Schema>>;

@@ -8,6 +8,7 @@ import type { ServedCaller, SessionOwner } from "./served-key.ts";
 
 /** A summary of a session from its journal. */
 export interface InspectedHead {
+	/** Id of the session. */
 	readonly sessionId: string;
 	/** A new value for each incarnation of the session. */
 	readonly incarnation: string;
@@ -15,6 +16,7 @@ export interface InspectedHead {
 	readonly seq: number;
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;
+	/** Milliseconds since the epoch. */
 	readonly updatedAt: number;
 	/** The run that was started and has not ended. */
 	readonly openRunId?: string;
@@ -40,6 +42,7 @@ export interface InspectedChild extends Omit<InspectedHead, "sessionId"> {
 	readonly sessionId?: string;
 	/** The child session it belongs to; absent if it belongs to the session itself. */
 	readonly parent?: string;
+	/** Name of the sub-agent. */
 	readonly subagent: string;
 }
 
@@ -74,6 +77,7 @@ export interface InspectedChanges {
 	readonly position: number;
 	/** Ids of the sessions that changed, without duplicates; includes those whose sub-agents worked. */
 	readonly changed: readonly string[];
+	/** Ids of the sessions that were deleted. */
 	readonly deleted: readonly string[];
 }
 

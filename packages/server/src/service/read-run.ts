@@ -6,6 +6,7 @@ import type { SessionService } from "./service-types.ts";
 
 /** The state of a run. `input_required`: it waits for answers to its `pending` calls. */
 export interface RunView {
+	/** What the run does, or how it ended. */
 	readonly status: "working" | "input_required" | "completed" | "failed" | "cancelled";
 	/** The text of the agent's last message. */
 	readonly text: string;
@@ -13,6 +14,7 @@ export interface RunView {
 	readonly output?: unknown;
 	/** Why it failed, in a message that clients may read. */
 	readonly error?: { readonly code: string; readonly message: string };
+	/** The calls that it waits for; absent with any other status. */
 	readonly pending?: readonly PendingSessionCall[];
 	/** Calls of background tasks that have started to wait since. The run does not wait for them. */
 	readonly background?: readonly PendingSessionCall[];
@@ -24,16 +26,21 @@ export interface RunView {
 
 /** Which run to follow, and whose. */
 export interface FollowRun {
+	/** The owner of the session; a string is the tenant. */
 	readonly owner: string | SessionOwner;
+	/** Id of the session. */
 	readonly sessionId: string;
 	/** The run's events come after this id: `after` from `submit` or from `begun`. */
 	readonly after: string;
+	/** Ends the reading. Default: it ends with the run. */
 	readonly signal?: AbortSignal;
 }
 
 /** The next events of a run, and its state after them. */
 export interface RunProgress {
+	/** The next events, in order. */
 	readonly events: readonly LoggedEvent[];
+	/** The state after them. */
 	readonly view: RunView;
 	/** Whether these events are live: all earlier ones have been delivered. */
 	readonly isLive: boolean;

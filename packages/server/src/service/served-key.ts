@@ -4,6 +4,7 @@ import { readStoreKey, type SessionKeys, storeKeyOf } from "holdfast/execute";
 
 /** The owner of a session. */
 export interface SessionOwner {
+	/** Sessions of different tenants are separate. */
 	readonly tenant: string;
 	/** Absent if a session belongs to the tenant and not to one user. */
 	readonly user?: string;

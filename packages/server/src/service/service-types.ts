@@ -53,6 +53,7 @@ export interface ExecuteRequest {
 	readonly input: unknown;
 	/** For a new session; ignored if the session exists. */
 	readonly context?: unknown;
+	/** The options of the execution, such as the model's name. Default: those of the session. */
 	readonly options?: unknown;
 	/** Id of the message. Default, and if the session already has a message with that id: a new one. */
 	readonly messageId?: string;
@@ -90,12 +91,15 @@ export interface ServedFollowOptions extends FollowOptions {
 export type WhileRunning = "queue" | "steer" | "refuse";
 /** A session whose turn is about to start, and the caller who requested it. */
 export interface TurnOfSession extends ServedCaller {
+	/** Id of the session. */
 	readonly sessionId: string;
 }
 
 /** A run of a session. */
 export interface ServedRun extends SessionOwner {
+	/** Id of the session. */
 	readonly sessionId: string;
+	/** Id of the run. */
 	readonly runId: string;
 }
 
@@ -170,7 +174,9 @@ export const sessionServiceNames: KnownOptions = optionNames<SessionServiceOptio
 
 /** An execution that was accepted and is durable. */
 export interface Submitted {
+	/** Id of the session. */
 	readonly sessionId: string;
+	/** Id of the run. */
 	readonly runId: string;
 	/** The execution's events come after this id, starting with its `session_start`. */
 	readonly after: string;
@@ -193,11 +199,15 @@ export interface Submitted {
 
 /** A session as its clients see it. */
 export interface SessionInfo {
+	/** Id of the session. */
 	readonly sessionId: string;
+	/** What it does. */
 	readonly status: SessionStatus;
+	/** The whole conversation. */
 	readonly messages: readonly SessionMessage[];
 	/** US dollars of all answers with a known price. */
 	readonly totalCost: number;
+	/** The calls that the session waits for; absent if there are none. */
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
 	/** Waiting calls of background tasks. The session does not wait for them. Absent if no call waits. */
 	readonly backgroundToolCalls?: readonly PendingSessionCall[];
@@ -215,9 +225,11 @@ export interface SessionInfo {
 
 /** A session in a list. */
 export interface SessionSummary {
+	/** Id of the session. */
 	readonly sessionId: string;
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;
+	/** Milliseconds since the epoch. */
 	readonly updatedAt: number;
 	/** Whether a run is in flight or waits. */
 	readonly isOpen: boolean;
@@ -225,7 +237,9 @@ export interface SessionSummary {
 
 /** A page of sessions; `next` is the start of the following one. */
 export interface SessionPage {
+	/** The sessions, in the order that was requested. */
 	readonly sessions: readonly SessionSummary[];
+	/** Pass it as `after` for the next page; absent on the last one. */
 	readonly next?: string;
 }
 

@@ -6,6 +6,7 @@ import { codeOf } from "./client-errors.ts";
 
 /** A message that waits. */
 export interface WaitingMessage {
+	/** The key of its session in the store. */
 	readonly storeKey: string;
 	/** The run it will start, or its own id if it enters the current run. */
 	readonly waitsFor: string;

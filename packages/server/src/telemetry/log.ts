@@ -7,15 +7,21 @@ export interface RequestLog {
 	readonly type: "request";
 	/** When the request arrived, in ISO 8601. */
 	readonly time: string;
+	/** The HTTP method. */
 	readonly method: string;
 	/** The route's pattern, such as `/api/agent/session/:id`; "none" if no route matches. */
 	readonly route: string;
+	/** HTTP status of the response. */
 	readonly status: number;
 	/** Code of the error in the response. */
 	readonly code?: string;
+	/** Milliseconds until the response, or until the end of a stream. */
 	readonly durationMs: number;
+	/** Tenant of the caller, if known. */
 	readonly tenant?: string;
+	/** User of the caller, if known. */
 	readonly user?: string;
+	/** The session that the request is about. */
 	readonly sessionId?: string;
 	/** Why the stream ended. */
 	readonly stream?: StreamEnd;
@@ -26,9 +32,11 @@ export interface RequestLog {
 /** An error whose details the caller does not get. */
 export interface ErrorLog {
 	readonly type: "error";
+	/** When it occurred, in ISO 8601. */
 	readonly time: string;
 	/** Name and code of the error, without its message, which may contain user data. */
 	readonly name: string;
+	/** Code of the error, if it has one. */
 	readonly code?: string;
 	/** Where it was raised. */
 	readonly at: readonly string[];
@@ -38,10 +46,13 @@ export interface ErrorLog {
 interface OfRun {
 	/** In ISO 8601. */
 	readonly time: string;
+	/** The tenant of the session. */
 	readonly tenant: string;
+	/** The user of the session, if it belongs to one. */
 	readonly user?: string;
 	/** For a sub-agent's run, the session that it works for. */
 	readonly sessionId: string;
+	/** Id of the run. */
 	readonly runId: string;
 }
 
@@ -52,11 +63,15 @@ export interface RunLog extends OfRun {
 	readonly outcome: string;
 	/** Code and message of the error that ended it. */
 	readonly code?: string;
+	/** Message of the error that ended it, as clients may read it. */
 	readonly error?: string;
 	/** How many answers models gave, and how many calls were retried. */
 	readonly answers: number;
+	/** Number of model calls that were retried. */
 	readonly retries: number;
+	/** Input tokens of the answers. */
 	readonly inputTokens: number;
+	/** Output tokens of the answers. */
 	readonly outputTokens: number;
 	/** US dollars; absent if the price of any answer is unknown. */
 	readonly cost?: number;
@@ -69,8 +84,11 @@ export interface ModelErrorLog extends OfRun {
 	readonly model: string;
 	/** `retried`: the model is called again after `delayMs`. */
 	readonly outcome: "failed" | "retried";
+	/** Number of the failed attempt, if the model is called again. */
 	readonly attempt?: number;
+	/** Milliseconds until the next attempt. */
 	readonly delayMs?: number;
+	/** Code of the error. */
 	readonly code: string;
 	/** The provider's message, without anything that looks like a key; at most 1,000 characters. */
 	readonly error: string;

@@ -9,7 +9,9 @@
 export interface Operation<Input, Output> {
 	/** When it started and ended, by one clock for all processes. `Infinity`: the outcome is unknown. */
 	readonly begun: number;
+	/** When it ended; `Infinity` if the outcome is unknown. */
 	readonly ended: number;
+	/** The arguments of the operation. */
 	readonly input: Input;
 	/** Undefined if the outcome is unknown. */
 	readonly output: Output | undefined;
@@ -17,6 +19,7 @@ export interface Operation<Input, Output> {
 
 /** The sequential behaviour of the object. */
 export interface SequentialModel<State, Input, Output> {
+	/** The state before the first operation. */
 	readonly initial: State;
 	/** Returns the state after an operation with this outcome; undefined if the outcome is impossible in that state. */
 	step(state: State, input: Input, output: Output | undefined): State | undefined;

@@ -25,9 +25,11 @@ export type SessionOutcome =
 
 /** The state of a session in the model. */
 export interface ModelSession {
+	/** The current epoch. */
 	readonly epoch: number;
 	/** The lease that holds it. */
 	readonly owner: string;
+	/** The appended facts, in order. */
 	readonly facts: readonly string[];
 	/** Digest of all facts. */
 	readonly digest: string;

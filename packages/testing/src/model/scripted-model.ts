@@ -18,21 +18,29 @@ import { SimulatedPromptCache } from "./prompt-cache.ts";
 
 /** A tool call of a scripted reply. */
 export interface ScriptedCall {
+	/** The tool to call. */
 	readonly name: string;
+	/** Default: `{}`. */
 	readonly arguments?: Record<string, unknown>;
 	/** Default: `call_<reply>_<position>`, so that ids are the same in every run. */
 	readonly id?: string;
+	/** Ids of calls of this reply that must settle first. Default: none. */
 	readonly after?: string[];
 }
 
 /** One reply of a scripted model. */
 export interface ScriptedReply {
+	/** The reasoning before the text. Default: none. */
 	readonly reasoning?: string;
+	/** The text of the answer. Default: none. */
 	readonly text?: string;
+	/** The tool calls of the answer. Default: none. */
 	readonly toolCalls?: readonly ScriptedCall[];
 	/** Parsed structured output. */
 	readonly data?: unknown;
+	/** Default: 10 input and 5 output tokens. */
 	readonly usage?: TokenUsage;
+	/** Default: `tool_calls` for a reply with calls, otherwise `stop`. */
 	readonly stopReason?: LLMResponse["stopReason"];
 	/** Thrown after everything else was streamed. */
 	readonly error?: Error;

@@ -33,6 +33,7 @@ export interface PostgresServerOptions {
 export interface PostgresServer {
 	/** `postgres://…` of its database, in which the user has all permissions. */
 	readonly url: string;
+	/** The port on the loopback interface. */
 	readonly port: number;
 	/** Its process; undefined for a server that was given to the tests. */
 	readonly process: ChildProcess | undefined;

@@ -54,6 +54,7 @@ export interface SameWorld {
 	readonly looker: Journal;
 	/** From now on the others consider this worker dead, although it continues. */
 	die(worker: "one" | "two" | "three"): MaybePromise<void>;
+	/** Closes the store and removes its data. */
 	end(): Promise<void>;
 }
 

@@ -33,6 +33,7 @@ export interface SimulationOptions {
 
 /** The result of a schedule. */
 export interface SimulationResult {
+	/** The seed of the schedule: the same seed gives the same events. */
 	readonly seed: number;
 	/** Whether all invariants hold. */
 	readonly ok: boolean;

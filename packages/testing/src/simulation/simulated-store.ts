@@ -3,6 +3,7 @@ import { type Journal, type MemoryJournal, memoryJournal } from "holdfast/host";
 
 /** The simulated time, in milliseconds. */
 export interface WorldClock {
+	/** Returns the simulated time in milliseconds. */
 	now(): number;
 }
 

@@ -3,6 +3,7 @@ import type { Ports } from "holdfast/host";
 
 /** A clock and its timers, for the option `ports` of an agent. */
 export interface ManualTime {
+	/** Pass it as the option `ports`. */
 	readonly ports: Pick<Ports, "clock" | "timers">;
 	/** Pending timers, each with the time at which it fires. */
 	readonly timers: ReadonlySet<{ readonly at: number }>;

@@ -32,8 +32,11 @@ const names = optionNames<RunWorkflowOptions>({ answer: true, events: true, cras
 
 /** How a workflow ended in a test. */
 export interface WorkflowTestResult<Output = unknown> {
+	/** How the run ended. */
 	readonly outcome: "completed" | "error" | "aborted" | "killed";
+	/** What the workflow returned; present if the run completed. */
 	readonly output?: Output;
+	/** Why the run failed. */
 	readonly error?: ErrorData;
 	/** How much time passed for the workflow, in milliseconds. Waits are skipped. */
 	readonly elapsedMs: number;

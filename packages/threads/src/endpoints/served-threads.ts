@@ -8,6 +8,7 @@ import type { ThreadField } from "./client-fields.ts";
 
 /** Options of the routes of threads. */
 export interface ThreadRoutesOptions {
+	/** The threads to serve. */
 	readonly threads: Threads;
 	/** The value of `env` in controllers: resources of the program that runs the project. Default: none. */
 	readonly env?: Readonly<Record<string, unknown>>;

@@ -7,7 +7,9 @@ import { type Redaction, Redactions, secretsAmong } from "./redact.ts";
 
 /** A value of the environment. */
 export interface EnvValue {
+	/** The value in plain text. */
 	readonly value: string;
+	/** How interfaces display it; a `secret` is masked. */
 	readonly type: EnvValueType;
 }
 

@@ -8,12 +8,15 @@ export interface GivenMcpTool {
 	readonly server: string;
 	/** Its name on the server. */
 	readonly toolName: string;
+	/** Explains the tool to the model. */
 	readonly description?: unknown;
 	/** JSON Schema of its parameters. */
 	readonly parameters?: unknown;
 	/** How a call may be retried after a crash. Default `manual-recovery`. */
 	readonly retryPolicy?: RetryPolicy;
+	/** Whether calls require approval, as in the options of a tool. */
 	readonly needsApproval?: unknown;
+	/** Calls the tool on its server. */
 	// biome-ignore lint/suspicious/noExplicitAny: arguments of any tool
 	run(params: any, context: ToolContext): unknown;
 }

@@ -2,10 +2,13 @@
 
 /** An entry of the log. */
 export interface ThreadLog {
+	/** The thread that it is about. */
 	readonly threadId: string;
+	/** The severity. */
 	readonly level: "info" | "warn" | "error";
 	/** The subject: `hook`, `model`, `request`, `provider-tool`, `turn`, `subagent`. */
 	readonly topic: string;
+	/** What happened. */
 	readonly message: string;
 	/** Plain data. */
 	readonly data?: unknown;

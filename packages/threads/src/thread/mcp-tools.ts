@@ -9,6 +9,7 @@ import type { Callable, GivenMcpTool } from "./callable.ts";
 export interface GivenMcp {
 	/** The current tools of all servers. */
 	tools(): readonly GivenMcpTool[];
+	/** Returns the state of each server's connection. */
 	servers(): readonly { readonly name: string; readonly status: string }[];
 }
 

@@ -34,6 +34,7 @@ export class ModelLists {
 	readonly #project: () => Project;
 	readonly #env: EnvGiven | undefined;
 
+	/** Called by `Threads`. */
 	constructor(project: () => Project, env: EnvGiven | undefined) {
 		this.#project = project;
 		this.#env = env;

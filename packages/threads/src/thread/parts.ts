@@ -7,9 +7,11 @@ import type { ThreadRecord } from "./records.ts";
 
 /** The thread that a part belongs to. */
 export interface ThreadPlace {
+	/** The id of the thread. */
 	readonly threadId: string;
 	/** The key of its session in the store. */
 	readonly storeKey: string;
+	/** Its record when the part was requested. */
 	readonly record: ThreadRecord;
 }
 
@@ -57,7 +59,9 @@ export interface EnvironmentPart extends Pick<ThreadState, "env" | "envType" | "
 
 /** Which definitions are included: they come between the thread's values and those of the user. */
 export interface EnvironmentScope {
+	/** The values that the agent's definition sets. */
 	readonly agent?: Readonly<Record<string, string>> | undefined;
+	/** The values that the prompt's definition sets. */
 	readonly prompt?: Readonly<Record<string, string>> | undefined;
 	/** Values of the agent's other definitions: not readable by name here, but masked too. */
 	readonly masked?: readonly Readonly<Record<string, string>>[] | undefined;
@@ -65,9 +69,12 @@ export interface EnvironmentScope {
 
 /** The parts of threads. */
 export interface ThreadParts {
+	/** Returns the files of a thread. */
 	files(thread: ThreadPlace): FilesPart;
+	/** Returns the key-value pairs of a thread. */
 	values(thread: ThreadPlace): ValuesPart;
 	/** `namespace`: that of the calling code, for the names of effects. Default: the project's own. */
 	effects(thread: ThreadPlace, namespace?: NamespaceContext): EffectsPart;
+	/** Returns the environment of a thread, including these definitions. */
 	environment(thread: ThreadPlace, scope: EnvironmentScope): EnvironmentPart;
 }

@@ -13,6 +13,7 @@ export interface PromptVersion {
 	readonly version: string;
 	/** The text. Includes and values of the environment are written as `{{include NAME}}` and `{{env NAME}}`. */
 	readonly text: string;
+	/** Who wrote the edit, if known. */
 	readonly createdBy?: string;
 	/** ISO 8601, UTC; absent for the project's own. */
 	readonly createdAt?: string;
@@ -37,6 +38,7 @@ export class PromptEdits {
 	readonly #parts: PromptEditsParts;
 	readonly #shelf: string;
 
+	/** Called by `Threads`. */
 	constructor(parts: PromptEditsParts) {
 		this.#parts = parts;
 		this.#shelf = parts.namespace === undefined ? "prompt-edits" : `prompt-edits:${parts.namespace}`;

@@ -5,14 +5,21 @@ import { threadNotFound, threadTerminated } from "./not-found.ts";
 
 /** The parent of a sub-agent's thread. */
 export interface ParentLink {
+	/** The parent's thread. */
 	readonly threadId: string;
 	/** Its name in the parent's list. */
 	readonly name: string;
+	/** The title in the sub-agent's definition. */
 	readonly title?: string;
+	/** The description in the sub-agent's definition; empty without one. */
 	readonly description: string;
+	/** Whether the parent can send it further messages. */
 	readonly resumable: boolean;
+	/** Whether the parent waits for its answer. */
 	readonly blocking: boolean;
+	/** The same for sub-agents that one step of the parent started. */
 	readonly spawnGroupId?: string;
+	/** `implicit`: results are queued to the parent. `explicit`: only messages from `notifyParent`. */
 	readonly communication: "implicit" | "explicit";
 	/** The side that receives messages of the parent. */
 	readonly to: "a" | "b";
@@ -22,17 +29,23 @@ export interface ParentLink {
 
 /** The record of a thread. */
 export interface ThreadRecord {
+	/** The id of the thread. */
 	readonly id: string;
+	/** Name of its agent. */
 	readonly agentId: string;
 	/** The tenant of its server; absent with a single tenant. */
 	readonly tenant?: string;
+	/** The user who owns it, if any. */
 	readonly userId: string | null;
 	/** Microseconds since 1970. */
 	readonly createdAt: number;
+	/** Its tags. */
 	readonly tags: readonly string[];
 	/** Microseconds since 1970. */
 	readonly terminated: number | null;
+	/** Set for the thread of a sub-agent. */
 	readonly parent?: ParentLink;
+	/** A title for people. */
 	readonly name?: string;
 	/** The text of `setStatus`. */
 	readonly status?: string;
@@ -53,8 +66,11 @@ export interface ListThreads {
 	readonly before?: string;
 	/** Default: threads without a tenant. */
 	readonly tenant?: string;
+	/** Only threads of this agent. Default: any. */
 	readonly agentId?: string;
+	/** Only threads of this user. Default: any. */
 	readonly userId?: string;
+	/** Only threads with this tag. Default: any. */
 	readonly tag?: string;
 }
 

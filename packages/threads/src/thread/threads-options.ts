@@ -74,6 +74,7 @@ export interface CreateThreadOptions {
 	readonly userId?: string | null;
 	/** The tenant that owns the thread. Default: none. */
 	readonly tenant?: string;
+	/** Tags of the thread, for `list`. Default: none. */
 	readonly tags?: readonly string[];
 	/** Default: a new UUID. */
 	readonly id?: string;

@@ -50,6 +50,7 @@ import { agentOf, turnOf } from "./turn.ts";
 
 /** The threads of a project. */
 export class Threads {
+	/** The host that stores the threads. */
 	readonly host: Host;
 	/** The project's models, and what their providers offer. */
 	readonly models: ModelLists;
@@ -68,6 +69,10 @@ export class Threads {
 	readonly #effects: EffectsOfThreads;
 	#sandbox: Sandbox | undefined;
 
+	/**
+	 * Checks the options and creates the threads of a project. @throws HoldfastError `invalid_option`,
+	 * `host_without_records`, `mcp_tools_missing`.
+	 */
 	constructor(options: ThreadsOptions) {
 		const { host, project, env, userEnv, namespace, onLog, runtimeContext } = options;
 		checkThreadsOptions(options);

@@ -58,6 +58,7 @@ export type ThreadEndpointHandler = (
 
 /** A controller created by {@link defineThreadEndpoint}. */
 export interface MarkedThreadEndpoint {
+	/** Answers a request. */
 	(context: ControllerContext): Response | Promise<Response>;
 	/** The wrapped handler. */
 	readonly [THREAD_ENDPOINT_SYMBOL]: ThreadEndpointHandler;

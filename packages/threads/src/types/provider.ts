@@ -289,6 +289,7 @@ export type ProviderFactory = (config: ProviderFactoryConfig) => ProviderInstanc
 
 /** Creates a provider, and declares the `providerOptions` that it accepts. */
 export interface ProviderFactoryWithOptions<Options extends ZodType = ZodType> {
+	/** Creates the provider of one model. */
 	(config: ProviderFactoryConfig): ProviderInstance;
 	/** The schema of `providerOptions`; accepts anything by default. */
 	providerOptions?: Options;

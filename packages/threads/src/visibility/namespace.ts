@@ -2,7 +2,12 @@
 import type { NamespaceContext, PackedMetadata } from "../types/index.ts";
 
 /** The properties of an item that determine its visibility. */
-export type NamespacedItem = { readonly packageId?: string | null; readonly isEntry?: boolean };
+export type NamespacedItem = {
+	/** The package that it belongs to; absent for the project's own. */
+	readonly packageId?: string | null;
+	/** Whether the package makes it visible to the project. */
+	readonly isEntry?: boolean;
+};
 
 /** Whether an item belongs to a package. */
 export function isPacked<Item extends NamespacedItem>(item: Item): item is Item & PackedMetadata {

@@ -12,11 +12,17 @@ export interface PlacedPart {
 
 /** A page or document that the model cites as its source. */
 export interface Source {
+	/** `url`, `document`, or another value that the provider defines. */
 	sourceType: string;
+	/** Identifies the source within the answer. */
 	id: string;
+	/** The address of a page. */
 	url?: string;
+	/** The title of the page or document. */
 	title?: string;
+	/** The type of a document. */
 	mediaType?: string;
+	/** The name of a document. */
 	filename?: string;
 }
 
@@ -70,7 +76,9 @@ export type ProviderPart =
 
 /** A part, and the index of the content block that it precedes. */
 export interface PlacedProviderPart {
+	/** Index of the content block that it precedes; the number of blocks if it follows the last. */
 	readonly at: number;
+	/** The part, as the provider sent it. */
 	readonly part: ProviderPart;
 }
 

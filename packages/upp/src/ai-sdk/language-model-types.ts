@@ -6,10 +6,15 @@ export type AISDKMetadata = Record<string, Record<string, any>>;
 
 /** A model of the AI SDK (LanguageModelV2, V3 or V4). */
 export interface LanguageModel {
+	/** The version of the AI SDK's model interface that it implements. */
 	readonly specificationVersion: "v2" | "v3" | "v4";
+	/** The provider's name in the AI SDK, such as `openai.responses`. */
 	readonly provider: string;
+	/** The model's id at the provider. */
 	readonly modelId: string;
+	/** Returns a whole answer. */
 	doGenerate(options: any): PromiseLike<any>;
+	/** Returns an answer as a stream of parts. */
 	doStream(options: any): PromiseLike<{ stream: ReadableStream<any> }>;
 }
 

@@ -15,10 +15,14 @@ export interface HoldfastErrorOptions {
 
 /** An error with a stable `code`. `message` explains the problem and what to do about it. */
 export class HoldfastError extends Error {
+	/** Identifies the problem; stable across versions. The error table lists all codes. */
 	readonly code: string;
+	/** Whether the same call may succeed if repeated. */
 	readonly retryable: boolean;
+	/** Data about the error for programs: names, paths, limits. */
 	declare readonly data?: Record<string, unknown>;
 
+	/** Creates an error. By default it is not retryable. */
 	constructor(code: string, message: string, options: HoldfastErrorOptions = {}) {
 		super(message, "cause" in options ? { cause: options.cause } : undefined);
 		this.name = new.target.name;
@@ -41,10 +45,13 @@ export class HoldfastError extends Error {
 
 /** The `HoldfastError` for an argument or option of the wrong type: it is also a `TypeError`. It is never retryable. */
 export class HoldfastTypeError extends TypeError {
+	/** Identifies the problem; stable across versions. */
 	readonly code: string;
 	readonly retryable = false;
+	/** Data about the error for programs: names, paths, limits. */
 	declare readonly data?: Record<string, unknown>;
 
+	/** Creates an error that is not retryable. */
 	constructor(code: string, message: string, options: Pick<HoldfastErrorOptions, "cause" | "data"> = {}) {
 		super(message, "cause" in options ? { cause: options.cause } : undefined);
 		this.name = "TypeError";

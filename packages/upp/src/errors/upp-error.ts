@@ -25,8 +25,11 @@ export type Modality = "llm" | "embedding" | "image";
 
 /** A failed model call. `retryable` follows from the code and the HTTP status. */
 export class UPPError extends HoldfastError {
+	/** How the call failed, independent of the provider. */
 	declare readonly code: ErrorCode;
+	/** Name of the provider, such as `openai`. */
 	readonly provider: string;
+	/** The kind of model that was called. */
 	readonly modality: Modality;
 	/** The HTTP status of the provider's response, if there was one. */
 	declare readonly statusCode?: number;
@@ -35,6 +38,7 @@ export class UPPError extends HoldfastError {
 	/** The provider's id of the request, if it sent one. Its support asks for this id. */
 	declare requestId?: string;
 
+	/** Creates an error; `retryable` is derived from the code and the HTTP status. */
 	constructor(
 		message: string,
 		code: ErrorCode,

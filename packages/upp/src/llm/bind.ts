@@ -20,6 +20,7 @@ import type { LLMOptions } from "./llm-types.ts";
 
 /** Settings that may differ from call to call. */
 export interface RequestExtra {
+	/** Cancels the call, which then fails with `CANCELLED`. */
 	signal?: AbortSignal;
 	/** Default: the tools of the options. */
 	tools?: readonly ModelTool[];
@@ -29,6 +30,7 @@ export interface RequestExtra {
 	unparsed?: "keep";
 	/** Default: the system prompt of the options. */
 	system?: System;
+	/** Called before each retry. Must not throw. Default: the function of the options. */
 	onRetry?: (info: RetryInfo) => void;
 }
 
@@ -36,6 +38,7 @@ type Messages = readonly Message[] | (() => readonly Message[]);
 
 /** A model with its options, and how to build requests for it. */
 export interface ModelBinding {
+	/** The model that the requests are for. */
 	readonly model: BoundLLMModel;
 	/** Builds a request. Messages given as a function are computed once, when the model first reads them. */
 	request(messages: Messages, extra?: RequestExtra): LLMRequest;

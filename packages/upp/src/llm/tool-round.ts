@@ -13,6 +13,7 @@ export interface ToolRound {
 
 /** The context of a tool that `llm()` runs. */
 export interface ToolRunContext {
+	/** Id of the call, unique in the conversation. */
 	toolCallId: string;
 	/** Aborted when the turn is cancelled. */
 	signal: AbortSignal;

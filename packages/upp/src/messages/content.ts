@@ -19,20 +19,25 @@ export type DocumentSource =
 /** Text. */
 export interface TextBlock {
 	type: "text";
+	/** The text. */
 	text: string;
+	/** Data for providers, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
 }
 
 /** A model's reasoning before its answer. `metadata` contains the signatures that must be sent back. */
 export interface ReasoningBlock {
 	type: "reasoning";
+	/** The reasoning, or the provider's summary of it. */
 	text: string;
+	/** Data that the provider needs back, such as signatures, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
 }
 
 /** An image. */
 export interface ImageBlock {
 	type: "image";
+	/** The bytes or the URL of the image. */
 	source: MediaSource;
 	/** For example `image/png`. */
 	mimeType: string;
@@ -40,23 +45,29 @@ export interface ImageBlock {
 	width?: number;
 	/** In pixels. */
 	height?: number;
+	/** Data for providers, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
 }
 
 /** Audio. */
 export interface AudioBlock {
 	type: "audio";
+	/** The bytes of the audio file. */
 	data: Uint8Array;
+	/** For example `audio/mpeg`. */
 	mimeType: string;
 	/** In seconds. */
 	duration?: number;
+	/** Data for providers, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
 }
 
 /** A video. */
 export interface VideoBlock {
 	type: "video";
+	/** The bytes of the video file. */
 	data: Uint8Array;
+	/** For example `video/mp4`. */
 	mimeType: string;
 	/** In seconds. */
 	duration?: number;
@@ -64,23 +75,31 @@ export interface VideoBlock {
 	width?: number;
 	/** In pixels. */
 	height?: number;
+	/** Data for providers, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
 }
 
 /** A document, such as a PDF. */
 export interface DocumentBlock {
 	type: "document";
+	/** The bytes or the URL of the document. */
 	source: DocumentSource;
+	/** For example `application/pdf`. */
 	mimeType: string;
+	/** A title that the model sees, if its provider supports one. */
 	title?: string;
+	/** Data for providers, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
 }
 
 /** Binary data of any other kind. */
 export interface BinaryBlock {
 	type: "binary";
+	/** The bytes. */
 	data: Uint8Array;
+	/** For example `application/zip`. */
 	mimeType: string;
+	/** Data for providers, keyed by the provider's name. */
 	metadata?: Record<string, unknown>;
 }
 

@@ -24,11 +24,16 @@ export type MessageType = "user" | "assistant" | "tool_result";
 
 /** The common base of all messages. */
 export abstract class Message {
+	/** A UUID, unless it was set in the options. */
 	readonly id: string;
+	/** When it was created. */
 	readonly timestamp: Date;
+	/** Data for providers, keyed by the provider's name. */
 	declare readonly metadata?: ProviderMetadata;
+	/** The kind of message. */
 	abstract readonly type: MessageType;
 
+	/** Called by the kinds of messages. */
 	constructor(options: MessageOptions | undefined) {
 		this.id = options?.id ?? uuid();
 		this.timestamp = options?.timestamp ?? new Date();
@@ -51,8 +56,10 @@ export abstract class Message {
 /** A user's message. */
 export class UserMessage extends Message {
 	readonly type: "user" = "user";
+	/** Text and media, in the order in which the model sees them. */
 	readonly content: readonly UserContent[];
 
+	/** Creates a message; a string becomes one text block. */
 	constructor(content: string | readonly UserContent[], options?: MessageOptions) {
 		super(options);
 		this.content = typeof content === "string" ? [{ type: "text", text: content }] : content;
@@ -66,9 +73,12 @@ export class UserMessage extends Message {
 /** A model's answer: content, and tool calls. */
 export class AssistantMessage extends Message {
 	readonly type: "assistant" = "assistant";
+	/** Text, reasoning and media, in the order in which the model produced them. */
 	readonly content: readonly AssistantContent[];
+	/** The tool calls of the model; absent if there are none. */
 	declare readonly toolCalls?: readonly ToolCall[];
 
+	/** Creates a message; a string becomes one text block. */
 	constructor(
 		content: string | readonly AssistantContent[],
 		toolCalls?: readonly ToolCall[],
@@ -96,8 +106,10 @@ export class AssistantMessage extends Message {
 /** The results of tool calls. */
 export class ToolResultMessage extends Message {
 	readonly type: "tool_result" = "tool_result";
+	/** One result for each call of the assistant message before it. */
 	readonly results: readonly ToolResult[];
 
+	/** Creates a message with these results. */
 	constructor(results: readonly ToolResult[], options?: MessageOptions) {
 		super(options);
 		this.results = results;
@@ -152,11 +164,17 @@ function resultText(result: unknown): string {
 
 /** A message as JSON data. */
 export interface MessageJSON {
+	/** Id of the message. */
 	id: string;
+	/** The kind of message. */
 	type: MessageType;
+	/** The content blocks; bytes are encoded as base64. */
 	content: JSONValue[];
+	/** The tool calls of an assistant message. */
 	toolCalls?: JSONValue[];
+	/** The results of a tool result message. */
 	results?: JSONValue[];
+	/** Data for providers, keyed by the provider's name. */
 	metadata?: JSONValue;
 	/** In ISO 8601. */
 	timestamp: string;

@@ -4,20 +4,30 @@ import type { ProviderMetadata } from "./content.ts";
 
 /** A JSON Schema, as data. */
 export interface JSONSchema {
+	/** The JSON types that a value may have. */
 	type?: string | string[];
+	/** Explains the value to the model. */
 	description?: string;
+	/** The schemas of an object's members. */
 	properties?: Record<string, JSONSchema | boolean>;
+	/** The members that an object must have. */
 	required?: string[];
+	/** The schema of an array's elements. */
 	items?: JSONSchema | boolean | JSONSchema[];
+	/** The only values that are valid. */
 	enum?: unknown[];
 	// With `unknown`, TypeScript rejects schemas that a library declares as interfaces.
+	/** Any other keyword of JSON Schema. */
 	[keyword: string]: any;
 }
 
 /** A tool in the form that a model sees. */
 export interface ModelTool {
+	/** The name by which the model calls it. */
 	name: string;
+	/** Explains to the model what the tool does and when to call it. */
 	description: string;
+	/** The schema of the arguments, an object. */
 	parameters: JSONSchema;
 	/** Passed to the provider with the tool, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
@@ -39,6 +49,7 @@ export interface ProviderTool {
 
 /** A tool that can be run. If it throws, the model gets an error result. */
 export interface Tool<Params = any, Result = unknown> extends ModelTool {
+	/** Runs a call. `context` is a `ToolRunContext` in `llm()`, and the context of the engine in an agent. */
 	run(params: Params, context?: any): Result | Promise<Result>;
 	/** Called before each run; `false` answers the call without running it. */
 	approval?(params: Params): boolean | Promise<boolean>;
@@ -46,8 +57,11 @@ export interface Tool<Params = any, Result = unknown> extends ModelTool {
 
 /** A model's request to run a tool. */
 export interface ToolCall {
+	/** Identifies the call; its result has the same id. */
 	toolCallId: string;
+	/** The tool to run. */
 	toolName: string;
+	/** The arguments that the model wrote; empty if they were not a JSON object. */
 	arguments: Record<string, unknown>;
 	/** Ids of calls that must settle before this one starts. */
 	after?: string[];
@@ -74,8 +88,11 @@ export interface ToolCall {
 
 /** The result of one tool call. */
 export interface ToolResult {
+	/** Id of the call that it answers. */
 	toolCallId: string;
+	/** The result, as text or JSON data. */
 	result: unknown;
+	/** Whether `result` describes an error. Default: false. */
 	isError?: boolean;
 	/** Set if the call was denied and not run; `result` is the reason. Providers that support denials receive one. */
 	denied?: true;
@@ -85,10 +102,15 @@ export interface ToolResult {
 
 /** An executed tool call. */
 export interface ToolExecution {
+	/** The tool that was called. */
 	toolName: string;
+	/** Id of the call. */
 	toolCallId: string;
+	/** The arguments that the model wrote. */
 	arguments: Record<string, unknown>;
+	/** What the model received: the tool's result, or an error text. */
 	result: unknown;
+	/** Whether the tool failed, was refused or does not exist. */
 	isError: boolean;
 	/** In milliseconds. */
 	duration: number;
@@ -105,10 +127,14 @@ export type BeforeCallDecision = boolean | { proceed: boolean; params?: Record<s
 export interface ToolUseStrategy {
 	/** The maximum number of rounds of tool calls. Default: no limit. */
 	maxIterations?: number;
+	/** Called first for each call. If it throws, the call fails. */
 	onToolCall?(tool: Tool, params: any): void | Promise<void>;
+	/** Decides whether the call runs, and with which arguments. Default: it runs. */
 	onBeforeCall?(tool: Tool, params: any): BeforeCallDecision | Promise<BeforeCallDecision>;
 	/** May return a value that replaces the result; `undefined` keeps it. */
 	onAfterCall?(tool: Tool, params: any, result: any): unknown;
+	/** Called if the tool or a hook throws. The model then receives the error's message. */
 	onError?(tool: Tool, params: any, error: Error): void | Promise<void>;
+	/** Called when the model exceeds `maxIterations`, before the turn fails with `INVALID_REQUEST`. */
 	onMaxIterations?(maxIterations: number): void | Promise<void>;
 }

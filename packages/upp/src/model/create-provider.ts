@@ -9,8 +9,11 @@ const providerNames = optionNames<ProviderOptions>({ name: "text", version: "tex
 
 /** The parts of a provider. */
 export interface ProviderOptions {
+	/** The provider's name, used in errors. */
 	name: string;
+	/** The provider's version, for information. */
 	version: string;
+	/** The kinds of model it offers. */
 	modalities: ProviderModalities;
 }
 

@@ -9,6 +9,7 @@ import type { SystemPart } from "./system.ts";
 
 /** Returns the key for each request, for example to rotate among several. */
 export interface KeyStrategy {
+	/** Called before each request. */
 	getKey(): string | Promise<string>;
 }
 
@@ -52,12 +53,19 @@ export interface ProviderConfig {
 
 /** The capabilities of a model. */
 export interface LLMCapabilities {
+	/** Whether `stream` may be called. */
 	streaming: boolean;
+	/** Whether it can call tools. */
 	tools: boolean;
+	/** Whether it can answer with JSON that matches a schema. */
 	structuredOutput: boolean;
+	/** Whether messages may contain images. */
 	imageInput: boolean;
+	/** Whether messages may contain videos. */
 	videoInput: boolean;
+	/** Whether messages may contain audio. */
 	audioInput: boolean;
+	/** Whether messages may contain documents. Default: unknown. */
 	documentInput?: boolean;
 	/** How requests control the provider's prompt cache. Default: they cannot, and requests have no `cache`. */
 	promptCache?: PromptCacheControl;
@@ -69,11 +77,13 @@ export interface RetryInfo {
 	attempt: number;
 	/** The delay before it, in milliseconds. */
 	delayMs: number;
+	/** Why the last attempt failed. */
 	error: UPPError;
 }
 
 /** One call of a model. */
 export interface LLMRequest {
+	/** The conversation; the last message is the one to answer. */
 	readonly messages: readonly Message[];
 	/** The system prompt as one text. */
 	system?: string;
@@ -81,6 +91,7 @@ export interface LLMRequest {
 	systemParts?: readonly SystemPart[];
 	/** Model parameters such as `temperature`; each model's port defines those it supports. */
 	params?: Record<string, unknown>;
+	/** The tools that the model may call. Default: none. */
 	tools?: readonly ModelTool[];
 	/** The schema that the answer must match. */
 	structure?: JSONSchema;
@@ -91,7 +102,9 @@ export interface LLMRequest {
 	unparsed?: "keep";
 	/** How to use the prompt cache. Only set for models with the capability `promptCache`. */
 	cache?: PromptCache;
+	/** The configuration of the provider for this call. */
 	config: ProviderConfig;
+	/** Cancels the call, which then fails with `CANCELLED`. */
 	signal?: AbortSignal;
 	/** Called before each retry. Must not throw. */
 	onRetry?(info: RetryInfo): void;
@@ -99,8 +112,11 @@ export interface LLMRequest {
 
 /** A model's whole answer. */
 export interface LLMResponse {
+	/** The answer, with the tool calls that the model makes. */
 	message: AssistantMessage;
+	/** Tokens of this call. */
 	usage: TokenUsage;
+	/** Why the model stopped. */
 	stopReason: StopReason;
 	/** The parsed answer, if a `structure` was requested. */
 	data?: unknown;
@@ -108,18 +124,24 @@ export interface LLMResponse {
 
 /** A model ready to be called. */
 export interface BoundLLMModel {
+	/** The model's id at the provider. */
 	readonly modelId: string;
+	/** What the model supports. The engine calls `stream` only if it can stream. */
 	readonly capabilities: LLMCapabilities;
+	/** Returns a whole answer. @throws UPPError for a failed call. */
 	complete(request: LLMRequest): Promise<LLMResponse>;
+	/** Returns an answer with events while it is generated. */
 	stream(request: LLMRequest): LLMStreamResult;
 }
 
 /** Binds a provider's language models. */
 export interface LLMHandler {
+	/** Returns the model with this id. `options` are those of its reference. */
 	bind(modelId: string, options?: any): BoundLLMModel;
 }
 
 /** A model's answer that is being streamed. `response` settles even if the events are not read. */
 export interface LLMStreamResult extends AsyncIterable<StreamEvent> {
+	/** The whole answer. Rejects with the error if the call fails. */
 	readonly response: Promise<LLMResponse>;
 }

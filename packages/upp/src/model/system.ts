@@ -5,6 +5,7 @@ import type { LLMRequest } from "./model-port.ts";
 
 /** A part of a system prompt. */
 export interface SystemPart {
+	/** The text of the part. */
 	readonly text: string;
 	/** Passed to the provider with this part, by the provider's name. */
 	readonly providerOptions?: ProviderMetadata;

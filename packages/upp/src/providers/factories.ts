@@ -19,7 +19,9 @@ export interface FactoryOptions {
 	baseURL?: string;
 	/** An alias of `baseURL`. */
 	baseUrl?: string;
+	/** Sent with every request. Default: none. */
 	headers?: Record<string, string>;
+	/** Makes the requests. Default: the runtime's `fetch`. */
 	fetch?: typeof fetch;
 }
 

@@ -11,6 +11,7 @@ type Waiting = PromiseWithResolvers<IteratorResult<StreamEvent, undefined>>;
 
 /** Events as they arrive, and a result at the end. The work starts immediately. */
 export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, undefined> {
+	/** The result of the work. Rejects if the work throws. */
 	readonly result: Promise<Result>;
 	/** Whether any event was pushed. */
 	started = false;
@@ -23,6 +24,7 @@ export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, u
 	#ended = false;
 	#failure: { error: unknown } | undefined;
 
+	/** Starts `work`, which pushes events and returns the result. */
 	constructor(work: (stream: EventStream<Result>) => Promise<Result>) {
 		this.result = started(work, this);
 		// A caller that only iterates gets the failure there; this handler prevents an unhandled rejection here.
@@ -59,6 +61,7 @@ export class EventStream<Result> implements AsyncIterableIterator<StreamEvent, u
 		buffer.push(event);
 	}
 
+	/** Waits for the next event. Rejects once with the error if the work throws. */
 	next(): Promise<IteratorResult<StreamEvent, undefined>> {
 		if (this.#head < this.#buffer.length) {
 			return Promise.resolve({ done: false, value: this.#shift() });

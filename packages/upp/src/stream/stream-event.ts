@@ -18,9 +18,13 @@ export type StreamEventType =
 
 /** The change. The event's type determines which members are set. */
 export interface StreamDelta {
+	/** A piece of text, reasoning or JSON. */
 	text?: string;
+	/** A piece of an image, audio or video. */
 	data?: Uint8Array;
+	/** The call that the event belongs to. */
 	toolCallId?: string;
+	/** The tool of that call. */
 	toolName?: string;
 	/** A piece of the arguments' JSON text. */
 	argumentsJson?: string;
@@ -28,8 +32,10 @@ export interface StreamDelta {
 
 /** An event that occurred while a model worked. */
 export interface StreamEvent {
+	/** The kind of event. */
 	type: StreamEventType;
 	/** The index of the content block within the message; for tool executions, of the call within its message. */
 	index: number;
+	/** The change. */
 	delta: StreamDelta;
 }

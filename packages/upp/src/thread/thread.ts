@@ -17,7 +17,9 @@ const threadNames = optionNames<ThreadOptions>({ id: "text", createdAt: true, up
 
 /** A thread as JSON data. */
 export interface ThreadJSON {
+	/** Id of the thread. */
 	id: string;
+	/** The messages, oldest first. */
 	messages: MessageJSON[];
 	/** In ISO 8601. */
 	createdAt: string;
@@ -37,11 +39,13 @@ export interface ThreadOptions {
 
 /** A list of messages that can be appended to. */
 export class Thread implements Iterable<Message> {
+	/** A UUID, unless it was set in the options. */
 	readonly id: string;
 	readonly #messages: Message[];
 	readonly #createdAt: Date;
 	#updatedAt: Date;
 
+	/** Creates a thread with a copy of this list. */
 	constructor(messages: Iterable<Message> = [], options: ThreadOptions = {}) {
 		checkOptions(options, threadNames, { of: "new Thread()" });
 		this.id = options.id ?? uuid();
@@ -50,10 +54,12 @@ export class Thread implements Iterable<Message> {
 		this.#updatedAt = options.updatedAt ?? this.#createdAt;
 	}
 
+	/** The messages, oldest first. The list changes when messages are added. */
 	get messages(): readonly Message[] {
 		return this.#messages;
 	}
 
+	/** How many messages there are. */
 	get length(): number {
 		return this.#messages.length;
 	}
@@ -63,6 +69,7 @@ export class Thread implements Iterable<Message> {
 		return this.push(...turn.messages);
 	}
 
+	/** Adds messages at the end. */
 	push(...messages: readonly Message[]): this {
 		for (const message of messages) this.#messages.push(message);
 		this.#updatedAt = new Date();
@@ -89,10 +96,12 @@ export class Thread implements Iterable<Message> {
 		return count <= 0 ? [] : this.#messages.slice(-count);
 	}
 
+	/** Returns a part of the list, like `Array.slice`. */
 	slice(start?: number, end?: number): Message[] {
 		return this.#messages.slice(start, end);
 	}
 
+	/** Removes all messages. */
 	clear(): this {
 		this.#messages.length = 0;
 		this.#updatedAt = new Date();
@@ -104,6 +113,7 @@ export class Thread implements Iterable<Message> {
 		return [...this.#messages];
 	}
 
+	/** Converts the thread to JSON data, which `fromJSON` reads. */
 	toJSON(): ThreadJSON {
 		return {
 			id: this.id,

@@ -2,8 +2,11 @@
 
 /** Numbers of tokens used. */
 export interface TokenUsage {
+	/** Tokens of the prompt, including cached ones. */
 	inputTokens: number;
+	/** Tokens that the model generated, including reasoning. */
 	outputTokens: number;
+	/** The sum as the provider reported it, otherwise input plus output. */
 	totalTokens: number;
 	/** Input tokens read from the provider's cache; part of `inputTokens`. */
 	cacheReadTokens?: number;

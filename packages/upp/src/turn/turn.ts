@@ -16,6 +16,7 @@ export interface Turn<Data = unknown> {
 	readonly messages: readonly Message[];
 	/** The model's last answer. */
 	readonly response: AssistantMessage;
+	/** The executed tool calls, in order. */
 	readonly toolExecutions: readonly ToolExecution[];
 	/** The sum over all model calls. */
 	readonly usage: TokenUsage;
@@ -32,14 +33,19 @@ export interface Turn<Data = unknown> {
 
 /** The parts a turn is built from. */
 export interface TurnParts<Data = unknown> {
+	/** The inputs and everything that was produced, in order. */
 	messages: readonly Message[];
 	/** Default: the last assistant message in `messages`. */
 	response?: AssistantMessage;
+	/** The executed tool calls. Default: none. */
 	toolExecutions?: readonly ToolExecution[];
+	/** The sum over all model calls. */
 	usage: TokenUsage;
+	/** How many model calls were made. */
 	cycles: number;
 	/** Default: `tool_calls` for a response with calls, otherwise `stop`. */
 	stopReason?: StopReason;
+	/** The parsed output, if any. */
 	data?: Data;
 }
 

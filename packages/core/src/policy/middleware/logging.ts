@@ -12,14 +12,21 @@ export type LogLevel = (typeof levels)[number];
 
 /** The data of an entry. */
 export interface LogEntry {
+	/** The severity. */
 	readonly level: LogLevel;
+	/** What is logged. */
 	readonly event: "started" | "step" | "completed" | "failed";
+	/** The agent's id. */
 	readonly agentId: string;
+	/** The agent's name, if it has one. */
 	readonly agentName?: string;
 	/** Milliseconds since the start, unless timing is disabled. */
 	readonly duration?: number;
+	/** The number of the step; when the call has completed, of the last one. */
 	readonly step?: number;
+	/** Tokens so far; when the call has completed, all of its tokens. */
 	readonly totalTokens?: number;
+	/** The error, for the event `failed`. */
 	readonly error?: Error;
 	/** If messages are enabled: the input at the start, the messages of the turn at its end. */
 	readonly messages?: readonly Message[];
@@ -30,9 +37,13 @@ export type LogFunction = (line: string, entry: LogEntry) => void;
 
 /** A logger with a method for each level that accepts data and a line, like pino's. */
 export interface LogObject {
+	/** Logs each step. */
 	debug(entry: LogEntry, line: string): void;
+	/** Logs the start and the end of a call. */
 	info(entry: LogEntry, line: string): void;
+	/** Required, although nothing is logged at this level. */
 	warn(entry: LogEntry, line: string): void;
+	/** Logs a failed call. */
 	error(entry: LogEntry, line: string): void;
 }
 

@@ -6,6 +6,7 @@ import type { AgentState } from "../../state/index.ts";
 
 /** The usage. */
 export interface Spending {
+	/** Input and output tokens. */
 	readonly tokens: number;
 	/** In US dollars; absent if no price is known. */
 	readonly cost?: number;

@@ -7,8 +7,11 @@ import { definePlugin, type Plugin } from "./plugin.ts";
 
 /** The part of a database client that is used here, such as that of @holdfast/memory. */
 export interface NoteDatabase {
+	/** Stores a note under a key of a collection. */
 	write(collection: string, key: string, value: unknown): Promise<void>;
+	/** Returns a note; null or undefined if it does not exist. */
 	read(collection: string, key: string): Promise<unknown>;
+	/** Returns the notes whose members equal those of the query. */
 	query(collection: string, query: Readonly<Record<string, unknown>>): Promise<unknown[]>;
 	/** Finds notes by rank. Without it, notes that contain all words are found. */
 	search?(text: string, options: { readonly collection: string }): Promise<unknown[]>;

@@ -32,6 +32,7 @@ export type Overlay = (input: SendInput) => Promise<void>;
 
 /** The argument of `turn.before` handlers. */
 export interface TurnBeforeContext extends HookContext {
+	/** Adds context for the whole turn. */
 	readonly overlay: Overlay;
 }
 
@@ -39,6 +40,7 @@ export interface TurnBeforeContext extends HookContext {
 export interface StepBeforeContext extends HookContext {
 	/** The step's position in its turn, from 0. */
 	readonly stepIndex: number;
+	/** Adds context for the rest of the turn. */
 	readonly overlay: Overlay;
 }
 
@@ -54,6 +56,7 @@ export type TurnResult = "completed" | "aborted" | "error" | "killed";
 
 /** The argument of `turn.after` handlers. */
 export interface TurnAfterContext extends HookContext {
+	/** How the turn ended. */
 	readonly result: TurnResult;
 	/** Rejects with `overlay_closed`, because the turn has ended. */
 	readonly overlay: Overlay;
@@ -61,7 +64,9 @@ export interface TurnAfterContext extends HookContext {
 
 /** The argument of `tool.call` handlers. */
 export interface ToolCallContext extends HookContext {
+	/** The step's position in its turn, from 0. */
 	readonly stepIndex: number;
+	/** The id of the call. */
 	readonly toolCallId: string;
 	/** The tool's name. */
 	readonly tool: string;
@@ -72,12 +77,16 @@ export interface ToolCallContext extends HookContext {
 
 /** The argument of `tool.result` handlers. */
 export interface ToolResultContext extends HookContext {
+	/** The step's position in its turn, from 0. */
 	readonly stepIndex: number;
+	/** The id of the call. */
 	readonly toolCallId: string;
+	/** The tool's name. */
 	readonly tool: string;
 	/** The tool's actual input, or the input it would have received. */
 	// biome-ignore lint/suspicious/noExplicitAny: what a tool takes is known to its author
 	readonly input: any;
+	/** How the call ended. */
 	readonly status: "done" | "error" | "cancelled";
 	/** What the model sees, after the handlers before this one. */
 	// biome-ignore lint/suspicious/noExplicitAny: what a tool gives is known to its author
@@ -93,6 +102,7 @@ export type ToolResultReplacement =
 
 /** The argument of `result.record` handlers. */
 export interface ResultRecordContext extends HookContext {
+	/** The id of the call. */
 	readonly toolCallId: string;
 	/** How the call ended. */
 	readonly outcome: ToolCallOutcome;
@@ -103,6 +113,7 @@ export interface ResultRecordContext extends HookContext {
 
 /** The argument of `session.fork` handlers. */
 export interface SessionForkContext {
+	/** The key of the forked session. */
 	readonly sessionKey: string;
 	/** The key of the fork. */
 	readonly forkKey: string;
@@ -112,8 +123,11 @@ export interface SessionForkContext {
 
 /** The argument of `assemble` handlers. */
 export interface AssembleContext {
+	/** In a call: a unique key that no session has. */
 	readonly sessionKey: string;
+	/** The requester of the run, if known. */
 	readonly caller?: Caller;
+	/** Aborted when the run is asked to stop. */
 	readonly signal: AbortSignal;
 	/** The messages for the model, after the handlers before this one. */
 	readonly messages: readonly Message[];
@@ -180,6 +194,7 @@ export interface PluginToolOptions {
 export interface ToolSession {
 	/** Absent in a call. */
 	readonly sessionKey?: string;
+	/** The id of the run. */
 	readonly runId: string;
 }
 
@@ -196,7 +211,9 @@ export type InstructionsFunction = (run: InstructionsRequest) => MaybePromise<st
 
 /** A skill of an agent, as interfaces list it. */
 export interface SkillInfo {
+	/** The name by which the model loads it. */
 	readonly name: string;
+	/** Explains to the model when to load it. */
 	readonly description: string;
 	/** The SHA-256 of its instructions, in hexadecimal. */
 	readonly hash: string;
@@ -256,9 +273,11 @@ export interface PluginHost {
 export interface Plugin {
 	/** Shown in errors. Default: its position in the list. */
 	readonly name?: string;
+	/** Called once, when the agent is first used. If it throws, every run fails with `plugin_failed`. */
 	setup?(host: PluginHost): void | Promise<void>;
 	/** Lists the skills that the plugin gives its agent, for user interfaces such as the inspector. */
 	skills?(): MaybePromise<readonly SkillInfo[]>;
+	/** Observes the events of runs. */
 	readonly events?: {
 		on(context: {
 			readonly event: AgentEvent;
