@@ -77,7 +77,9 @@ test("the design lists every kind of fact and every table of the journal, and no
 	};
 	const namesIn = (file: string, pattern: RegExp): readonly string[] =>
 		[...readFileSync(join(root, file), "utf8").matchAll(pattern)].map(([, name = ""]) => name);
-	const kinds = namesIn("packages/core/src/facts/fact.ts", /^\treadonly kind: "([a-z.]+)";/gm);
+	const kinds = ["fact", "tool-facts"].flatMap((file) =>
+		namesIn(`packages/core/src/facts/${file}.ts`, /^\treadonly kind: "([a-z.]+)";/gm),
+	);
 	expect(rowsOf("Entries")).toEqual([...kinds].sort());
 	const tables = listFiles(join(root, "packages/core/src/sqlite"), ".ts").flatMap((file) =>
 		/\.test\.ts$|checkpoint/.test(file)

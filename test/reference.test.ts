@@ -1,9 +1,11 @@
 // What the site is made of: the pages that its sidebar names, and docstrings read from declarations.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { listFiles, listSources } from "../tools/list-sources.ts";
 import { keywords } from "../tools/site/keywords.ts";
+import { listUndescribed } from "../tools/site/list-undescribed.ts";
 import { outline } from "../tools/site/outline.ts";
 import { placeOf, withPackageManagers } from "../tools/site/pages.ts";
 import { readDeclarations } from "../tools/site/read-declarations.ts";
@@ -111,6 +113,7 @@ test("a declaration is read with its docstring, its members and theirs, without 
 		"\t\tname: string,",
 		"\t): void;",
 		'\treadonly "~types"?: Hidden;',
+		'\treadonly kind: "thing";',
 		"}",
 		"/** One of two. */",
 		'export type Kind = "a" | "b";',
@@ -129,6 +132,8 @@ test("a declaration is read with its docstring, its members and theirs, without 
 		doc: "Makes a thing.\n@throws never\n\nMakes many.",
 		code: "function make(name: string): Thing;\nfunction make(names: readonly string[]): Thing[];",
 		members: [],
+		bases: [],
+		refersTo: ["Thing"],
 	});
 	expect(found.get("Thing")).toEqual({
 		name: "Thing",
@@ -136,13 +141,81 @@ test("a declaration is read with its docstring, its members and theirs, without 
 		doc: "A thing.",
 		code: "interface Thing extends Other",
 		members: [
-			{ signature: "name?: string", doc: "Its name." },
-			{ signature: "rename(name: string): void", doc: "" },
+			{ name: "name", signature: "name?: string", doc: "Its name." },
+			{ name: "rename", signature: "rename(name: string): void", doc: "" },
+			{ name: "kind", signature: 'kind: "thing"', doc: "", needsNoDoc: true },
 		],
+		bases: ["Other"],
+		refersTo: ["Other"],
 	});
 	expect(found.get("Kind")).toMatchObject({
 		kind: "type",
 		doc: "One of two.",
 		code: 'type Kind = "a" | "b";',
 	});
+});
+
+test("every exported name, and every member that does not explain itself, has a description", () => {
+	expect(listUndescribed(join(import.meta.dirname, ".."))).toEqual([]);
+});
+
+test("a new option without a description is found, also in the parts of a union; a literal needs none", () => {
+	const root = mkdtempSync(join(tmpdir(), "undescribed-"));
+	const write = (path: string, lines: readonly string[]): void => {
+		mkdirSync(dirname(join(root, path)), { recursive: true });
+		writeFileSync(join(root, path), lines.join("\n"));
+	};
+	try {
+		const exports = { ".": { "holdfast-source": "./src/index.ts" } };
+		write("packages/a/package.json", [JSON.stringify({ name: "a", exports })]);
+		write("packages/a/src/index.ts", [
+			'export { make, type MakeOptions, type Shape } from "./make.ts";',
+			'export type { Port } from "./port.ts";',
+		]);
+		write("packages/a/src/port.ts", [
+			"/** A port. */",
+			"export interface Port {",
+			"\t/** Opens it. */",
+			"\topen(): void;",
+			"\tclose(): void;",
+			"}",
+		]);
+		write("packages/a/src/make.ts", [
+			'import type { Port } from "./port.ts";',
+			"/** Options. */",
+			"export interface MakeOptions extends Port {",
+			"\t/** In pixels. */",
+			"\treadonly width: number;",
+			"\treadonly height?: number;",
+			'\treadonly kind: "made";',
+			"\topen(): void;",
+			"\t[Symbol.dispose](): void;",
+			"}",
+			"/** A circle. */",
+			"interface Circle {",
+			'\treadonly type: "circle";',
+			"\treadonly radius: number;",
+			"}",
+			"interface Square {",
+			'\treadonly type: "square";',
+			"}",
+			"interface Unused {",
+			"\treadonly a: number;",
+			"}",
+			"/** Of one kind. */",
+			'export type Shape = Circle | Exclude<Square, Circle["type"]>;',
+			"/** Makes it. */",
+			"export function make(options: MakeOptions): void {",
+			"\tconst unused: Unused[] = [];",
+			"}",
+		]);
+		expect(listUndescribed(root)).toEqual([
+			"packages/a/src/make.ts MakeOptions.height",
+			"packages/a/src/make.ts Circle.radius",
+			"packages/a/src/make.ts Square",
+			"packages/a/src/port.ts Port.close",
+		]);
+	} finally {
+		rmSync(root, { recursive: true, force: true });
+	}
 });

@@ -72,7 +72,7 @@ async function findMaps(workspaces: readonly Workspace[], folder: string): Promi
 }
 
 /** The most bytes that the built files of some packages may have together, without source maps. */
-const mayWeigh = { "@holdfast/upp": 225_000, holdfast: 1_525_000 };
+const mayWeigh = { "@holdfast/upp": 234_000, holdfast: 1_546_000 };
 
 /** Pages that state the size of an installation, and where. */
 const stated: Readonly<Record<string, RegExp>> = {
@@ -81,7 +81,7 @@ const stated: Readonly<Record<string, RegExp>> = {
 	"docs/guide/comparison.md": /it was ([\d.]+) MB on/,
 };
 
-/** Keeps the size of an installation below 1.75 MB, and equal to the one that pages state. */
+/** Keeps the size of an installation below 1.78 MB, and equal to the one that pages state. */
 async function weigh(_: readonly Workspace[], folder: string): Promise<readonly string[]> {
 	const failures: string[] = [];
 	let total = 0;

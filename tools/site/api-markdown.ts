@@ -6,12 +6,13 @@ export type Linker = (name: string) => string;
 
 type Tag = readonly [tag: string, value: string];
 
-/** Writes the section of a name: description, signature, members, errors, example. */
+/** Writes the section of a name: description, signature, members, errors, example. Its parts have lower headings. */
 export function writeSection(
 	name: string,
 	{ kind, doc, members }: Declaration,
 	code: string,
 	link: Linker,
+	heading: "##" | "###" = "##",
 ): string {
 	const { text, tags } = readDoc(doc);
 	const ofKind = (wanted: string): readonly string[] =>
@@ -20,7 +21,7 @@ export function writeSection(
 		([tag]) => !["example", "throws", "returns", "deprecated", "param"].includes(tag),
 	);
 	return [
-		`## ${name} <Badge type="info" text="${kind}" /> {#${anchorOf(name)}}`,
+		`${heading} ${name} <Badge type="info" text="${kind}" /> {#${anchorOf(name)}}`,
 		"",
 		...ofKind("deprecated").map((value) => `::: warning Deprecated\n${plain(value, link)}\n:::\n`),
 		plain(text, link),
@@ -61,12 +62,20 @@ function writeExample(value: string): string {
 	return `**Example**\n\n${code}\n`;
 }
 
+/** What calls the members whose names the language defines. */
+const byLanguage: ReadonlyMap<string, string> = new Map([
+	["[Symbol.iterator]", "For `for … of`."],
+	["[Symbol.asyncIterator]", "For `for await`."],
+	["[Symbol.dispose]", "For `using`."],
+	["[Symbol.asyncDispose]", "For `await using`."],
+]);
+
 /** Writes properties in one table, with their types; methods in another. */
 function writeMembers(members: readonly Member[], link: Linker): readonly string[] {
 	const properties: string[] = [];
 	const methods: string[] = [];
-	for (const { signature, doc } of members) {
-		const note = noteOf(doc, link);
+	for (const { name, signature, doc, needsNoDoc } of members) {
+		const note = doc === "" && needsNoDoc ? (byLanguage.get(name) ?? "Always this.") : noteOf(doc, link);
 		const property =
 			/^(?:static |readonly )*(?<name>[\w$]+|\[[^\]]+\]|"[^"]+")(?<optional>\??): (?<type>.+)$/s.exec(
 				signature,

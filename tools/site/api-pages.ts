@@ -1,14 +1,14 @@
 // The reference: a page for each public entry that lists its names, and a page for each small group of names that share a
 // source file. It is generated from the docstrings in the published declarations. A name that several entries export is
 // described once, and the others link to it.
-import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { listNamedEntries } from "../names.ts";
 import { type Export, readExports } from "../read-exports.ts";
 import { outputOf, readWorkspaces } from "../workspaces.ts";
 import { anchorOf, type Linker, plain, summaryOf, writeSection } from "./api-markdown.ts";
+import { declarationFinder } from "./find-declarations.ts";
 import { formatCode } from "./format-code.ts";
-import { type Declaration, type DeclarationFile, readDeclarations } from "./read-declarations.ts";
+import type { Declaration } from "./read-declarations.ts";
 
 /** A page of the site: its path, and its Markdown. */
 export interface Page {
@@ -32,6 +32,8 @@ interface Described {
 	readonly name: string;
 	readonly exported: Export;
 	readonly declaration: Declaration;
+	/** Types that it is made of and that no entry exports, such as the alternatives of a union. */
+	readonly parts: readonly Declaration[];
 }
 
 /** Names that are described on one page. */
@@ -45,9 +47,17 @@ interface Group {
 /** Returns the pages of the reference. Reads the output of `npm run build` in dist; throws if it is missing. */
 export function writeApiPages(root: string): readonly Page[] {
 	const entries = readEntries(root);
-	const groups = groupsOf(entries, homesOf(entries), declarationsIn());
+	const { find, partsOf } = declarationFinder(
+		new Map(entries.map(({ specifier, types }) => [specifier, types])),
+	);
+	const groups = withParts(
+		groupsOf(entries, homesOf(entries), ({ types }, name) => find(types, name)),
+		({ types }, name, exported) => partsOf(types, name, exported).map(({ declaration }) => declaration),
+	);
 	const linkFrom = linker(root, groups);
-	const declarations = groups.flatMap(({ names }) => names.map(({ declaration }) => declaration));
+	const declarations = groups.flatMap(({ names }) =>
+		names.flatMap(({ declaration, parts }) => [declaration, ...parts]),
+	);
 	const formatted = formatCode(declarations.map(({ code }) => code));
 	const codes = new Map(
 		declarations.map((declaration, at) => [declaration, formatted[at] ?? declaration.code]),
@@ -60,23 +70,6 @@ export function writeApiPages(root: string): readonly Page[] {
 		}),
 	);
 	return [...entries.map((entry) => writeEntry(entry, groups, linkFrom(entry))), ...pages];
-}
-
-/** Looks up the declaration behind a name of an entry; undefined for names of other packages. */
-function declarationsIn(): (entry: Entry, name: string) => Declaration | undefined {
-	const known = new Map<string, DeclarationFile>();
-	const fileAt = (path: string): DeclarationFile => {
-		if (!existsSync(path)) throw new Error(`${path} is not there: run npm run build first.`);
-		const file = known.get(path) ?? readDeclarations(readFileSync(path, "utf8"));
-		known.set(path, file);
-		return file;
-	};
-	return ({ types }, name) => {
-		const passedOn = fileAt(types).passedOn.get(name);
-		if (passedOn === undefined || !passedOn.source.startsWith(".")) return undefined;
-		const path = join(dirname(types), passedOn.source.replace(/\.js$/, ".d.ts"));
-		return fileAt(path).declarations.get(passedOn.name);
-	};
 }
 
 function readEntries(root: string): readonly Entry[] {
@@ -150,7 +143,7 @@ function groupsOf(
 			if (homes.get(origin) !== entry || declaration === undefined || seen.has(origin)) continue;
 			seen.add(origin);
 			const file = exported.origin?.file ?? "";
-			files.set(file, [...(files.get(file) ?? []), { name, exported, declaration }]);
+			files.set(file, [...(files.get(file) ?? []), { name, exported, declaration, parts: [] }]);
 		}
 		const taken = new Set<string>();
 		return [...files].map(([file, names]) => {
@@ -162,6 +155,37 @@ function groupsOf(
 			return { entry, path: `${folderOf(entry)}/${name}`, names: [...names].sort(callsFirst) };
 		});
 	});
+}
+
+/** Adds the parts of each name. One that several names share is described once: with a type if possible. */
+function withParts(
+	groups: readonly Group[],
+	partsOf: (entry: Entry, name: string, exported: ReadonlySet<Declaration>) => readonly Declaration[],
+): readonly Group[] {
+	const exported = new Set(groups.flatMap(({ names }) => names.map(({ declaration }) => declaration)));
+	const parts = new Map<Described, readonly Declaration[]>();
+	const seen = new Set<Declaration>();
+	const all = groups.flatMap(({ entry, names }) => {
+		// A page has one anchor for a name.
+		const onPage = new Set(names.map(({ name }) => name));
+		return names.map((described) => ({ entry, described, onPage }));
+	});
+	for (const isType of [true, false])
+		for (const { entry, described, onPage } of all) {
+			if ((described.declaration.kind === "type") !== isType) continue;
+			const found = partsOf(entry, described.name, exported).filter(
+				(part) => !seen.has(part) && !onPage.has(part.name),
+			);
+			for (const part of found) {
+				seen.add(part);
+				onPage.add(part.name);
+			}
+			parts.set(described, found);
+		}
+	return groups.map((group) => ({
+		...group,
+		names: group.names.map((described) => ({ ...described, parts: parts.get(described) ?? [] })),
+	}));
 }
 
 /** Functions and classes come before the types of their arguments and results. */
@@ -191,9 +215,10 @@ function writeGroup(group: Group, codes: ReadonlyMap<Declaration, string>, link:
 		importOf(entry, names),
 		"```",
 		"",
-		...names.map(({ name, declaration }) =>
+		...names.flatMap(({ name, declaration, parts }) => [
 			writeSection(name, declaration, codes.get(declaration) ?? declaration.code, link),
-		),
+			...parts.map((part) => writeSection(part.name, part, codes.get(part) ?? part.code, link, "###")),
+		]),
 		`All names of [\`${entry.specifier}\`](../${folderOf(entry).slice("api/".length)}.md)`,
 		"",
 	].join("\n");
@@ -253,11 +278,13 @@ function writeEntry(entry: Entry, groups: readonly Group[], link: Linker): Page 
  */
 function linker(root: string, groups: readonly Group[]): (from: Entry) => Linker {
 	const targets = new Map<string, string>();
-	for (const { entry, path, names } of groups)
-		for (const { name } of names) {
-			const key = `${packageOf(entry.specifier)} ${name}`;
-			if (!targets.has(key)) targets.set(key, `../${path.slice("api/".length)}.md#${anchorOf(name)}`);
-		}
+	const add = ({ entry, path }: Group, name: string): void => {
+		const key = `${packageOf(entry.specifier)} ${name}`;
+		if (!targets.has(key)) targets.set(key, `../${path.slice("api/".length)}.md#${anchorOf(name)}`);
+	};
+	for (const group of groups) for (const { name } of group.names) add(group, name);
+	for (const group of groups)
+		for (const { parts } of group.names) for (const { name } of parts) add(group, name);
 	const below = new Map(readWorkspaces(root).map(({ name, dependencies }) => [name, dependencies]));
 	return ({ specifier }) => {
 		const own = packageOf(specifier);

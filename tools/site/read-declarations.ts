@@ -1,4 +1,4 @@
-// Reads a name's docstring, signatures and members from the declaration files of a built package.
+// Reads a name's docstring, signatures and members from the declaration files of a built package, or from its sources.
 import { parseAst } from "rolldown/parseAst";
 
 /** The used part of a node of the syntax tree. */
@@ -13,12 +13,22 @@ interface Name {
 	readonly name: string;
 }
 
+/** A name of an import or a re-export. */
+interface Specifier {
+	readonly local: Name;
+	readonly exported?: Name;
+	readonly imported?: Name;
+}
+
 /** A member of an interface or class. */
 export interface Member {
+	readonly name: string;
 	/** `name?: Type`, on one line. */
 	readonly signature: string;
 	/** Its docstring, without the stars. */
 	readonly doc: string;
+	/** Its name and type say everything: a literal (`type: "text"`), or a method that the language calls. */
+	readonly needsNoDoc?: true;
 }
 
 /** A declared name. */
@@ -31,13 +41,26 @@ export interface Declaration {
 	readonly code: string;
 	/** Members of an interface, a class or an object type. */
 	readonly members: readonly Member[];
+	/** Names of the types that it extends or implements. */
+	readonly bases: readonly string[];
+	/** Names of the types in its code, and so not those of its members. */
+	readonly refersTo: readonly string[];
 }
 
 /** The content of a declaration file. */
 export interface DeclarationFile {
 	readonly declarations: ReadonlyMap<string, Declaration>;
-	/** Its re-exports by exported name: the source file, and the name there. */
-	readonly passedOn: ReadonlyMap<string, { readonly source: string; readonly name: string }>;
+	/** Its re-exports by exported name. */
+	readonly passedOn: ReadonlyMap<string, Elsewhere>;
+	readonly imports: ReadonlyMap<string, Elsewhere>;
+	/** Sources of which it exports all names. */
+	readonly wholes: readonly string[];
+}
+
+/** A name that comes from another file or package. */
+export interface Elsewhere {
+	readonly source: string;
+	readonly name: string;
 }
 
 const kinds: Readonly<Record<string, Declaration["kind"]>> = {
@@ -50,17 +73,21 @@ const kinds: Readonly<Record<string, Declaration["kind"]>> = {
 };
 
 /** Reads a declaration file. Overloads are one declaration, and so are a value and a type with the same name. */
-export function readDeclarations(text: string): DeclarationFile {
+export function readDeclarations(text: string, lang: "dts" | "ts" = "dts"): DeclarationFile {
 	const found = new Map<string, Declaration>();
-	const passedOn = new Map<string, { source: string; name: string }>();
+	const passedOn = new Map<string, Elsewhere>();
+	const imports = new Map<string, Elsewhere>();
+	const wholes: string[] = [];
 	let before = 0;
-	for (const statement of parseAst(text, { lang: "dts" }).body as unknown as readonly Node[]) {
+	for (const statement of parseAst(text, { lang }).body as unknown as readonly Node[]) {
 		const doc = docBefore(text.slice(before, statement.start));
 		before = statement.end;
-		if (statement.type === "ExportNamedDeclaration" && statement.source !== null) {
-			const { value: source } = statement.source as unknown as { value: string };
-			for (const { local, exported } of statement.specifiers as { local: Name; exported: Name }[])
-				passedOn.set(exported.name, { source, name: local.name });
+		const source = (statement.source as { value: string } | null | undefined)?.value;
+		if (source !== undefined) {
+			if (statement.type === "ExportAllDeclaration") wholes.push(source);
+			for (const { local, exported, imported } of (statement.specifiers ?? []) as Specifier[])
+				if (exported !== undefined) passedOn.set(exported.name, { source, name: local.name });
+				else if (imported !== undefined) imports.set(local.name, { source, name: imported.name });
 		}
 		const node = (statement.declaration ?? statement) as Node;
 		const kind = kinds[node.type];
@@ -74,10 +101,56 @@ export function readDeclarations(text: string): DeclarationFile {
 				doc: [...new Set([other?.doc ?? "", doc])].filter((each) => each !== "").join("\n\n"),
 				code: other === undefined ? code : `${other.code}\n${code}`,
 				members: [...(other?.members ?? []), ...members],
+				bases: [...(other?.bases ?? []), ...basesOf(node)],
+				refersTo: [...new Set([...(other?.refersTo ?? []), ...typesIn(node)])],
 			});
 		}
 	}
-	return { declarations: found, passedOn };
+	return { declarations: found, passedOn, imports, wholes };
+}
+
+function basesOf(node: Node): readonly string[] {
+	const {
+		extends: bases = [],
+		implements: ports = [],
+		superClass,
+	} = node as {
+		extends?: readonly { expression: Partial<Name> }[];
+		implements?: readonly { expression: Partial<Name> }[];
+		superClass?: Partial<Name> | null;
+	};
+	const all = [superClass, ...[...bases, ...ports].map(({ expression }) => expression)];
+	return all.flatMap((each) => each?.name ?? []);
+}
+
+/** Returns the names of the types in a declaration, without its own type parameters and its body. */
+function typesIn(declaration: Node): readonly string[] {
+	const found = new Set(basesOf(declaration));
+	const parameters = new Set<string>();
+	const visit = (value: unknown): void => {
+		if (Array.isArray(value)) for (const each of value) visit(each);
+		if (typeof value !== "object" || value === null || !("type" in value)) return;
+		const node = value as Node;
+		if (node.type === "TSTypeParameter") parameters.add((node.name as Name).name);
+		const named = node.typeName as Partial<Name> | undefined;
+		if (node.type === "TSTypeReference" && named?.name !== undefined) found.add(named.name);
+		if (node.type === "TSIndexedAccessType" || node.type === "TSTypeOperator") return;
+		// The conditions of a type are not parts of it.
+		const { body, init, constraint, checkType, extendsType, ...rest } = node;
+		for (const part of Object.values(rest)) visit(part);
+	};
+	if (listOf(declaration) === undefined) visit(declaration);
+	return [...found].filter((name) => !parameters.has(name));
+}
+
+/** Returns the members of an interface, a class or an object type, and the node that contains them. */
+function listOf(node: Node): { readonly body: Node; readonly list: readonly Node[] } | undefined {
+	const alias = node.typeAnnotation as Node | undefined;
+	const body = node.type === "TSTypeAliasDeclaration" ? alias : (node.body as Node | null | undefined);
+	// In a source, a function has a body, too.
+	if (body === undefined || body === null || body.type === "BlockStatement") return undefined;
+	const list = (body.type === "TSTypeLiteral" ? body.members : body.body) as readonly Node[] | undefined;
+	return Array.isArray(list) ? { body, list } : undefined;
 }
 
 function namesOf(node: Node): readonly string[] {
@@ -89,38 +162,74 @@ function namesOf(node: Node): readonly string[] {
 }
 
 function describe(text: string, node: Node): { readonly code: string; readonly members: readonly Member[] } {
-	const written = (from: number, to: number): string => withoutComments(text.slice(from, to));
-	const alias = node.typeAnnotation as Node | undefined;
-	const body = node.type === "TSTypeAliasDeclaration" ? alias : (node.body as Node | null | undefined);
-	const list = (body?.type === "TSTypeLiteral" ? body.members : body?.body) as readonly Node[] | undefined;
-	if (body === undefined || body === null || !Array.isArray(list))
-		return { code: written(node.start, node.end), members: [] };
-	return { code: written(node.start, body.start).trimEnd(), members: membersOf(text, body, list) };
+	const found = listOf(node);
+	if (found !== undefined) {
+		const code = withoutComments(text.slice(node.start, found.body.start)).trimEnd();
+		return { code, members: membersOf(text, found.body, found.list) };
+	}
+	// In the code of a union, comments describe its alternatives.
+	if (node.type === "TSTypeAliasDeclaration")
+		return { code: plain(text.slice(node.start, node.end)), members: [] };
+	const { start } = (node.body as Node | null | undefined) ?? { start: node.end };
+	return { code: withoutComments(text.slice(node.start, start)), members: [] };
 }
 
 function membersOf(text: string, body: Node, list: readonly Node[]): readonly Member[] {
 	const members: Member[] = [];
-	let before = body.start + 1;
-	for (const member of list) {
-		const doc = docBefore(text.slice(before, member.start));
-		before = member.end;
-		const signature = withoutComments(text.slice(member.start, member.end))
+	const add = (member: Node, before: number): void => {
+		const found = text.slice(before, member.start);
+		const name = nameOf(text, member);
+		// The compiler's output contains private and internal members.
+		const isHidden = member.accessibility === "private" || /^["']?[#~]/.test(name);
+		if (isHidden || found.includes("@internal")) return;
+		const { body: code } = (member.value ?? {}) as { body?: Node | null };
+		const signature = withoutComments(text.slice(member.start, code?.start ?? member.end))
 			.replaceAll(/\s+/g, " ")
 			.replaceAll(/\( (?=\S)/g, "(")
 			.replaceAll(/,? \)/g, ")")
 			.replace(/[;,]$/, "")
-			.replace(/^readonly /, "")
+			.replace(/^(?:public )?readonly /, "")
 			.trim();
-		// The compiler's output for private and internal members.
-		if (/^(?:private\b|#private|"~)/.test(signature)) continue;
-		members.push({ signature, doc });
+		const needsNoDoc = isLiteral(member) || name.startsWith("[Symbol.");
+		members.push({ name, signature, doc: docBefore(found), ...(needsNoDoc && { needsNoDoc }) });
+	};
+	let before = body.start + 1;
+	for (const member of list) {
+		if (member.type !== "StaticBlock") add(member, before);
+		before = member.end;
+		if (member.kind !== "constructor") continue;
+		// In a source, a parameter of the constructor may declare a member.
+		let last = member.start;
+		for (const parameter of (member.value as { params?: readonly Node[] }).params ?? []) {
+			if (parameter.type === "TSParameterProperty") add(parameter, last);
+			last = parameter.end;
+		}
 	}
 	return members;
 }
 
+/** Returns a member's name as it is written: `id`, `"a-b"`, `[Symbol.iterator]`; `constructor`; `[name: string]`; `()` for a call. */
+function nameOf(text: string, member: Node): string {
+	const parameter = member.parameter as Node | undefined;
+	const left = (parameter?.left ?? parameter) as Node | undefined;
+	const key = (member.key ?? left) as Node | undefined;
+	if (key === undefined) return member.type === "TSIndexSignature" ? "[name: string]" : "()";
+	const name = left === undefined ? text.slice(key.start, key.end) : String(key.name);
+	return member.computed === true ? `[${name}]` : name;
+}
+
+/** Whether a property can have only one value, such as `type: "text"`, or none. */
+function isLiteral({ typeAnnotation, value }: Node): boolean {
+	const { type } = ((typeAnnotation as Node | null | undefined)?.typeAnnotation ?? value ?? {}) as Node;
+	return ["TSLiteralType", "Literal", "TSUndefinedKeyword", "TSNeverKeyword"].includes(type);
+}
+
 function withoutComments(text: string): string {
+	return plain(text.replaceAll(/\/\*[\s\S]*?\*\//g, ""));
+}
+
+function plain(text: string): string {
 	return text
-		.replaceAll(/\/\*[\s\S]*?\*\//g, "")
 		.replaceAll(/^\s*\n/gm, "")
 		.replace(/^(?:export |declare )+/, "")
 		.trim();
