@@ -243,8 +243,9 @@ async function inSession(deploy: Deploy, host: Host): Promise<Talk> {
 		async aside(what) {
 			await asides[what](agent.session("s"));
 			if (what !== "interrupt") return;
-			// Until its end is recorded, the run counts as under way, and an answer is refused as `session_busy`.
-			await expect.poll(() => host.journal.list({ state: "open" }), { interval: 1 }).toEqual([]);
+			// Until its end is recorded, the run waits or is under way, and an answer is refused as `session_busy`.
+			for (const state of ["waiting", "open"] as const)
+				await expect.poll(() => host.journal.list({ state }), { interval: 1 }).toEqual([]);
 		},
 		host,
 		async restart() {

@@ -203,7 +203,10 @@ async function play(
 	};
 	let threadId = "";
 	const isOver = async ({ host, threads }: Deployed): Promise<boolean> => {
-		const inbox = await host.journal.inbox(threads.storeKeyOf(threadId));
+		// An edit that comes after the end of the run waits for the next one.
+		const inbox = (await host.journal.inbox(threads.storeKeyOf(threadId))).filter(
+			({ kind }) => kind !== "edit",
+		);
 		const open = await host.journal.list({ state: "open" });
 		return open.length === 0 && inbox.length === 0;
 	};

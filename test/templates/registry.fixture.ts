@@ -15,8 +15,16 @@ export interface Registry {
 	close(): Promise<void>;
 }
 
+/** What `npm run` sets for the tests, and a user's terminal does not have. */
+const ofNpm = Object.fromEntries(
+	Object.keys(process.env)
+		.filter((name) => /^npm_/i.test(name))
+		.map((name) => [name, undefined]),
+);
+
 /** A user without a key, outside any CI, with the Node of the repository. */
 const user = {
+	...ofNpm,
 	PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
 	NEXT_TELEMETRY_DISABLED: "1",
 	WRANGLER_SEND_METRICS: "false",
@@ -52,11 +60,10 @@ export async function startRegistry(folder: string): Promise<Registry> {
 	const setting = async (name: string): Promise<string> =>
 		(await must(["npm", "config", "get", name], { folder: place })).stdout.trim();
 	const [upstream, authorities] = await Promise.all([setting("registry"), setting("cafile")]);
-	const ca = authorities === "null" ? {} : { ca: authorities };
 	const ours = { access: "$all", publish: "$all" };
 	const configuration = {
 		storage: join(place, "storage"),
-		uplinks: { upstream: { url: upstream, maxage: "60m", timeout: "60s", ...ca } },
+		uplinks: { upstream: { url: upstream, maxage: "60m", timeout: "60s" } },
 		packages: {
 			"@holdfast/*": ours,
 			"{holdfast,create-holdfast}": ours,
@@ -68,7 +75,7 @@ export async function startRegistry(folder: string): Promise<Registry> {
 	};
 	// YAML contains JSON.
 	writeFileSync(join(place, "config.yaml"), JSON.stringify(configuration));
-	const { child, url } = await start(place);
+	const { child, url } = await start(place, authorities);
 	const userconfig = join(folder, "npmrc");
 	const { host } = new URL(url);
 	writeFileSync(userconfig, `registry=${url}/\n//${host}/:_authToken=anyone\n`);
@@ -93,13 +100,23 @@ export async function startRegistry(folder: string): Promise<Registry> {
 	};
 }
 
-function start(place: string): Promise<{ child: ChildProcess; url: string }> {
+/** Starts the registry, which trusts these `authorities` too, if npm does. */
+function start(place: string, authorities: string): Promise<{ child: ChildProcess; url: string }> {
 	const port = 20_000 + Math.floor(Math.random() * 20_000);
 	const url = `http://127.0.0.1:${port}`;
 	const child = spawn(
 		process.execPath,
 		[join(place, "node_modules/verdaccio/bin/verdaccio"), "--config", "config.yaml", "--listen", url],
-		{ cwd: place, env: { ...process.env, NODE_OPTIONS: undefined, VITEST: undefined, NODE_ENV: undefined } },
+		{
+			cwd: place,
+			env: {
+				...process.env,
+				...(authorities === "null" ? {} : { NODE_EXTRA_CA_CERTS: authorities }),
+				NODE_OPTIONS: undefined,
+				VITEST: undefined,
+				NODE_ENV: undefined,
+			},
+		},
 	);
 	let output = "";
 	for (const stream of [child.stdout, child.stderr])
