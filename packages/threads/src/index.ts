@@ -39,9 +39,12 @@ export {
 } from "./live/index.ts";
 export { loadProject, type ProjectProblem, problemLine } from "./load/index.ts";
 export {
+	type PackableSkill,
+	type PackedSkill,
 	type PackOptions,
 	type PackResult,
 	packAgents,
+	packedSkills,
 	type UnpackResult,
 	unpackAgents,
 } from "./packing/index.ts";

@@ -6,6 +6,7 @@ import type { CommandIo } from "../terminal/index.ts";
 import { exitCodes, UsageError } from "../work/index.ts";
 import { asUsage } from "./check-project.ts";
 import { lendPackages } from "./lend-packages.ts";
+import { ownSkills } from "./project-context.ts";
 
 /** Packs agents; returns the exit code. */
 export async function packProject(
@@ -13,10 +14,12 @@ export async function packProject(
 	io: CommandIo,
 ): Promise<number> {
 	lendPackages();
-	const result = await packAgents(options).catch(refused);
+	const skills = await ownSkills(options.directory);
+	const result = await packAgents({ ...options, skills }).catch(refused);
 	if (json) io.stdout.write(`${JSON.stringify({ type: "pack", ...result })}\n`);
 	else {
 		for (const item of result.items) io.stdout.write(`  ${item}\n`);
+		for (const sentence of result.leftOut) io.stderr.write(`Not packed: ${sentence}\n`);
 		const place = relative(io.folder, result.directory);
 		io.stdout.write(`Packed ${result.name}: ${result.files.length} files in ${place}.\n`);
 	}

@@ -1,12 +1,12 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { loadProject, type ProviderRequest, threads } from "@holdfast/threads";
+import { loadProject, type ProviderRequest, packAgents, threads } from "@holdfast/threads";
 import { memoryHost } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../test/shared/temporary-folder.fixture.ts";
 import { UsageError } from "../work/index.ts";
-import { projectContext, skillProblems } from "./project-context.ts";
+import { ownSkills, projectContext, skillProblems } from "./project-context.ts";
 
 let project: string;
 beforeEach(() => {
@@ -171,6 +171,40 @@ describe("the threads of a project", () => {
 		await second.quiet();
 		expect(two.results.at(-1)).toContain("Old.");
 		expect(two.systems).toEqual([one.systems[0], one.systems[0]]);
+	});
+
+	test("include the skills of a packed project, which its agents load", async () => {
+		write("skills/refunds/SKILL.md", skill("refunds", "See rules.md."));
+		write("skills/refunds/rules.md", "Refund within 30 days.");
+		write("node_modules/@acme/tips/skills/tips/SKILL.md", skill("tips"));
+		settings({ skills: ["./skills", "@acme/tips"] });
+		const { provider, systems, results } = scripted([
+			{ calls: [["load_skill", { name: "refunds" }]] },
+			{ calls: [["read_skill_file", { skill: "refunds", path: "rules.md" }]] },
+			{ text: "Refunded." },
+		]);
+		const { directory } = await projectWith(provider);
+		const out = join(temporaryFolder(), "shop");
+		const skills = await ownSkills(directory);
+		await packAgents({ directory, agents: ["clerk"], name: "shop", out, skills });
+		project = temporaryFolder();
+		write("package.json", "{}");
+		write("skills/tips/SKILL.md", skill("tips", "The project's."));
+		cpSync(out, join(project, "agents/packed/shop"), { recursive: true });
+		const running = threads({
+			project: await loadProject(project),
+			host: memoryHost(),
+			plugins: await context(),
+		});
+		onTestFinished(() => running.close());
+		await running.createThread({ agentId: "shop/clerk", message: "Refund it." });
+		await running.quiet();
+		expect(systems[0]).toMatch(/\n- tips: .*\n- refunds: Does refunds\.$/);
+		expect(results.at(-1)).toBe("Refund within 30 days.");
+		expect(notices.at(-1)).toContain('"tips"');
+		write("agents/packed/shop/skills/refunds/rules.md", "Refund within 90 days.");
+		await expect(context()).rejects.toSatisfy(usage(/"refunds" of the package shop/));
+		expect(await skillProblems(project)).toEqual([expect.stringContaining('"refunds"')]);
 	});
 
 	async function projectWith(provider: unknown) {

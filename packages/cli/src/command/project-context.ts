@@ -1,12 +1,13 @@
 /**
- * The skills and the AGENTS.md files of a project. Skills are in its folder `skills`. The field `holdfast` of its
- * package.json names other skills, and says whether the project's agents follow AGENTS.md: the file often is for the
- * people and assistants who write the project.
+ * The skills and the AGENTS.md files of a project. Skills are in its folder `skills` and in its packages of agents. The
+ * field `holdfast` of its package.json names other skills, and says whether the project's agents follow AGENTS.md: the
+ * file often is for the people and assistants who write the project.
  */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { agentsMd, type LoadSkillsOptions, loadSkills, skills } from "@holdfast/context";
+import { agentsMd, type LoadSkillsOptions, loadSkills, type Skill, skills } from "@holdfast/context";
+import { packedSkills } from "@holdfast/threads";
 import { isHoldfastError } from "holdfast";
 import type { Plugin } from "holdfast/plugins";
 import { UsageError } from "../work/index.ts";
@@ -40,12 +41,17 @@ export async function projectContext(
 	if (settings.agentsMd)
 		plugins.push(agentsMd({ folder: directory, onNotice: ({ message }) => onNotice(message) }));
 	const reading = sourcesOf(directory, settings);
-	if (reading === undefined) return plugins;
+	const packaged = await skillsOfPackages(directory).catch(asUsageError);
+	if (reading === undefined && packaged.length === 0) return plugins;
 	if (reload === "never") {
-		const loaded = await loadSkills(reading).catch((error) => {
-			throw isHoldfastError(error) ? new UsageError(error.message) : error;
-		});
-		return loaded.length === 0 ? plugins : [...plugins, skills({ sources: loaded })];
+		const own = reading === undefined ? [] : await loadSkills(reading).catch(asUsageError);
+		const sources = [...own];
+		for (const skill of packaged) {
+			const other = sources.find(({ name }) => name === skill.name);
+			if (other === undefined) sources.push(skill);
+			else onNotice(`The skill "${skill.name}" in ${skill.source} is hidden by the one in ${other.source}.`);
+		}
+		return sources.length === 0 ? plugins : [...plugins, skills({ sources })];
 	}
 	const known = new Set<string>();
 	const onInvalid = ({ message }: Error): void => {
@@ -53,7 +59,27 @@ export async function projectContext(
 		known.add(message);
 		onNotice(message);
 	};
-	return [...plugins, skills({ ...reading, onInvalid, reload })];
+	const sources = [...(reading?.sources ?? []), ...packaged];
+	return [...plugins, skills({ ...reading, sources, onInvalid, reload })];
+}
+
+/** Returns the skills of a project without those of its packages. @throws UsageError for invalid settings or skills. */
+export async function ownSkills(directory: string): Promise<readonly Skill[]> {
+	const reading = sourcesOf(directory, await settingsOf(directory));
+	return reading === undefined ? [] : loadSkills(reading).catch(asUsageError);
+}
+
+/** Returns the skills of the packages of agents that a project uses. */
+async function skillsOfPackages(directory: string): Promise<readonly Skill[]> {
+	const found = await packedSkills(directory);
+	const loaded: Skill[] = [];
+	for (const { folder } of found)
+		loaded.push(...(await loadSkills({ folders: [folder], format: "lenient" })));
+	return loaded;
+}
+
+function asUsageError(error: unknown): never {
+	throw isHoldfastError(error) ? new UsageError(error.message) : error;
 }
 
 /** Returns one sentence for each skill of a project that cannot be used. @throws UsageError for invalid settings. */
@@ -62,6 +88,7 @@ export async function skillProblems(directory: string): Promise<readonly string[
 	const problems: string[] = [];
 	if (reading !== undefined)
 		await loadSkills({ ...reading, onInvalid: ({ message }) => void problems.push(message) });
+	await skillsOfPackages(directory).catch(({ message }) => void problems.push(message));
 	return problems;
 }
 

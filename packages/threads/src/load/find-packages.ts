@@ -87,6 +87,13 @@ async function readPackage(folder: string): Promise<Source | ProjectProblem | un
 	});
 	if (wrong !== undefined)
 		return { file, field: `standardagent.${wrong}`, message: "It must be a list of names." };
+	const { skills = {} } = declared;
+	if (!isRecord(skills) || Object.values(skills).some((hash) => typeof hash !== "string"))
+		return {
+			file,
+			field: "standardagent.skills",
+			message: "It must contain the hash of each skill by name.",
+		};
 	const hasFiles = existsSync(join(folder, "agents"));
 	const main = hasFiles ? undefined : mainOf(manifest);
 	return {
@@ -98,6 +105,7 @@ async function readPackage(folder: string): Promise<Source | ProjectProblem | un
 			entryAgents: declared.entryAgents as readonly string[],
 			effects: (declared.effects as readonly string[] | true | undefined) ?? [],
 			threadEndpoints: (declared.threadEndpoints as readonly string[] | true | undefined) ?? [],
+			skills: skills as Readonly<Record<string, string>>,
 		},
 	};
 }
@@ -136,5 +144,9 @@ function parse(content: string): Readonly<Record<string, unknown>> | undefined {
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
-	return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+	return isRecord(value) ? value : {};
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

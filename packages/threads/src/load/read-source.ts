@@ -35,6 +35,8 @@ export interface PackageDeclaration {
 	readonly effects: readonly string[] | true;
 	/** Keys of routes that are mounted, such as `status.get`; `true` for all. */
 	readonly threadEndpoints: readonly string[] | true;
+	/** The hashes of its skills by name. */
+	readonly skills: Readonly<Record<string, string>>;
 }
 
 /** The items of a source. */

@@ -18,6 +18,10 @@ export interface PackageFile {
 	readonly packages: readonly string[];
 }
 
+/** A file that code names relative to its module, such as a text that it reads. */
+const asset =
+	/(?<before>\bnew URL\(\s*(?<quote>["'`]))(?<path>\.\.?\/[^"'`$?#%]*)(?<after>\k<quote>\s*,\s*import\.meta\.url\s*,?\s*\))/g;
+
 const code = /\.(?<c>[cm]?)(?:ts|js)$/;
 
 /** Returns a file in the form that a package contains. */
@@ -50,7 +54,16 @@ export async function packageFile(root: string, file: string): Promise<PackageFi
 		content += script.slice(from, start) + quote + asScript(specifier) + quote;
 		from = end;
 	}
-	return { path: asScript(path), content: content + script.slice(from), imports, packages };
+	const whole = content + script.slice(from);
+	for (const { groups } of whole.matchAll(asset)) {
+		const target = resolve(dirname(file), groups?.path ?? "");
+		if (await isFile(target)) imports.push(target);
+	}
+	const named = whole.replace(asset, (...found) => {
+		const { before, path: named, after } = found.at(-1) as Record<string, string>;
+		return `${before}${asScript(named ?? "")}${after}`;
+	});
+	return { path: asScript(path), content: named, imports, packages };
 }
 
 /** Returns the name of a module after its types are erased. */
@@ -59,11 +72,15 @@ function asScript(path: string): string {
 }
 
 async function see(file: string, target: string, specifier: string): Promise<void> {
-	const found = await stat(target).catch(() => undefined);
-	if (found?.isFile()) return;
+	if (await isFile(target)) return;
 	throw new HoldfastError("pack_refused", `The file ${file} imports "${specifier}", which is not a file.`, {
 		data: { file, specifier },
 	});
+}
+
+async function isFile(path: string): Promise<boolean> {
+	const found = await stat(path).catch(() => undefined);
+	return found?.isFile() === true;
 }
 
 function packageOf(specifier: string): string {

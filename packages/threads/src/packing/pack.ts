@@ -6,7 +6,9 @@ import { checkOptions, HoldfastError, makeFolder, optionNames } from "@holdfast/
 import { loadProject } from "../load/index.ts";
 import type { ItemKind, Project, ProjectItem } from "../types/index.ts";
 import { itemsOf, namedInCode } from "./closure.ts";
+import { leftOut } from "./left-out.ts";
 import { type PackageFile, packageFile } from "./module-files.ts";
+import { type PackableSkill, skillFiles } from "./packed-skills.ts";
 
 const packNames = optionNames<PackOptions>({
 	directory: "text",
@@ -16,6 +18,7 @@ const packNames = optionNames<PackOptions>({
 	version: "text",
 	effects: "texts",
 	threadEndpoints: "texts",
+	skills: "list",
 });
 
 /** The agents to pack, and the target folder. */
@@ -34,6 +37,11 @@ export interface PackOptions {
 	readonly effects?: readonly string[];
 	/** Keys of routes to mount beneath a thread, such as `status.get`; none by default. */
 	readonly threadEndpoints?: readonly string[];
+	/**
+	 * Skills for the agents, such as `loadSkills()` of `@holdfast/context` returns; none by default. They are copied with
+	 * all their files, and pinned by their hashes.
+	 */
+	readonly skills?: readonly PackableSkill[];
 }
 
 /** The created package. */
@@ -46,14 +54,17 @@ export interface PackResult {
 	readonly files: readonly string[];
 	/** The packed items, such as `tool search`. */
 	readonly items: readonly string[];
+	/** One sentence for each thing that the agents use and the package does not contain. */
+	readonly leftOut: readonly string[];
 }
 
 /** An API that exists only in this runtime. Code that uses it fails in any other one. */
 const runtimeContext = /\b_notPackableRuntimeContext\b/;
 
 /**
- * Packs agents of a project with all their dependencies: prompts, tools, models, hooks, and imported files. The package
- * is plain JavaScript; you can publish it to npm or put it into `agents/packed/` of another project.
+ * Packs agents of a project with all their dependencies: prompts, tools, models, hooks, imported files, and files that
+ * code names with `new URL("./file", import.meta.url)`. The package is plain JavaScript; you can publish it to npm or put
+ * it into `agents/packed/` of another project.
  *
  * @throws HoldfastError `pack_refused` if something does not exist or is outside the project, or the folder is taken;
  * `not_packable`, naming the items that use APIs of this runtime only
@@ -81,6 +92,7 @@ export async function packAgents(options: PackOptions): Promise<PackResult> {
 			`"${foreign.name}" belongs to another package. A package contains only its own items.`,
 			{ data: { name: foreign.name } },
 		);
+	const skills = await skillFiles(options.skills ?? []);
 	const manifest = {
 		name,
 		version: options.version ?? signature.version ?? "0.1.0",
@@ -92,12 +104,13 @@ export async function packAgents(options: PackOptions): Promise<PackResult> {
 			entryAgents: options.agents,
 			...(effects.length > 0 ? { effects: options.effects } : {}),
 			...(endpoints.length > 0 ? { threadEndpoints: options.threadEndpoints } : {}),
+			...(skills.files.length > 0 ? { skills: skills.hashes } : {}),
 		},
 		...(await dependenciesOf(project.directory, files)),
 	};
 	const out = resolve(options.out);
 	const text = `${JSON.stringify(manifest, null, 2)}\n`;
-	const all = [...files, { path: "package.json", content: text }];
+	const all = [...files, ...skills.files, { path: "package.json", content: text }];
 	const taken = all.find(({ path }) => existsSync(join(out, path)));
 	if (taken !== undefined)
 		throw new HoldfastError("pack_refused", `The file ${join(out, taken.path)} already exists.`, {
@@ -111,7 +124,11 @@ export async function packAgents(options: PackOptions): Promise<PackResult> {
 		name,
 		directory: out,
 		files: all.map(({ path }) => path).sort(),
-		items: items.map(({ kind, localName }) => `${kind} ${localName}`).sort(),
+		items: [
+			...items.map(({ kind, localName }) => `${kind} ${localName}`),
+			...Object.keys(skills.hashes).map((skill) => `skill ${skill}`),
+		].sort(),
+		leftOut: await leftOut(project, items),
 	};
 }
 
