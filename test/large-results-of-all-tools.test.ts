@@ -1,4 +1,5 @@
 // Long results of every kind of tool, on every durable host: stored, read after a restart, copied by forks, and deleted.
+// Without the plugin, the model sees a part of them.
 import { join } from "node:path";
 import { largeResults } from "@holdfast/context";
 import { connectMcp } from "@holdfast/mcp";
@@ -10,12 +11,15 @@ import { isToolResultMessage, type Message } from "@holdfast/upp";
 import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { Agent, type AgentOptions, createSubAgentTool, type Host, tool } from "holdfast";
 import { sqliteHost } from "holdfast/sqlite";
+import { workflow } from "holdfast/workflow";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { usePostgres as openPostgres, places } from "./matrix/places.fixture.ts";
 import { listen } from "./shared/listen.fixture.ts";
 import { temporaryFolder } from "./shared/temporary-folder.fixture.ts";
 
-const log = Array.from({ length: 2_000 }, (_, at) => `line ${at + 1} of the log`).join("\n");
+const log = Array.from({ length: 2_000 }, (_, at) => `line ${at + 1} of the log ${".".repeat(40)}`).join(
+	"\n",
+);
 const picture = "iVBORw0KGgo=";
 const parameters = { type: "object", properties: {} } as const;
 const plugins = [largeResults({ limit: 2_000 })];
@@ -106,6 +110,39 @@ const kinds: Readonly<Record<string, () => Tools | Promise<Tools>>> = {
 		return [{ ...codeMode({ name: "look", tools: [read] }) } as never];
 	},
 };
+
+describe("without largeResults()", () => {
+	test.each(Object.keys(kinds))("the model sees the beginning and the end of %s", async (kind) => {
+		const tools = await (kinds[kind] as (typeof kinds)[string])();
+		const call = ask("c1", "look", kind === "a script" ? { code: "return await tools.read({});" } : {});
+		const model = scriptedModel([call, "Done."]);
+		const clerk = new Agent({ model, tools, onWarning: () => {} });
+		await (await clerk.session("ann").send("Look.")).result();
+		const [shown] = results(model.requests[1]?.messages ?? []).map((result) => JSON.stringify(result));
+		expect(shown).toContain("line 1 of the log");
+		expect(shown).toContain("line 2000 of the log");
+		expect(shown).not.toContain("line 1400 of the log");
+		expect(shown?.length).toBeLessThan(108_000);
+		expect(shown?.includes(picture)).toBe(kind.includes("picture"));
+	});
+
+	test("the code of a script and of a workflow receives whole results, without a warning", async () => {
+		const read = tool({ ...about, name: "read", run: () => log });
+		const code = "const text = await tools.read({}); return text.length;";
+		const model = scriptedModel([ask("c1", "look", { code }), "Done."]);
+		const warnings: unknown[] = [];
+		const onWarning = (warning: unknown): void => void warnings.push(warning);
+		const tools = [codeMode({ name: "look", tools: [read] }) as never];
+		await new Agent({ model, tools, onWarning }).generate("Go.");
+		expect(results(model.requests[1]?.messages ?? [])).toEqual([String(log.length)]);
+		const counting = workflow({ name: "counting", tools: [read], onWarning }, async (flow) => {
+			return String(await flow.tool(read, {})).length;
+		});
+		const run = await counting.session("ann").send(undefined);
+		expect(await run.result()).toMatchObject({ output: log.length });
+		expect(warnings).toEqual([]);
+	});
+});
 
 describe.each(["SQLite", "Postgres"] as const)("on %s", (store) => {
 	test.each(Object.keys(kinds))("%s is stored, read in a new process, forked and deleted", async (kind) => {

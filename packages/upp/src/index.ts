@@ -140,7 +140,7 @@ export {
 	watchAnswer,
 } from "./retry/index.ts";
 export { EventStream, type StreamDelta, type StreamEvent, type StreamEventType } from "./stream/index.ts";
-export { cutText, wellFormed } from "./text/index.ts";
+export { cutResult, cutText, mostResultCharacters, wellFormed } from "./text/index.ts";
 export { Thread, type ThreadJSON, type ThreadOptions } from "./thread/index.ts";
 export {
 	type DurationRange,

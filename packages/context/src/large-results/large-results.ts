@@ -10,7 +10,7 @@ import { storeResult } from "./stored-result.ts";
 export interface LargeResultsOptions {
 	/**
 	 * Results with more characters are stored, at least 2,000. It is also the maximum that one call to `read_result`
-	 * returns. Default 20,000.
+	 * returns. Above 100,000, tools need `maxModelCharacters` as well. Default 20,000.
 	 */
 	readonly limit?: number;
 	/** Characters of the beginning that the model sees. Default: a fifth of `limit`. */

@@ -60,6 +60,8 @@ export function readResult(
 			additionalProperties: false,
 		},
 		retryPolicy: "pure",
+		// `limit` limits it.
+		maxModelCharacters: Number.POSITIVE_INFINITY,
 		async run(input, context) {
 			const files = filesOf(context);
 			checkRange(input);

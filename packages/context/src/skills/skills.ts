@@ -129,6 +129,8 @@ function addTools(host: PluginHost, current: ReadAll): void {
 		},
 		retryPolicy: "idempotent",
 		sequential: true,
+		// `maxBodyCharacters` limits it.
+		maxModelCharacters: Number.POSITIVE_INFINITY,
 		async run({ name }, context) {
 			const values = host.values(context);
 			const pin = await loadPinned(values, await find(name), context);

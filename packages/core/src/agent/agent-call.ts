@@ -11,6 +11,7 @@ import {
 	drive,
 	type EngineAgent,
 	ephemeralRecorder,
+	foldOptions,
 	notifyComplete,
 	Run,
 	resultOf,
@@ -130,7 +131,7 @@ export function startCall(
 		const run: Run = new Run({
 			agent: engine,
 			runId,
-			state: initialSession(context.state),
+			state: initialSession(context.state, foldOptions(engine).show),
 			recorder: ephemeralRecorder(
 				observer?.committed && ((batch) => observer.committed?.({ ...batch, before: run.state })),
 			),

@@ -9,7 +9,7 @@ import {
 	ToolResultMessage,
 	UserMessage,
 } from "@holdfast/upp";
-import { acceptInput, foldedFact, initialSession } from "../facts/index.ts";
+import { acceptInput, foldedFact, initialSession, withTools } from "../facts/index.ts";
 import type { Host } from "../host/index.ts";
 import { AgentState } from "../state/index.ts";
 import { invalidInput } from "./execute-errors.ts";
@@ -35,7 +35,7 @@ export async function seed(
 	if (history.length === 0 && first === undefined) return;
 	const acquired = await journal.acquire(storeKey);
 	if (!acquired.ok) throw sessionExists();
-	const state = initialSession(AgentState.initial().withMessages(history));
+	const state = initialSession(AgentState.initial().withMessages(history), withTools.show);
 	await setupValues(host, storeKey).set("history", messages);
 	const replaced = first === undefined ? about : { at: first.at, runId: first.runId, replaces: first.seq };
 	await acquired.lease.append({ ...replaced, facts: [foldedFact(state)] });

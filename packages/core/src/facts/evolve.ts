@@ -277,7 +277,6 @@ function closeRound(
 	// Created in one piece: a list that grew reserves space for sixteen more items, and this one is kept with the
 	// history.
 	const results = over.map(resultOf);
-	const shown = shownResults(over, results, options);
 	let executions = run.executions;
 	for (const { call, started, settled } of over) {
 		const execution: ToolExecution = {
@@ -310,6 +309,7 @@ function closeRound(
 	};
 	// No model made these calls: the history contains neither the calls nor the results.
 	if (run.requested !== undefined) return { ...state, seq, run: closed };
+	const shown = shownResults(over, results, options);
 	const visible = shown === results ? message : new ToolResultMessage(shown, identity);
 	return append(state, closed, seq, message, undefined, visible);
 }

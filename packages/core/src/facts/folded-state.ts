@@ -1,12 +1,13 @@
 // Converts a settled session to one fact and back (keeps I2). A folded session cannot be distinguished from one read
 // entry by entry, however much of their results the agent's tools show.
-import { isToolResultMessage, type Message, type ToolResult, ToolResultMessage } from "@holdfast/upp";
+import { isToolResultMessage, type Message } from "@holdfast/upp";
 import { AgentState, List } from "../state/index.ts";
 import type { Folded } from "./fact.ts";
 import { journalCorrupt } from "./journal-errors.ts";
 import { systemAfter } from "./recorded-system.ts";
 import { refusedIds, withoutFiles } from "./refused-files.ts";
 import type { FoldOptions, SessionState } from "./session-state.ts";
+import { withShown } from "./shown-history.ts";
 
 /** Wraps a result that its tool may cut for the model. */
 class Given {
@@ -63,20 +64,6 @@ export function unfold(
 	const system = systemAfter(undefined, recorded);
 	const context = cut ? List.from(visible) : messages;
 	return { seq, agent, context, run: undefined, streamed: 0, sent, system };
-}
-
-function withShown(
-	message: Message,
-	names: readonly string[] | null | undefined,
-	show: FoldOptions["show"],
-): Message {
-	if (names == null || !isToolResultMessage(message)) return message;
-	const results = message.results.map((given, index): ToolResult => {
-		const result = show(names[index] ?? "", given.result);
-		return result === given.result ? given : { ...given, result };
-	});
-	if (results.every((result, index) => result === message.results[index])) return message;
-	return new ToolResultMessage(results, message);
 }
 
 function readState(seq: number, state: Folded["state"]): AgentState {

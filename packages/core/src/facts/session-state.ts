@@ -6,6 +6,7 @@ import type { OwnFold } from "./own-fold.ts";
 import { type SessionSystem, systemAfter } from "./recorded-system.ts";
 import { newRun, type RunState, resumedRun } from "./run-state.ts";
 import type { SentPrefix } from "./sent-prefix.ts";
+import { shownHistory } from "./shown-history.ts";
 
 /** A session at one seq: the fold of its facts. */
 export interface SessionState {
@@ -33,12 +34,13 @@ export interface FoldOptions {
 	readonly own?: OwnFold | undefined;
 }
 
-/** Returns a session that starts from a given state. */
-export function initialSession(agent: AgentState): SessionState {
+/** Returns a session that starts from a given state, whose results the model sees as `show` returns them. */
+export function initialSession(agent: AgentState, show?: FoldOptions["show"]): SessionState {
+	const { messages } = AgentState.partsOf(agent);
 	return {
 		seq: 0,
 		agent,
-		context: AgentState.partsOf(agent).messages,
+		context: show === undefined ? messages : shownHistory(messages, show),
 		run: undefined,
 		streamed: 0,
 		sent: undefined,

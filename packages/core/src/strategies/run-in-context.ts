@@ -10,6 +10,7 @@ import {
 	EventQueue,
 	ephemeralRecorder,
 	fairnessOf,
+	foldOptions,
 	joinDeltas,
 	Run,
 	streamLimits,
@@ -47,10 +48,11 @@ function start(
 ): { run: Run; result: Promise<ExecutionResult> } {
 	const { input, state, signal } = context;
 	const backing = backingOf(context.llm);
+	const agent = engineAgentOf(decider, context, backing);
 	const run = new Run({
-		agent: engineAgentOf(decider, context, backing),
+		agent,
 		runId: backing.ports.ids.uuid(),
-		state: initialSession(state),
+		state: initialSession(state, foldOptions(agent).show),
 		recorder: ephemeralRecorder(),
 		asks: watcher === undefined ? "whole" : "streamed",
 		...(watcher === undefined ? {} : { watchers: [watcher] }),

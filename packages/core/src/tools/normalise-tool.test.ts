@@ -41,7 +41,7 @@ describe("a UPP tool", () => {
 			sequential: false,
 			dependsOn: [],
 			retryPolicy: "manual-recovery",
-			maxModelCharacters: Number.POSITIVE_INFINITY,
+			maxModelCharacters: undefined,
 		});
 		expect(engineTool.parameters).toBe(parameters);
 		expect(engineTool.source).toBe(source);

@@ -1,43 +1,62 @@
 // How much of a tool's result the model sees. The journal keeps all of it; this is only a view.
 
-import { cutText } from "@holdfast/upp";
+import { type ContentBlock, cutResult, isContentBlock, mostResultCharacters } from "@holdfast/upp";
 import type { EngineTool } from "./types.ts";
 
 /** A result in the form that the model receives. */
 export interface ShownResult {
 	readonly result: unknown;
-	readonly cut: boolean;
+	/** The number of its characters, if it was cut at the default limit. */
+	readonly unlimited?: number;
 }
-
-// The share of the limit that cutting at a line end may leave unused.
-const GIVEN_AWAY = 0.2;
 
 /**
- * Cuts a result that is longer than the tool's `maxModelCharacters` at the end of a nearby line, and adds a note. JSON is
- * cut as text. The note is added on top of the limit.
+ * Cuts a result that is longer than the tool's `maxModelCharacters`, or than the default limit if the tool is unknown or
+ * has none. JSON is cut as text. Files are never cut.
  */
 export function shownToModel(
-	tool: Pick<EngineTool, "maxModelCharacters" | "readOn">,
+	tool: Pick<EngineTool, "maxModelCharacters" | "readOn"> | undefined,
 	result: unknown,
 ): ShownResult {
-	const limit = tool.maxModelCharacters;
-	if (limit === Number.POSITIVE_INFINITY) return { result, cut: false };
-	const text = typeof result === "string" ? result : (JSON.stringify(result) ?? "");
-	if (text.length <= limit) return { result, cut: false };
-	const shown = cutAtLineEnd(text, Math.floor(limit));
-	return { result: `${shown}\n${note(shown.length, text.length, tool.readOn?.(result))}`, cut: true };
+	const limit = tool?.maxModelCharacters;
+	const most = limit ?? mostResultCharacters;
+	if (most === Number.POSITIVE_INFINITY || charactersOf(result) <= most) return { result };
+	const text = textOf(result);
+	const advice = tool?.readOn?.(result) || undefined;
+	const shown = withText(result, cutResult(text, limit, advice));
+	return limit === undefined ? { result: shown, unlimited: text.length } : { result: shown };
 }
 
-function cutAtLineEnd(text: string, limit: number): string {
-	const lineEnd = text.lastIndexOf("\n", limit);
-	return cutText(text, lineEnd > 0 && lineEnd >= limit * (1 - GIVEN_AWAY) ? lineEnd : limit);
+/** Results are immutable, so each is measured once. */
+const measured = new WeakMap<object, number>();
+
+function charactersOf(result: unknown): number {
+	if (typeof result !== "object" || result === null) return textOf(result).length;
+	let characters = measured.get(result);
+	if (characters === undefined) {
+		characters = textOf(result).length;
+		measured.set(result, characters);
+	}
+	return characters;
 }
 
-function note(shown: number, whole: number, readOn: string | undefined): string {
-	const advice = readOn === undefined || readOn === "" ? "Ask for a smaller part to see more." : readOn;
-	return `[cut: ${grouped(shown)} of ${grouped(whole)} characters shown; the whole output is kept in the session. ${advice}]`;
+/** Returns a text itself, the texts between files, and other data as JSON. */
+function textOf(result: unknown): string {
+	if (typeof result === "string") return result;
+	if (!hasFiles(result)) return JSON.stringify(result) ?? "";
+	return result.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
-function grouped(count: number): string {
-	return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+function withText(result: unknown, text: string): unknown {
+	if (!hasFiles(result)) return text;
+	return [{ type: "text", text }, ...result.filter(({ type }) => type !== "text")];
+}
+
+/** Providers read files as such, not as text, only in lists of content blocks. */
+function hasFiles(result: unknown): result is readonly ContentBlock[] {
+	return (
+		Array.isArray(result) &&
+		result.every(isContentBlock) &&
+		result.some(({ type }) => type !== "text" && type !== "reasoning")
+	);
 }

@@ -55,7 +55,7 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 		sequential = false,
 		dependsOn = [],
 		retryPolicy = "manual-recovery",
-		maxModelCharacters = Number.POSITIVE_INFINITY,
+		maxModelCharacters,
 		timeoutMs,
 		editableApproval = false,
 		loadedBy,
@@ -72,7 +72,10 @@ export function resolveToolOptions(source: AnyTool, name: string): ResolvedToolO
 				`${meant === undefined ? "" : `; did you mean "${meant}"?`}. Use ${RETRY_POLICIES.join(", ")}.`,
 		);
 	}
-	if (typeof maxModelCharacters !== "number" || !(maxModelCharacters > 0)) {
+	if (
+		maxModelCharacters !== undefined &&
+		!(typeof maxModelCharacters === "number" && maxModelCharacters > 0)
+	) {
 		throw invalidTool(`The tool "${name}" has a \`maxModelCharacters\` that is not a number above 0.`);
 	}
 	const timeoutFault = durationFault(timeoutMs ?? 1, { most: Number.POSITIVE_INFINITY });

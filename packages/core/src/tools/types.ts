@@ -158,8 +158,8 @@ export interface EngineTool {
 	/** The tool that makes the model see this one. Absent if it always does. */
 	readonly loadedBy?: string;
 	readonly retryPolicy: RetryPolicy;
-	/** How many characters of a result the model sees; the journal keeps all of it. Infinity by default. */
-	readonly maxModelCharacters: number;
+	/** How many characters of a result the model sees; the journal keeps all of it. Undefined: the default limit. */
+	readonly maxModelCharacters: number | undefined;
 	/** Tells the model how to get the rest of a result that was cut. */
 	readonly readOn?: (result: unknown) => string | undefined;
 	readonly reconcile?: (call: UnknownCall) => Reconciliation | Promise<Reconciliation>;
@@ -220,8 +220,9 @@ export interface ToolOptions {
 	 */
 	readonly retryPolicy?: RetryPolicy;
 	/**
-	 * How many characters of a result the model sees; the rest is cut, with a note. Default: all. A limit keeps the
-	 * context small, but the model may have to call again to see more.
+	 * How many characters of a result the model sees; the rest is cut, with a note. A lower limit keeps the context small,
+	 * but the model may have to call again to see more. Files in a result are not counted. Default: 100,000, of which the
+	 * last 20,000 are the end of the result, with the warning `result_cut`. `Infinity`: all of them.
 	 */
 	readonly maxModelCharacters?: number;
 	/**

@@ -44,6 +44,21 @@ describe("the prompt", () => {
 		expect(text).not.toMatch(/hidden|not allowed/);
 	});
 
+	test("has the beginning and the end of a long result", async () => {
+		const tool: RunnerTool = {
+			id: "look",
+			description: "Looks.",
+			run: () => `first${"x".repeat(200_000)}last`,
+		};
+		const { stub, run } = asking([{ type: "tool", toolId: "look", input: {} }, finish], { tools: [tool] });
+		await run();
+		const text = JSON.stringify(stub.prompts[1]);
+		expect(text).toMatch(
+			/first(?:x{79995})\\n\[cut: characters 80,000 to 180,009 of 200,009 .*\]\\nx{19996}last/,
+		);
+		expect(text.length).toBeLessThan(105_000);
+	});
+
 	test("explains how to proceed, in built-in or custom words, before the task and the tools [RUN-046]", async () => {
 		const own = (state: PlannerState) => `Step ${state.step}: be a good clerk.`;
 		const said = new Map<unknown, string>();

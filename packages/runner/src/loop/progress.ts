@@ -1,5 +1,6 @@
 // The progress of a run: the fold of its facts (keeps I2). Each fact costs constant time (keeps I5).
 
+import { cutResult } from "@holdfast/upp";
 import { List } from "holdfast/execution";
 import type { Entry } from "holdfast/host";
 import {
@@ -327,5 +328,5 @@ function failureOf(error: ResultError | undefined, output: unknown): unknown {
 }
 
 function resultMessage({ toolId }: RunnerStep, output: unknown): ChatMessage {
-	return { role: "tool", ...(toolId === undefined ? {} : { toolId }), content: textOf(output) };
+	return { role: "tool", ...(toolId === undefined ? {} : { toolId }), content: cutResult(textOf(output)) };
 }

@@ -1,7 +1,7 @@
 // Builds the messages of a request from those of the thread: as one side sees them, with calls and results in pairs. Each
 // message is converted once; the only further cost of a request is traversing the list when the provider reads it (keeps
 // I5).
-import type { AssistantMessage } from "@holdfast/upp";
+import { type AssistantMessage, cutResult } from "@holdfast/upp";
 import { assistantMessage } from "../providers/index.ts";
 import type {
 	AttachmentRef,
@@ -118,7 +118,7 @@ function assistantOfMessage({ content, tool_calls }: Message): ProviderAssistant
 }
 
 function toolMessage({ message, isError }: Row, view: HistoryView): ProviderToolMessage {
-	const text = message.content ?? "";
+	const text = cutResult(message.content ?? "");
 	const made: ProviderToolMessage = {
 		role: "tool",
 		toolCallId: message.tool_call_id ?? "",
