@@ -159,7 +159,7 @@ test("every exported name, and every member that does not explain itself, has a 
 	expect(listUndescribed(join(import.meta.dirname, ".."))).toEqual([]);
 });
 
-test("a new option without a description is found, also in the parts of a union; a literal needs none", () => {
+test("a new option without a description is found, also in the parts of a union; a literal and an id need none", () => {
 	const root = mkdtempSync(join(tmpdir(), "undescribed-"));
 	const write = (path: string, lines: readonly string[]): void => {
 		mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -188,6 +188,7 @@ test("a new option without a description is found, also in the parts of a union;
 			"\treadonly width: number;",
 			"\treadonly height?: number;",
 			'\treadonly kind: "made";',
+			"\treadonly runId: string;",
 			"\topen(): void;",
 			"\t[Symbol.dispose](): void;",
 			"}",

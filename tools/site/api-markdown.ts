@@ -62,8 +62,13 @@ function writeExample(value: string): string {
 	return `**Example**\n\n${code}\n`;
 }
 
-/** What calls the members whose names the language defines. */
-const byLanguage: ReadonlyMap<string, string> = new Map([
+/** Descriptions of members whose names say what they are. */
+const standardNotes: ReadonlyMap<string, string> = new Map([
+	["agentId", "The id of the agent."],
+	["runId", "The id of the run."],
+	["sessionId", "The id of the session."],
+	["threadId", "The id of the thread."],
+	["toolCallId", "The id of the tool call."],
 	["[Symbol.iterator]", "For `for … of`."],
 	["[Symbol.asyncIterator]", "For `for await`."],
 	["[Symbol.dispose]", "For `using`."],
@@ -75,7 +80,7 @@ function writeMembers(members: readonly Member[], link: Linker): readonly string
 	const properties: string[] = [];
 	const methods: string[] = [];
 	for (const { name, signature, doc, needsNoDoc } of members) {
-		const note = doc === "" && needsNoDoc ? (byLanguage.get(name) ?? "Always this.") : noteOf(doc, link);
+		const note = doc === "" && needsNoDoc ? (standardNotes.get(name) ?? "Always this.") : noteOf(doc, link);
 		const property =
 			/^(?:static |readonly )*(?<name>[\w$]+|\[[^\]]+\]|"[^"]+")(?<optional>\??): (?<type>.+)$/s.exec(
 				signature,

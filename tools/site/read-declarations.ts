@@ -27,7 +27,10 @@ export interface Member {
 	readonly signature: string;
 	/** Its docstring, without the stars. */
 	readonly doc: string;
-	/** Its name and type say everything: a literal (`type: "text"`), or a method that the language calls. */
+	/**
+	 * Its name and type say everything: a literal (`type: "text"`), a method that the language calls, or the id of something
+	 * that every page knows, such as a run.
+	 */
 	readonly needsNoDoc?: true;
 }
 
@@ -62,6 +65,10 @@ export interface Elsewhere {
 	readonly source: string;
 	readonly name: string;
 }
+
+const knownIds: ReadonlySet<string> = new Set(
+	["agentId", "runId", "sessionId", "threadId", "toolCallId"].map((name) => `${name}: string`),
+);
 
 const kinds: Readonly<Record<string, Declaration["kind"]>> = {
 	TSDeclareFunction: "function",
@@ -190,7 +197,7 @@ function membersOf(text: string, body: Node, list: readonly Node[]): readonly Me
 			.replace(/[;,]$/, "")
 			.replace(/^(?:public )?readonly /, "")
 			.trim();
-		const needsNoDoc = isLiteral(member) || name.startsWith("[Symbol.");
+		const needsNoDoc = isLiteral(member) || name.startsWith("[Symbol.") || knownIds.has(signature);
 		members.push({ name, signature, doc: docBefore(found), ...(needsNoDoc && { needsNoDoc }) });
 	};
 	let before = body.start + 1;

@@ -5,7 +5,6 @@ import type { ToolDescription } from "../wire/index.ts";
 
 /** The context of a tool call. */
 export interface ClientToolContext {
-	/** The id of the call. */
 	readonly toolCallId: string;
 	/** The name of the tool. */
 	readonly toolName: string;

@@ -82,7 +82,6 @@ export type SessionStatus =
 
 /** A session with its history. */
 export interface SessionInfo {
-	/** The id of the session. */
 	readonly sessionId: string;
 	/** The status of the session. */
 	readonly status: SessionStatus;
@@ -108,7 +107,6 @@ export interface SessionInfo {
 
 /** A session in a list. */
 export interface SessionSummary {
-	/** Id of the session. */
 	readonly sessionId: string;
 	/** Milliseconds since 1970. */
 	readonly createdAt: number;

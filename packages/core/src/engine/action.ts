@@ -125,7 +125,6 @@ export interface AskAction {
 export interface QuestionContext {
 	/** Fires when the run is stopped. The answer is then ignored and not recorded. */
 	readonly signal: AbortSignal;
-	/** The id of the run. */
 	readonly runId: string;
 	/** Absent in a pure call. */
 	readonly sessionKey?: string;

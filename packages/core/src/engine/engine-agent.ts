@@ -26,7 +26,6 @@ import type { SystemRequest } from "./system-request.ts";
 
 /** A tool result as passed to `onObserve`. */
 export interface Observation {
-	/** The id of the call. */
 	readonly toolCallId: string;
 	/** What the model receives. */
 	readonly result: unknown;

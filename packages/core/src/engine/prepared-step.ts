@@ -28,7 +28,6 @@ export interface StepToPrepare {
 	readonly state: AgentState;
 	/** Fires when the run is stopped. */
 	readonly signal: AbortSignal;
-	/** The id of the run. */
 	readonly runId: string;
 	/** Absent in calls without a session. */
 	readonly sessionKey?: string | undefined;

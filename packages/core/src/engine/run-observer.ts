@@ -24,7 +24,6 @@ export interface RunObserver {
 export interface ObservedRun {
 	/** The key of its session; for a sub-agent, the key of the session that it works for. */
 	readonly sessionKey: string;
-	/** The id of the run. */
 	readonly runId: string;
 	/** The requester of the run, if known. */
 	readonly caller: Caller | undefined;

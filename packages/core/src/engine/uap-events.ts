@@ -22,7 +22,6 @@ export interface UAPEvent {
 	readonly type: UAPEventType;
 	/** The number of the step within the run. */
 	readonly step: number;
-	/** The id of the agent. */
 	readonly agentId: string;
 	/** Depends on `type`: reasoning, calls, results, usage. */
 	readonly data: Readonly<Record<string, unknown>>;

@@ -17,7 +17,6 @@ export type CheckpointPhase =
 
 /** A position in a run. */
 export interface RunPlace {
-	/** The id of the run. */
 	readonly runId: string;
 	/** The caller's key of its session. */
 	readonly sessionKey: string;

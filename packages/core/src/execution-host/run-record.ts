@@ -26,7 +26,6 @@ export interface RunLease {
 
 /** A run as an execution host stores it. */
 export interface RunRecord {
-	/** The id of the run. */
 	readonly runId: string;
 	/** The root of the chain of parents; the run's own id if it has no parent. */
 	readonly rootRunId: string;

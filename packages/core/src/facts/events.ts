@@ -34,7 +34,6 @@ export interface RunStartEvent extends At {
 	readonly type: "run_start";
 	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
-	/** The id of the run. */
 	readonly runId: string;
 	/** The key of its session; absent in a call without a session. */
 	readonly sessionKey?: string;
@@ -171,7 +170,6 @@ export interface ToolDeltaEvent extends At {
 	readonly type: "tool_delta";
 	/** The number of the step within the run. */
 	readonly step: number;
-	/** The id of the call. */
 	readonly toolCallId: string;
 	/** The piece. */
 	readonly delta: string;
@@ -181,7 +179,6 @@ export interface NestedEvent extends At {
 	readonly type: "nested";
 	/** The number of the step within the run. */
 	readonly step: number;
-	/** The id of the call. */
 	readonly toolCallId: string;
 	/** The event of the sub-agent. */
 	readonly event: unknown;
@@ -229,7 +226,6 @@ export interface WaitingEvent extends At {
 	readonly type: "waiting";
 	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
-	/** The id of the run. */
 	readonly runId: string;
 	/** Calls of sub-agents have the `path` to them, and ids that are unique in this session. */
 	readonly calls: readonly (PendingCall & {
@@ -260,7 +256,6 @@ export interface NoteEvent extends At {
 /** The run stopped here and can be resumed. This is the last event that this process emits for it. */
 export interface RunSuspendedEvent extends At {
 	readonly type: "run_suspended";
-	/** The id of the run. */
 	readonly runId: string;
 	/** `parked`: the run does not continue by itself; release it or end it. */
 	readonly reason: "suspended" | "waiting" | "lease_lost" | "journal_failed" | "parked";
@@ -272,7 +267,6 @@ export interface RunEndEvent extends At {
 	readonly type: "run_end";
 	/** Commit time in milliseconds since the epoch. */
 	readonly at: number;
-	/** The id of the run. */
 	readonly runId: string;
 	/** How it ended. */
 	readonly outcome: RunOutcome;

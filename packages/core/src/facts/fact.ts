@@ -36,7 +36,6 @@ export interface RunStarted extends Marked {
 	readonly kind: "run.started";
 	/** What started it. */
 	readonly runKind: RunKind;
-	/** The id of the agent. */
 	readonly agentId: string;
 	/** The agent's name, if any. */
 	readonly agentName?: string;

@@ -12,7 +12,6 @@ export type Perhaps<Value> = Value | void | Promise<Value | void>;
 
 /** A tool call before it reaches its tool. */
 export interface InterceptedCall {
-	/** The id of the call. */
 	readonly toolCallId: string;
 	/** The tool to run. */
 	readonly toolName: string;

@@ -65,7 +65,6 @@ export interface PluginTurn {
 export interface PolicyRun extends PluginTurn {
 	/** `call`: a run of `generate`, `stream`, `ask` or `query`. */
 	readonly kind: "call" | "session";
-	/** The id of the run. */
 	readonly runId: string;
 	/** The context after the `before` stages so far. For a resumed run: its initial context. */
 	readonly context: RunContext;

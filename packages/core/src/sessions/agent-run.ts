@@ -32,7 +32,6 @@ import type { UnreadRuns } from "./unread-runs.ts";
 
 /** The outcome of a run, as seen from this process. */
 export interface RunResult<Output = unknown> {
-	/** The id of the run. */
 	readonly runId: string;
 	/** `suspended`: left open, to be resumed here or elsewhere. `waiting`: for answers to its `pending` tool calls. */
 	readonly outcome: "completed" | "aborted" | "error" | "killed" | "suspended" | "waiting";

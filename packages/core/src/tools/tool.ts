@@ -58,7 +58,6 @@ interface AiSdkDeclaration<Params, Name extends string, Result> extends CommonDe
 
 /** The second argument of the AI SDK's `execute`. `context` is the context of a `run`. */
 interface AiSdkOptions {
-	/** The id of the call. */
 	readonly toolCallId: string;
 	/** Aborted when the run is cancelled. */
 	readonly abortSignal: AbortSignal;

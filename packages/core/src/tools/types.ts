@@ -60,7 +60,6 @@ export interface ToolContext {
 	readonly sessionKey?: string;
 	/** The requester of the run, if known: the result of a server's `authenticate`. Unchanged after a restart. */
 	readonly caller?: Caller;
-	/** The id of the run. */
 	readonly runId: string;
 	/** The model of the calling agent, for sub-agents without their own. */
 	// biome-ignore lint/suspicious/noExplicitAny: handed to agent({ model }) as it is, whatever kind of model it is
@@ -94,7 +93,6 @@ export interface LoadableTools {
 
 /** The context of functions that decide whether a call may run. */
 export interface ApprovalContext {
-	/** The id of the call. */
 	readonly toolCallId: string;
 	/** The key of the durable session, if any. */
 	readonly sessionKey?: string;

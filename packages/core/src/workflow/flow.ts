@@ -51,7 +51,6 @@ export interface FlowAbout {
  * `random` and `uuid` instead of the clock and random numbers of the process.
  */
 export class Flow {
-	/** Id of the run. */
 	readonly runId: string;
 	/** Key of the session; undefined in a call without a session. */
 	readonly sessionKey: string | undefined;

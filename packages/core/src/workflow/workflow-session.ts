@@ -8,7 +8,6 @@ import { type Check, checkInput, invalidInput } from "./run-workflow.ts";
 
 /** How a run of a workflow ended. */
 export interface WorkflowResult<Output = unknown> {
-	/** The id of the run. */
 	readonly runId: string;
 	/**
 	 * `suspended`: this process no longer works on the run: the workflow was closed here, or the run is parked with this

@@ -37,7 +37,6 @@ export type ShownStatus =
 
 /** A session in a list. */
 export interface InspectedSession {
-	/** Id of the session. */
 	readonly sessionId: string;
 	/** What it does. */
 	readonly status: ShownStatus;
@@ -128,7 +127,6 @@ export interface SessionCounts {
 
 /** Counts of a session, by its id. */
 export interface InspectedCounts {
-	/** Id of the session. */
 	readonly sessionId: string;
 	/** Its totals. */
 	readonly counts: SessionCounts;

@@ -8,13 +8,11 @@ import { HoldfastError, uuid } from "@holdfast/upp";
 
 /** A tool call of a run that is in progress at a server. */
 export interface CallUnderWay {
-	/** Id of the call. */
 	readonly toolCallId: string;
 	/** The tool that was called. */
 	readonly toolName: string;
 	/** Key of the session; absent in a call without a session. */
 	readonly sessionKey?: string;
-	/** Id of the run. */
 	readonly runId: string;
 }
 

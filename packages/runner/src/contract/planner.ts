@@ -5,9 +5,7 @@ import type { RunnerTool } from "./tool-definition.ts";
 
 /** A run in the form that a planner sees: a copy, so changes have no effect. */
 export interface PlannerState {
-	/** The id of the agent. */
 	readonly agentId: string;
-	/** The id of the session. */
 	readonly sessionId: string;
 	/** The task. */
 	readonly task: string;

@@ -4,9 +4,7 @@ import type { ActionResult, RunnerStep } from "./plan-step.ts";
 
 /** The context of a running tool or an injected executor. */
 export interface RunnerToolContext {
-	/** The id of the agent. */
 	readonly agentId: string;
-	/** The id of the session. */
 	readonly sessionId: string;
 	/** Fires when the run is aborted or the tool's time limit expires. */
 	readonly signal: AbortSignal;

@@ -8,7 +8,6 @@ import type { ServedCaller, SessionOwner } from "./served-key.ts";
 
 /** A summary of a session from its journal. */
 export interface InspectedHead {
-	/** Id of the session. */
 	readonly sessionId: string;
 	/** A new value for each incarnation of the session. */
 	readonly incarnation: string;

@@ -28,7 +28,6 @@ export interface RunView {
 export interface FollowRun {
 	/** The owner of the session; a string is the tenant. */
 	readonly owner: string | SessionOwner;
-	/** Id of the session. */
 	readonly sessionId: string;
 	/** The run's events come after this id: `after` from `submit` or from `begun`. */
 	readonly after: string;

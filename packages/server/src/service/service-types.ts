@@ -91,15 +91,12 @@ export interface ServedFollowOptions extends FollowOptions {
 export type WhileRunning = "queue" | "steer" | "refuse";
 /** A session whose turn is about to start, and the caller who requested it. */
 export interface TurnOfSession extends ServedCaller {
-	/** Id of the session. */
 	readonly sessionId: string;
 }
 
 /** A run of a session. */
 export interface ServedRun extends SessionOwner {
-	/** Id of the session. */
 	readonly sessionId: string;
-	/** Id of the run. */
 	readonly runId: string;
 }
 
@@ -174,9 +171,7 @@ export const sessionServiceNames: KnownOptions = optionNames<SessionServiceOptio
 
 /** An execution that was accepted and is durable. */
 export interface Submitted {
-	/** Id of the session. */
 	readonly sessionId: string;
-	/** Id of the run. */
 	readonly runId: string;
 	/** The execution's events come after this id, starting with its `session_start`. */
 	readonly after: string;
@@ -199,7 +194,6 @@ export interface Submitted {
 
 /** A session as its clients see it. */
 export interface SessionInfo {
-	/** Id of the session. */
 	readonly sessionId: string;
 	/** What it does. */
 	readonly status: SessionStatus;
@@ -225,7 +219,6 @@ export interface SessionInfo {
 
 /** A session in a list. */
 export interface SessionSummary {
-	/** Id of the session. */
 	readonly sessionId: string;
 	/** Milliseconds since the epoch. */
 	readonly createdAt: number;

@@ -52,7 +52,6 @@ interface OfRun {
 	readonly user?: string;
 	/** For a sub-agent's run, the session that it works for. */
 	readonly sessionId: string;
-	/** Id of the run. */
 	readonly runId: string;
 }
 

@@ -7,7 +7,6 @@ import type { ThreadRecord } from "./records.ts";
 
 /** The thread that a part belongs to. */
 export interface ThreadPlace {
-	/** The id of the thread. */
 	readonly threadId: string;
 	/** The key of its session in the store. */
 	readonly storeKey: string;

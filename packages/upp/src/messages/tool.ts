@@ -104,7 +104,6 @@ export interface ToolResult {
 export interface ToolExecution {
 	/** The tool that was called. */
 	toolName: string;
-	/** Id of the call. */
 	toolCallId: string;
 	/** The arguments that the model wrote. */
 	arguments: Record<string, unknown>;

@@ -16,7 +16,6 @@ export interface LogEntry {
 	readonly level: LogLevel;
 	/** What is logged. */
 	readonly event: "started" | "step" | "completed" | "failed";
-	/** The agent's id. */
 	readonly agentId: string;
 	/** The agent's name, if it has one. */
 	readonly agentName?: string;

@@ -66,7 +66,6 @@ export interface TurnAfterContext extends HookContext {
 export interface ToolCallContext extends HookContext {
 	/** The step's position in its turn, from 0. */
 	readonly stepIndex: number;
-	/** The id of the call. */
 	readonly toolCallId: string;
 	/** The tool's name. */
 	readonly tool: string;
@@ -79,7 +78,6 @@ export interface ToolCallContext extends HookContext {
 export interface ToolResultContext extends HookContext {
 	/** The step's position in its turn, from 0. */
 	readonly stepIndex: number;
-	/** The id of the call. */
 	readonly toolCallId: string;
 	/** The tool's name. */
 	readonly tool: string;
@@ -102,7 +100,6 @@ export type ToolResultReplacement =
 
 /** The argument of `result.record` handlers. */
 export interface ResultRecordContext extends HookContext {
-	/** The id of the call. */
 	readonly toolCallId: string;
 	/** How the call ended. */
 	readonly outcome: ToolCallOutcome;
@@ -194,7 +191,6 @@ export interface PluginToolOptions {
 export interface ToolSession {
 	/** Absent in a call. */
 	readonly sessionKey?: string;
-	/** The id of the run. */
 	readonly runId: string;
 }
 
