@@ -51,7 +51,7 @@ export class Exchange {
 	readonly request: Request;
 	/** The caller of the request. */
 	readonly caller: ServedCaller;
-	/** What the request log contains about it. */
+	/** Data for the request log. */
 	readonly notes: Notes = {};
 	readonly #parts: Parts;
 	readonly #connection: Connection;

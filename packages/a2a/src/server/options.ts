@@ -15,7 +15,7 @@ export interface A2ASkill {
 	readonly id: string;
 	/** A name for people. */
 	readonly name: string;
-	/** What the skill does. */
+	/** The purpose of the skill. */
 	readonly description: string;
 	/** Keywords. Default: none. */
 	readonly tags?: readonly string[];
@@ -37,7 +37,7 @@ export interface A2AServerOptions {
 	readonly version?: string;
 	/** Its skills. Default: one skill with its name and description. */
 	readonly skills?: readonly A2ASkill[];
-	/** Who offers the agent, as declared in the card. Default: absent from the card. */
+	/** The organization that offers the agent, as declared in the card. Default: absent from the card. */
 	readonly provider?: { readonly organization: string; readonly url: string };
 	/** A page about the agent, as declared in the card. Default: absent from the card. */
 	readonly documentationUrl?: string;

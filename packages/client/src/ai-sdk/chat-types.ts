@@ -7,7 +7,7 @@ import type { SessionWait } from "../wire/index.ts";
 export interface ChatMessage {
 	/** Id of the message. */
 	readonly id: string;
-	/** Who wrote it. */
+	/** The author of the message. */
 	readonly role: "system" | "user" | "assistant";
 	/** Texts, files, tool calls and other parts of the AI SDK. */
 	readonly parts: readonly { readonly type: string }[];

@@ -30,7 +30,7 @@ export interface ModelMessagePart {
 
 /** A message shaped like the AI SDK's `ModelMessage`. */
 export interface ModelMessage {
-	/** Who wrote the message. */
+	/** The author of the message. */
 	readonly role: "system" | "user" | "assistant" | "tool";
 	/** Text, or a list of parts. */
 	readonly content: string | readonly ModelMessagePart[];

@@ -27,7 +27,7 @@ import type { SystemRequest } from "./system-request.ts";
 /** A tool result as passed to `onObserve`. */
 export interface Observation {
 	readonly toolCallId: string;
-	/** What the model receives. */
+	/** The result that the model receives. */
 	readonly result: unknown;
 	/** Whether the call failed. */
 	readonly isError: boolean;

@@ -298,7 +298,7 @@ function argumentsOf(input: unknown): unknown {
 export interface ErrorText {
 	/** Identifies the problem. */
 	readonly code: string;
-	/** What clients may read about it. */
+	/** The text that clients may read. */
 	readonly message: string;
 }
 

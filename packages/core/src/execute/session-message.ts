@@ -115,7 +115,7 @@ export interface ToolSessionMessage {
 	readonly toolCallId: string;
 	/** The tool that was called. */
 	readonly toolName: string;
-	/** What the model sees. */
+	/** The output that the model sees. */
 	readonly output: string;
 	/** Whether the call failed. */
 	readonly isError: boolean;
@@ -128,7 +128,7 @@ export interface ToolSessionMessage {
 /** Records that a model failed or its answer was refused. Never sent to a model. */
 export interface ErrorMessage {
 	readonly role: "error";
-	/** What happened. */
+	/** A description of the problem. */
 	readonly error: string;
 	/** Identifies the problem. */
 	readonly code: string;

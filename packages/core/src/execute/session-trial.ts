@@ -53,7 +53,7 @@ export interface TrialAnswer {
 
 /** The result of a tool that was tried. */
 export interface TrialResult {
-	/** What the model would receive. */
+	/** The result that a model would receive. */
 	readonly result: unknown;
 	/** Whether the tool failed. */
 	readonly isError: boolean;

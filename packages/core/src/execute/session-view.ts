@@ -29,7 +29,7 @@ export class SessionView {
 	readonly #shown: ShownError | undefined;
 	#lastPart = 0;
 	#refreshing: Promise<void> = Promise.resolve();
-	/** What the session does. */
+	/** The state of the session. */
 	status: SessionStatus = "idle";
 	/** US dollars of all answers whose price is known. */
 	totalCost = 0;

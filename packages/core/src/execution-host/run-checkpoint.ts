@@ -76,7 +76,7 @@ export interface CheckpointStore {
 		checkpoint: NewCheckpoint,
 		options: { readonly expectedVersion: number },
 	): Promise<AppendCheckpointResult>;
-	/** Returns the last checkpoint of a run; null if there is none. */
+	/** Returns the last checkpoint of a run, or null. */
 	latest(runId: string): Promise<Checkpoint | null>;
 }
 

@@ -29,9 +29,9 @@ export interface RunRecord {
 	readonly runId: string;
 	/** The root of the chain of parents; the run's own id if it has no parent. */
 	readonly rootRunId: string;
-	/** What started it. */
+	/** The cause of the run. */
 	readonly kind: RunKind;
-	/** What it does, or how it ended. */
+	/** The state of the run, or how it ended. */
 	readonly status: RunStatus;
 	/** The caller's key of the session the run belongs to. */
 	readonly sessionKey: string;
@@ -84,7 +84,7 @@ export interface RunStore {
 	create(record: NewRun): Promise<RunRecord>;
 	/** Returns a run; null if it does not exist. */
 	get(runId: string): Promise<RunRecord | null>;
-	/** Returns the run with this key; null if there is none. */
+	/** Returns the run with this key, or null. */
 	getByDedupeKey(dedupeKey: string): Promise<RunRecord | null>;
 	/** Returns the runs that a run has started, in the order they were created. */
 	listByParentRunId(parentRunId: string): Promise<readonly RunRecord[]>;

@@ -15,7 +15,7 @@ export interface EntrySource {
 
 /** The part of a journal needed to read chunks. */
 export interface ChunkSource {
-	/** Returns chunks in order. Absent: there are none. */
+	/** Returns chunks in order. Absent: the journal keeps no chunks. */
 	readChunks?(
 		key: string,
 		options: {

@@ -37,7 +37,7 @@ export interface RunStartEvent extends At {
 	readonly runId: string;
 	/** The key of its session; absent in a call without a session. */
 	readonly sessionKey?: string;
-	/** What started it. */
+	/** The cause of the run. */
 	readonly runKind: RunKind;
 	/** The id of the agent that started the run. */
 	readonly agentId?: string;
@@ -198,7 +198,7 @@ export interface ToolEndEvent extends At {
 	readonly call: ToolCall;
 	/** How it got its result. */
 	readonly outcome: ToolCallOutcome;
-	/** What the model receives. */
+	/** The result that the model receives. */
 	readonly result: unknown;
 	/** Data of the tool for the application. Never sent to a model. */
 	readonly details?: unknown;

@@ -25,7 +25,7 @@ export type RunOutcome = "completed" | "error" | "aborted" | "killed";
 export interface ErrorData {
 	/** Identifies the problem. */
 	readonly code: string;
-	/** What happened, and what to do. */
+	/** The problem, and how to solve it. */
 	readonly message: string;
 	/** Whether the same call may succeed if repeated. */
 	readonly retryable: boolean;
@@ -34,7 +34,7 @@ export interface ErrorData {
 /** A run started. `fingerprint` identifies the agent's model, instructions and tools at that time. */
 export interface RunStarted extends Marked {
 	readonly kind: "run.started";
-	/** What started it. */
+	/** The cause of the run. */
 	readonly runKind: RunKind;
 	readonly agentId: string;
 	/** The agent's name, if any. */
@@ -341,6 +341,6 @@ export interface Entry {
 	readonly at: number;
 	/** The run that the fact belongs to. */
 	readonly runId: string;
-	/** What happened. */
+	/** The recorded fact. */
 	readonly fact: Fact;
 }

@@ -26,7 +26,7 @@ export interface SubagentJobUpdate {
 	readonly task_id: string;
 	/** The name of the sub-agent. */
 	readonly subagent: string;
-	/** What the work does now. */
+	/** The state of the work. */
 	readonly status: JobStatus;
 	/** The type of the event of the sub-agent's own run, without its content. */
 	readonly eventType?: string;

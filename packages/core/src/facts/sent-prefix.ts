@@ -12,7 +12,7 @@ export type CacheBreakReason = "model" | "instructions" | "tools" | "agent" | "e
 
 /** A request that does not begin like the previous one: its provider's cache is of use only before the change. */
 export interface CacheBreak {
-	/** What changed. */
+	/** The parts that changed. */
 	readonly reasons: readonly CacheBreakReason[];
 	/** How many messages at the beginning are unchanged; 0 if the tools or instructions before them have changed. */
 	readonly from: number;

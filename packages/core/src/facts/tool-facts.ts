@@ -59,7 +59,7 @@ export interface ToolSettled {
 	readonly callId: string;
 	/** How the call got its result. */
 	readonly outcome: ToolCallOutcome;
-	/** What the model receives. */
+	/** The result that the model receives. */
 	readonly result: unknown;
 	/** Data of the tool for the application. Never sent to a model. */
 	readonly details?: unknown;

@@ -16,7 +16,7 @@ const followNames = optionNames<FollowOptions>({
 export interface FollowedEvent<Event = RunEvent> {
 	/** The event's position in its session, which never changes its meaning. Opaque: pass it back as `after`. */
 	readonly id: string;
-	/** What happened. */
+	/** The event. */
 	readonly event: Event;
 }
 

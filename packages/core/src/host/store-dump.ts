@@ -81,7 +81,7 @@ export interface DumpTables {
 	};
 	/** The content of the files. */
 	readonly pieces: { readonly file: number; readonly piece: number; readonly bytes: Uint8Array };
-	/** What is stored in addition to sessions, such as runs of an execution host. */
+	/** Data in addition to the sessions, such as the runs of an execution host. */
 	readonly records: {
 		readonly shelf: string;
 		readonly name: string;

@@ -31,7 +31,7 @@ export type ToolCallDecision =
 export interface InterceptedResult extends InterceptedCall {
 	/** How the call ended. */
 	readonly status: "done" | "error" | "cancelled";
-	/** What the model sees. */
+	/** The output that the model sees. */
 	readonly output: unknown;
 	/** The error, if the status is not `done`. */
 	readonly error?: unknown;

@@ -4,7 +4,7 @@ import type { AgentRun } from "./agent-run.ts";
 
 /** Work that failed and will be retried. */
 export interface WorkProblem {
-	/** What was thrown. */
+	/** The thrown value. */
 	readonly error: unknown;
 	/** The caller's key of the session; absent if the store could not return the due work. */
 	readonly sessionKey?: string;

@@ -9,7 +9,7 @@ export type PlanStepStatus = "pending" | "in_progress" | "completed" | "failed";
 export interface PlanStep {
 	/** Unique within the plan. */
 	readonly id: string;
-	/** What to do. */
+	/** The work of the step. */
 	readonly description: string;
 	/** The tool to use, if the plan names one. */
 	readonly tool?: string;

@@ -33,7 +33,7 @@ export interface ToolDeclaration<Params, Name extends string = string, Result = 
 	approval?(params: Params): boolean | Promise<boolean>;
 }
 
-/** What every declaration contains. */
+/** The members of every declaration. */
 interface CommonDeclaration<Name extends string> extends ToolOptions {
 	/** The name by which the model calls it. */
 	readonly name: Name;
@@ -253,7 +253,7 @@ function checkDeclaration(declaration: AnyTool & { readonly name: string }): voi
 
 /** The result of a tool with `execute` that does not stream. */
 export interface ToolOutput {
-	/** What the model sees. */
+	/** The output that the model sees. */
 	readonly output: string;
 	/** Data for the application. Never sent to a model. */
 	readonly details?: unknown;

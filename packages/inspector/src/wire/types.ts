@@ -38,7 +38,7 @@ export type ShownStatus =
 /** A session in a list. */
 export interface InspectedSession {
 	readonly sessionId: string;
-	/** What it does. */
+	/** The state of the session. */
 	readonly status: ShownStatus;
 	/** The first message; absent if there is none. */
 	readonly title?: string;
@@ -89,7 +89,7 @@ export interface ShownPrompt {
 	readonly text: string;
 	/** The syntax of its variables; absent if it has none. */
 	readonly engine?: string;
-	/** Who wrote this version. */
+	/** The author of this version. */
 	readonly createdBy?: string;
 	/** ISO 8601, UTC. */
 	readonly createdAt?: string;
@@ -189,7 +189,7 @@ export interface SessionLook {
 	readonly sessionId?: string;
 	/** The child session that started it; absent if the session itself did. */
 	readonly parent?: string;
-	/** What it does. */
+	/** The state of the session. */
 	readonly status: ShownStatus;
 	/** Why it cannot be read; absent if it can. */
 	readonly failure?: { readonly code: string; readonly message: string };

@@ -29,7 +29,7 @@ interface AskedBack {
 /** A server requests input from the user. */
 export interface ElicitationRequest extends AskedBack {
 	readonly kind: "elicitation";
-	/** What the server asks the user. */
+	/** The question to the user. */
 	readonly message: string;
 	/** JSON Schema of the form to fill in; absent if the user should open `url`. */
 	readonly schema?: Readonly<Record<string, unknown>>;

@@ -85,7 +85,7 @@ export type McpServer = McpStdioServer | McpHttpServer | McpTransportServer;
 export interface McpChange {
 	/** Name of the server. */
 	readonly server: string;
-	/** What happened. */
+	/** The kind of change. */
 	readonly type: "tools-changed" | "connected" | "disconnected" | "approval-needed" | "input-requested";
 }
 

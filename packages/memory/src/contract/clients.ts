@@ -90,7 +90,7 @@ export interface AccessRecord {
 	readonly rule: string;
 	/** Always `denied`. */
 	readonly action: string;
-	/** What was refused: the action, the stream or collection, and the roles of the caller. */
+	/** The refused action, the stream or collection, and the roles of the caller. */
 	readonly subject?: unknown;
 }
 

@@ -3,7 +3,7 @@ import type { LanguageModel, ModelReference } from "@holdfast/upp";
 
 /** A message of a prompt. Outputs of tools appear only in messages of the role `tool`. */
 export interface ChatMessage {
-	/** Who wrote the message. */
+	/** The author of the message. */
 	readonly role: "system" | "user" | "assistant" | "tool";
 	/** Text, or text and images. */
 	readonly content: string | readonly ChatPart[];

@@ -18,7 +18,7 @@ export interface RunnerStep {
 
 /** An error as data. */
 export interface ResultError {
-	/** What happened. */
+	/** A description of the problem. */
 	readonly message: string;
 	/** Identifies the problem. */
 	readonly code?: string;
@@ -34,7 +34,7 @@ export interface ActionResult {
 	readonly toolId?: string;
 	/** The input of the tool. */
 	readonly input?: unknown;
-	/** What the tool returned, or the message. */
+	/** The value that the tool returned, or the message. */
 	readonly output?: unknown;
 	/** Whether the step succeeded. */
 	readonly ok: boolean;

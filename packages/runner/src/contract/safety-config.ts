@@ -55,7 +55,7 @@ export interface AuditRecord {
 	readonly point: EnforcementPoint | "access" | "prompt";
 	/** The rule that decided. */
 	readonly rule: string;
-	/** What was done. */
+	/** The decision of the rule. */
 	readonly action: "blocked" | "modified" | "dropped" | "denied" | "approved" | "asked" | "put";
 	/** The subject, redacted. */
 	readonly subject?: unknown;

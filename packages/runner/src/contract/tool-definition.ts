@@ -30,7 +30,7 @@ export interface RunnerToolContext {
 export interface ToolOutput {
 	/** Whether the call succeeded. */
 	readonly ok: boolean;
-	/** What the planner sees. */
+	/** The output that the planner sees. */
 	readonly output?: unknown;
 	/** Metadata: a code, whether to retry, attachments. */
 	readonly meta?: ToolMeta;

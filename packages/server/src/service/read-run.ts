@@ -6,7 +6,7 @@ import type { SessionService } from "./service-types.ts";
 
 /** The state of a run. `input_required`: it waits for answers to its `pending` calls. */
 export interface RunView {
-	/** What the run does, or how it ended. */
+	/** The state of the run. */
 	readonly status: "working" | "input_required" | "completed" | "failed" | "cancelled";
 	/** The text of the agent's last message. */
 	readonly text: string;

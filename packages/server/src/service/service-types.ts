@@ -195,13 +195,13 @@ export interface Submitted {
 /** A session as its clients see it. */
 export interface SessionInfo {
 	readonly sessionId: string;
-	/** What it does. */
+	/** The state of the session. */
 	readonly status: SessionStatus;
 	/** The whole conversation. */
 	readonly messages: readonly SessionMessage[];
 	/** US dollars of all answers with a known price. */
 	readonly totalCost: number;
-	/** The calls that the session waits for; absent if there are none. */
+	/** The calls that the session waits for; absent if it waits for no call. */
 	readonly pendingToolCalls?: readonly PendingSessionCall[];
 	/** Waiting calls of background tasks. The session does not wait for them. Absent if no call waits. */
 	readonly backgroundToolCalls?: readonly PendingSessionCall[];

@@ -2,7 +2,7 @@
 
 /** A case; it passes if `run` resolves. */
 export interface ContractCase {
-	/** What the case verifies. */
+	/** The behavior that the case verifies. */
 	readonly name: string;
 	/** Runs the case; rejects if the implementation is wrong. */
 	run(): Promise<void>;

@@ -34,7 +34,7 @@ const names = optionNames<RunWorkflowOptions>({ answer: true, events: true, cras
 export interface WorkflowTestResult<Output = unknown> {
 	/** How the run ended. */
 	readonly outcome: "completed" | "error" | "aborted" | "killed";
-	/** What the workflow returned; present if the run completed. */
+	/** The result of the workflow; present if the run completed. */
 	readonly output?: Output;
 	/** Why the run failed. */
 	readonly error?: ErrorData;

@@ -8,7 +8,7 @@ export interface ThreadLog {
 	readonly level: "info" | "warn" | "error";
 	/** The subject: `hook`, `model`, `request`, `provider-tool`, `turn`, `subagent`. */
 	readonly topic: string;
-	/** What happened. */
+	/** The text of the entry. */
 	readonly message: string;
 	/** Plain data. */
 	readonly data?: unknown;

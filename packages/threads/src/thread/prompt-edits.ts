@@ -13,7 +13,7 @@ export interface PromptVersion {
 	readonly version: string;
 	/** The text. Includes and values of the environment are written as `{{include NAME}}` and `{{env NAME}}`. */
 	readonly text: string;
-	/** Who wrote the edit, if known. */
+	/** The author of the edit, if known. */
 	readonly createdBy?: string;
 	/** ISO 8601, UTC; absent for the project's own. */
 	readonly createdAt?: string;

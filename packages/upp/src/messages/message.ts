@@ -75,7 +75,7 @@ export class AssistantMessage extends Message {
 	readonly type: "assistant" = "assistant";
 	/** Text, reasoning and media, in the order in which the model produced them. */
 	readonly content: readonly AssistantContent[];
-	/** The tool calls of the model; absent if there are none. */
+	/** The tool calls of the model; absent without any. */
 	declare readonly toolCalls?: readonly ToolCall[];
 
 	/** Creates a message; a string becomes one text block. */

@@ -107,7 +107,7 @@ export interface ToolExecution {
 	toolCallId: string;
 	/** The arguments that the model wrote. */
 	arguments: Record<string, unknown>;
-	/** What the model received: the tool's result, or an error text. */
+	/** The result that the model received; an error text if the call failed. */
 	result: unknown;
 	/** Whether the tool failed, was refused or does not exist. */
 	isError: boolean;

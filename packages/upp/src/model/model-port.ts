@@ -126,7 +126,7 @@ export interface LLMResponse {
 export interface BoundLLMModel {
 	/** The model's id at the provider. */
 	readonly modelId: string;
-	/** What the model supports. The engine calls `stream` only if it can stream. */
+	/** The features of the model. The engine calls `stream` only if it can stream. */
 	readonly capabilities: LLMCapabilities;
 	/** Returns a whole answer. @throws UPPError for a failed call. */
 	complete(request: LLMRequest): Promise<LLMResponse>;

@@ -14,7 +14,7 @@ export type LogLevel = (typeof levels)[number];
 export interface LogEntry {
 	/** The severity. */
 	readonly level: LogLevel;
-	/** What is logged. */
+	/** The moment that is logged. */
 	readonly event: "started" | "step" | "completed" | "failed";
 	readonly agentId: string;
 	/** The agent's name, if it has one. */
