@@ -164,3 +164,44 @@ test("global declarations of a file are kept with any part of it that is kept", 
 		`${global}export type Name = keyof Names.Known;\nexport type Other = 1;\n`,
 	);
 });
+
+test("a wrapped paragraph of a docstring is one line; tags, lists and code keep theirs", () => {
+	const text = [
+		"/**",
+		" * Makes it, in as many",
+		" * words.",
+		" *",
+		" * - one",
+		" *   item",
+		" * - two",
+		" * @throws an error that takes",
+		" * two lines.",
+		" * @example",
+		" * make();",
+		" * // Twice.",
+		" * make();",
+		" */",
+		"export declare function make(): void;",
+		"/** Options. */",
+		"export interface Options {",
+		"    /**",
+		"     * In pixels, of",
+		"     * the screen.",
+		"     */",
+		"    readonly width: number;",
+		"}",
+	];
+	expect(prune({ "index.d.ts": text.join("\n") })["shared/types.d.ts"]?.split("\n")).toEqual([
+		"/**",
+		" * Makes it, in as many words.",
+		" *",
+		" * - one item",
+		" * - two",
+		" * @throws an error that takes two lines.",
+		...text.slice(9, 17),
+		"\t/** In pixels, of the screen. */",
+		"\treadonly width: number;",
+		"}",
+		"",
+	]);
+});

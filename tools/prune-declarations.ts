@@ -172,9 +172,30 @@ export function pruneDeclarations(folder: string, entries: readonly string[]): R
 			const own = files.flatMap(({ declarations }) => declarations.filter(({ kept }) => kept));
 			const text = own.map((declaration) => `${declaration.text}\n`).join("");
 			const indented = text.replace(/^(?: {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4));
-			return [place, passOn("import", place, foreign) + indented];
+			return [place, passOn("import", place, foreign) + withUnwrappedComments(indented)];
 		}),
 	]);
+}
+
+/** Joins the wrapped lines of each paragraph of the docstrings, which saves one byte in fifty. Code keeps its lines. */
+function withUnwrappedComments(text: string): string {
+	return text.replace(/^(\t*)\/\*\*\n([\s\S]*?)\n\t* \*\//gm, (_, indent: string, content: string) => {
+		const lines: string[] = [];
+		let isExample = false;
+		let isFenced = false;
+		for (const line of content.split("\n").map((each) => each.replace(/^\t* \* ?/, ""))) {
+			const last = lines.at(-1) ?? "";
+			const isFence = line.startsWith("```");
+			if (!isFenced && line.startsWith("@")) isExample = line.startsWith("@example");
+			const isNew = last === "" || line === "" || /^(?:@|[-*|#>`]|\d+\.)/.test(line);
+			if (isNew || isExample || isFenced || last.startsWith("```")) lines.push(line);
+			else lines[lines.length - 1] = `${last} ${line.trimStart()}`;
+			if (isFence) isFenced = !isFenced;
+		}
+		const [only = ""] = lines;
+		if (lines.length === 1 && !only.startsWith("@")) return `${indent}/** ${only} */`;
+		return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join("\n")}\n${indent} */`;
+	});
 }
 
 /** Whether each name of one means the same in the other, where both use it. */

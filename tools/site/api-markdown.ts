@@ -69,6 +69,7 @@ const standardNotes: ReadonlyMap<string, string> = new Map([
 	["sessionId", "The id of the session."],
 	["threadId", "The id of the thread."],
 	["toolCallId", "The id of the tool call."],
+	["metadata", "Data for providers, keyed by the provider's name."],
 	["[Symbol.iterator]", "For `for … of`."],
 	["[Symbol.asyncIterator]", "For `for await`."],
 	["[Symbol.dispose]", "For `using`."],

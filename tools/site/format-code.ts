@@ -34,6 +34,21 @@ function wholeOf(code: string): string {
 }
 
 function shownOf(code: string, formatted: string): string {
-	const plain = formatted.replaceAll(/^declare /gm, "").trim();
+	const plain = withShortComments(formatted.replaceAll(/^declare /gm, "").trim());
 	return hasNoBody(code) ? plain.replace(/ \{\}$/, "") : plain;
+}
+
+/** Wraps comments, which the formatter leaves as they are, and shows them as line comments. */
+function withShortComments(code: string): string {
+	return code.replaceAll(/^( *)\/\*\* (.*) \*\/$/gm, (_, indent: string, text: string) => {
+		const start = `${indent}// `;
+		const lines: string[] = [];
+		for (const word of text.split(" ")) {
+			const last = lines.at(-1);
+			if (last === undefined || last.length + word.length >= settings.formatter.lineWidth)
+				lines.push(start + word);
+			else lines[lines.length - 1] = `${last} ${word}`;
+		}
+		return lines.join("\n");
+	});
 }

@@ -28,8 +28,8 @@ export interface Member {
 	/** Its docstring, without the stars. */
 	readonly doc: string;
 	/**
-	 * Its name and type say everything: a literal (`type: "text"`), a method that the language calls, or the id of something
-	 * that every page knows, such as a run.
+	 * Its name and type say everything: a literal (`type: "text"`), a method that the language calls, or a member that means
+	 * the same everywhere, such as the id of a run.
 	 */
 	readonly needsNoDoc?: true;
 }
@@ -66,9 +66,11 @@ export interface Elsewhere {
 	readonly name: string;
 }
 
-const knownIds: ReadonlySet<string> = new Set(
-	["agentId", "runId", "sessionId", "threadId", "toolCallId"].map((name) => `${name}: string`),
-);
+/** Members whose names say what they are. */
+const known: ReadonlySet<string> = new Set([
+	...["agentId", "runId", "sessionId", "threadId", "toolCallId"].map((name) => `${name}: string`),
+	"metadata?: ProviderMetadata",
+]);
 
 const kinds: Readonly<Record<string, Declaration["kind"]>> = {
 	TSDeclareFunction: "function",
@@ -197,7 +199,7 @@ function membersOf(text: string, body: Node, list: readonly Node[]): readonly Me
 			.replace(/[;,]$/, "")
 			.replace(/^(?:public )?readonly /, "")
 			.trim();
-		const needsNoDoc = isLiteral(member) || name.startsWith("[Symbol.") || knownIds.has(signature);
+		const needsNoDoc = isLiteral(member) || name.startsWith("[Symbol.") || known.has(signature);
 		members.push({ name, signature, doc: docBefore(found), ...(needsNoDoc && { needsNoDoc }) });
 	};
 	let before = body.start + 1;

@@ -8,6 +8,7 @@ import type { PackageFile } from "./module-files.ts";
 
 /** A skill to pack, such as `loadSkills()` of `@holdfast/context` returns. */
 export interface PackableSkill {
+	/** The name by which the model loads it. */
 	readonly name: string;
 	/** The whole `SKILL.md`. */
 	readonly text: string;
@@ -19,6 +20,7 @@ export interface PackableSkill {
 
 /** A skill of a package that the project uses. */
 export interface PackedSkill {
+	/** The name by which the model loads it. */
 	readonly name: string;
 	/** Name of the package. */
 	readonly packageId: string;

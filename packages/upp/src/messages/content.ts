@@ -21,7 +21,6 @@ export interface TextBlock {
 	type: "text";
 	/** The text. */
 	text: string;
-	/** Data for providers, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
 }
 
@@ -45,7 +44,6 @@ export interface ImageBlock {
 	width?: number;
 	/** In pixels. */
 	height?: number;
-	/** Data for providers, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
 }
 
@@ -58,7 +56,6 @@ export interface AudioBlock {
 	mimeType: string;
 	/** In seconds. */
 	duration?: number;
-	/** Data for providers, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
 }
 
@@ -75,7 +72,6 @@ export interface VideoBlock {
 	width?: number;
 	/** In pixels. */
 	height?: number;
-	/** Data for providers, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
 }
 
@@ -88,7 +84,6 @@ export interface DocumentBlock {
 	mimeType: string;
 	/** A title that the model sees, if its provider supports one. */
 	title?: string;
-	/** Data for providers, keyed by the provider's name. */
 	metadata?: ProviderMetadata;
 }
 

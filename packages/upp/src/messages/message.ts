@@ -28,7 +28,6 @@ export abstract class Message {
 	readonly id: string;
 	/** When it was created. */
 	readonly timestamp: Date;
-	/** Data for providers, keyed by the provider's name. */
 	declare readonly metadata?: ProviderMetadata;
 	/** The kind of message. */
 	abstract readonly type: MessageType;
