@@ -77,7 +77,7 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	readonly #events = new SessionEvents();
 	readonly #result: Promise<RunResult>;
 	#queues: EventQueue<RunEvent>[] = [];
-	/** Events before the run passed its first boundary, for watchers that start right after `send`. */
+	/** Events before the run passed its first step's start, for watchers that start right after `send` or `resume`. */
 	#early: RunEvent[] | undefined = [];
 	#settle!: (result: RunResult | Promise<RunResult>) => void;
 	#run: Run | undefined;
@@ -309,10 +309,8 @@ export class AgentRun<Event = AgentEvent, Output = unknown, Watched = RunEvent> 
 	#emit(event: RunEvent): void {
 		this.#events.notify(event);
 		for (const queue of this.#queues) queue.push(event);
-		if (this.#early !== undefined) {
-			if (event.type === "step_start") this.#early = undefined;
-			else this.#early.push(event);
-		}
+		if (this.#early?.at(-1)?.type === "step_start") this.#early = undefined;
+		this.#early?.push(event);
 		if (event.type !== "run_end" && event.type !== "run_suspended") return;
 		this.#over = true;
 		for (const queue of this.#queues) queue.end();

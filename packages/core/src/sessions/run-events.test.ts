@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { anyTool, lines } from "../agent/agent.fixture.ts";
+import { anyTool, collect, lines } from "../agent/agent.fixture.ts";
+import type { AgentRun } from "./agent-run.ts";
 import { drain } from "./drain.ts";
 import { echo, eventsOf, gate, never, play, settled, shown, types, upTo } from "./sessions.fixture.ts";
 
@@ -165,5 +166,18 @@ describe("drain", () => {
 		const run = await session.send("go");
 		await eventsOf(run);
 		await expect(drain(run)).rejects.toMatchObject({ code: "events_already_consumed" });
+	});
+
+	test("of a resumed run are watched from its start, wherever it was suspended", async () => {
+		for (const type of ["step_start", "model_start", "tool_end", "step_end"]) {
+			const { session } = play([callLook, "Done.", "Done."], { tools: [anyTool("look", () => "seen")] });
+			const suspended = await session.send("go");
+			for await (const event of suspended.watch()) if (event.type === type) suspended.suspend();
+			await suspended.result();
+			const resumed = await session.resume();
+			await settled();
+			const events = await collect((resumed as AgentRun).watch());
+			expect([type, events[0]?.type, events.at(-1)?.type]).toEqual([type, "run_start", "run_end"]);
+		}
 	});
 });
