@@ -3,24 +3,19 @@
  * time is followed; the last one determines the exit code.
  */
 
-import {
-	type Agent,
-	type AgentRun,
-	AgentState,
-	type Host,
-	type PendingToolCall,
-	type RunResult,
-	type Session,
-} from "holdfast";
+import { AgentState, type Host, type RunResult } from "holdfast";
 import { chooseRenderer, type Renderer } from "../render/index.ts";
 import { type CommandIo, quoted } from "../terminal/index.ts";
 import {
 	Approvals,
 	assistantsFolder,
 	decideInLines,
+	describeError,
 	ending,
 	exitCodes,
 	type OpenAgent,
+	type RunEnd,
+	SessionReader,
 	type Setup,
 } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
@@ -29,15 +24,16 @@ type WorkCommand = Extract<Command, { name: "run" | "resume" | "release" }>;
 
 /** Work on one session, shown live until it is closed. */
 export interface Work {
-	readonly agent: Agent;
 	readonly host: Host;
 	readonly renderer: Renderer;
 	/** Prints the header once. */
 	begin(): void;
-	/** Shows a run until it ends, is interrupted, or waits for approvals that are not given now. */
-	follow(run: AgentRun): Promise<RunResult>;
-	/** Resumes the run that is open or waits for approval; null if there is none. */
-	continueRun(session: Session, how: "resume" | "release"): Promise<RunResult | null>;
+	/** Sends a task and shows its run until it ends, is interrupted, or waits for what cannot be given now. */
+	send(task: string): Promise<void>;
+	/** Continues, and shows, what is open or waits for approval. Returns how it ended; undefined if nothing was open. */
+	continueOpen(how: "resume" | "release"): Promise<RunEnd["outcome"] | undefined>;
+	/** Whether calls of the session wait for an answer. */
+	isWaiting(): Promise<boolean>;
 	/** Shows how the last followed run ended; returns the exit code. */
 	end(): Promise<number>;
 	close(): Promise<void>;
@@ -64,11 +60,39 @@ export function startWork(
 	const questions = command.json || !mayAsk ? undefined : io.openQuestions();
 	const decide = questions === undefined ? undefined : decideInLines(questions);
 	const approvals = new Approvals({ dir: assistantsFolder(setup), options: command, renderer, decide });
+	const session = agent.session(setup.key);
 	const started = performance.now();
 	let begun = false;
-	let active: AgentRun | undefined;
-	let last: RunResult | undefined;
+	let last: RunEnd | undefined;
 	let interrupts = 0;
+	const begin = (): void => {
+		if (begun) return;
+		begun = true;
+		renderer.begin(header);
+		if (setup.allowWrite && modelName === "offline")
+			renderer.note("The offline model only reads: it changes no files.");
+	};
+	const reader = new SessionReader({
+		session,
+		host,
+		key: setup.key,
+		until: "waits",
+		began(place) {
+			begin();
+			if (place === "elsewhere") renderer.note("The run continues in another process.");
+		},
+		event: (event) => renderer.event(event),
+		answer(calls) {
+			begin();
+			return approvals.next(calls);
+		},
+		failed: (error) => renderer.note(describeError(error)),
+	});
+	let opening: ReturnType<SessionReader["start"]> | undefined;
+	const opened = (): ReturnType<SessionReader["start"]> => {
+		opening ??= reader.start();
+		return opening;
+	};
 	const stopListening = io.onInterrupt(
 		() => {
 			interrupts++;
@@ -77,36 +101,17 @@ export function startWork(
 				io.quit(exitCodes.interrupted);
 				return;
 			}
-			if (active !== undefined) renderer.note("Interrupting; press Ctrl-C again to quit at once.");
-			active?.suspend();
+			if (reader.place !== undefined) renderer.note("Interrupting; press Ctrl-C again to quit at once.");
 			approvals.interrupt();
+			void reader.leave();
 		},
 		{ ...ending(), late },
 	);
 	/** The run or the disk did not finish in time: it stays open as after a crash. */
 	function late(): void {
-		const runId = active?.runId ?? last?.runId ?? "";
-		const state = AgentState.initial();
-		const result: RunResult = { runId, outcome: "suspended", text: "", state, usage: noUsage, steps: 0 };
-		if (active !== undefined || last === undefined) summarise(result, exitCodes.interrupted, []);
-	}
-	async function show(run: AgentRun): Promise<RunResult> {
-		active = run;
-		if (interrupts > 0) run.suspend();
-		for await (const event of run.watch()) renderer.event(event);
-		const result = await run.result();
-		active = undefined;
-		return result;
-	}
-	/** Gives the available answers one by one: each change is shown as the previous one left it. */
-	async function settle(result: RunResult): Promise<RunResult> {
-		last = result;
-		while (last.outcome === "waiting") {
-			const answer = await approvals.next(last.pending ?? []);
-			if (answer === undefined) break;
-			last = await show(await agent.session(setup.key).answer([answer]));
-		}
-		return last;
+		const { runId = last?.runId ?? "" } = reader;
+		if (reader.runId === undefined && last !== undefined) return;
+		summarise(resultOf({ runId, outcome: "suspended" }), exitCodes.interrupted, []);
 	}
 	function summarise(result: RunResult, exitCode: number, waiting: readonly string[]): void {
 		const program = io.environment.npm_lifecycle_event === undefined ? "holdfast" : "npx holdfast";
@@ -125,33 +130,23 @@ export function startWork(
 		});
 	}
 	return {
-		agent,
 		host,
 		renderer,
-		begin() {
-			if (begun) return;
-			begun = true;
-			renderer.begin(header);
-			if (setup.allowWrite && modelName === "offline")
-				renderer.note("The offline model only reads: it changes no files.");
+		begin,
+		async send(task) {
+			await opened();
+			last = await reader.follow(await reader.enter(() => session.send(task)));
 		},
-		follow: async (run) => settle(await show(run)),
-		async continueRun(session, how) {
-			const pending = await session.pending();
-			approvals.check(pending);
-			if (pending.length > 0) {
-				this.begin();
-				return settle(await waitingResult(session, pending));
-			}
-			const run = await session[how]();
-			if (run === null) return null;
-			this.begin();
-			return settle(await show(run));
+		async continueOpen(how) {
+			approvals.check(await session.pending());
+			last = await reader.continueOpen(await opened(), how);
+			return last?.outcome;
 		},
+		isWaiting: async () => (await session.pending()).length > 0,
 		async end() {
-			const result = last as RunResult;
+			const result = resultOf(last as RunEnd);
 			const exitCode = exitCodeOf(result);
-			const waiting = result.outcome === "waiting" ? await approvals.leave(result.pending ?? []) : [];
+			const waiting = result.outcome === "waiting" ? await approvals.leave(await session.pending()) : [];
 			if (result.error !== undefined && (exitCode === exitCodes.failed || result.outcome === "error"))
 				io.stderr.write(`${describeFailure(result)}\n`);
 			summarise(result, exitCode, waiting);
@@ -159,6 +154,7 @@ export function startWork(
 		},
 		async close() {
 			questions?.close();
+			await reader.leave();
 			await agent.close();
 			await host.close();
 			stopListening();
@@ -166,13 +162,10 @@ export function startWork(
 	};
 }
 
-const noUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-
-/** Returns the result of a run that waits and was not resumed. */
-async function waitingResult(session: Session, pending: readonly PendingToolCall[]): Promise<RunResult> {
-	const state = await session.state();
-	const runId = pending[0]?.runId ?? "";
-	return { runId, outcome: "waiting", pending, text: "", state, usage: noUsage, steps: 0 };
+/** Completes the end of a run that this process did not work on. */
+function resultOf(end: RunEnd): RunResult {
+	const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+	return { text: "", state: AgentState.initial(), usage, steps: 0, ...end };
 }
 
 /** Error codes of a provider that is down or overloaded. */

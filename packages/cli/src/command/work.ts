@@ -48,15 +48,13 @@ export async function runTask(command: RunCommand, io: CommandIo): Promise<numbe
 		keepSettings(command.db, setup);
 		if (given === undefined) work.renderer.note(`No task was given. Using: ${task}`);
 		work.begin();
-		const session = work.agent.session(key);
 		if (head?.openRunId !== undefined && head.parked !== true) {
-			const waits = (await session.pending()).length > 0;
-			const what = waits ? "a run that waits for approval" : "an interrupted run";
+			const what = (await work.isWaiting()) ? "a run that waits for approval" : "an interrupted run";
 			work.renderer.note(`This session has ${what}; it is finished first.`);
-			const earlier = await work.continueRun(session, "resume");
-			if (earlier !== null && /^(?:suspended|waiting)$/.test(earlier.outcome)) return await work.end();
+			const earlier = await work.continueOpen("resume");
+			if (earlier === "suspended" || earlier === "waiting") return await work.end();
 		}
-		await work.follow(await session.send(task));
+		await work.send(task);
 		const code = await work.end();
 		if (given === undefined && !command.json) io.stdout.write(nextSteps(io));
 		return code;
@@ -127,7 +125,7 @@ export async function resumeSession(command: ResumeCommand, io: CommandIo): Prom
 			throw unknownSession(key, shownDatabase(command.db));
 		const setup = prepare(command, key, io);
 		work = await started(setup, ofFile ?? (() => host), command, io);
-		if ((await work.continueRun(work.agent.session(key), command.name)) === null) {
+		if ((await work.continueOpen(command.name)) === undefined) {
 			return nothingToResume(`Session ${key} has nothing to resume: its last run has ended.`, command, io);
 		}
 		return await work.end();

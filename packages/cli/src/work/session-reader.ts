@@ -12,8 +12,8 @@ import type { AgentRun, Host, PendingToolCall, RunEvent, RunResult, Session, Too
 import { isHoldfastError } from "holdfast";
 import { afterEntry } from "holdfast/execute";
 
-/** How a run left the process that works on it. */
-export type RunEnd = Pick<RunResult, "runId" | "outcome" | "error" | "stopReason" | "wait">;
+/** How a run left the process that works on it. Of a run elsewhere, only what its last event contains. */
+export type RunEnd = Pick<RunResult, "runId" | "outcome"> & Partial<RunResult>;
 
 /** `elsewhere`: the run continues by itself or in another process. */
 export type Place = "here" | "elsewhere";
@@ -24,6 +24,11 @@ export interface ReaderParts {
 	readonly host: Host;
 	/** The key of the session in the journal. */
 	readonly key: string;
+	/**
+	 * How long to stay with a run: until the user leaves, or also no longer than until it waits for a time or for its
+	 * provider. Default `left`.
+	 */
+	readonly until?: "left" | "waits";
 	/** A run is shown from here on. */
 	began?(place: Place): void;
 	/** Shows an event. The reader waits for it. */
@@ -48,8 +53,8 @@ const checkEveryMs = 3_000;
 
 /** What a session contains when it is opened. */
 export interface Opened {
-	/** `parked`: the open run needs a release. */
-	readonly state: "nothing" | "history" | "open run" | "parked";
+	/** `queued`: accepted turns have not begun. `parked`: the open run needs a release. */
+	readonly state: "nothing" | "history" | "queued" | "open run" | "parked";
 	/** Id of the open run. */
 	readonly runId?: string;
 }
@@ -112,20 +117,27 @@ export class SessionReader {
 		this.#journal = this.#readJournal(seq, openRunId).catch((error: unknown) => {
 			if (!this.#leaving.signal.aborted) this.#parts.failed(error);
 		});
-		const has = seq === 0 && waiting === 0 ? "nothing" : "history";
+		const has = waiting > 0 ? "queued" : seq === 0 ? "nothing" : "history";
 		const state = parked === true ? "parked" : openRunId === undefined ? has : "open run";
 		return openRunId === undefined ? { state } : { state, runId: openRunId };
 	}
 
-	/** Continues what is open until its turn ends. Returns how it ended; undefined if nothing was open. */
-	async continueOpen({ state, runId }: Opened): Promise<RunEnd | undefined> {
-		if (state === "nothing" || state === "parked") return undefined;
-		const { session } = this.#parts;
-		const waits: RunEnd | undefined = runId === undefined ? undefined : { runId, outcome: "waiting" };
-		if ((await session.pending()).length > 0) return this.settle(waits);
-		if (runId === undefined) return undefined;
-		const run = await this.#resume();
+	/**
+	 * Continues what is open until its turn ends; `release` also continues a parked run. Returns how it ended; undefined
+	 * if nothing was open.
+	 */
+	async continueOpen(
+		{ state, runId }: Opened,
+		how: "resume" | "release" = "resume",
+	): Promise<RunEnd | undefined> {
+		if (state === "nothing" || (state === "parked" && how === "resume")) return undefined;
+		const { session, until } = this.#parts;
+		const [call] = await session.pending();
+		if (call !== undefined) return this.settle({ runId: runId ?? call.runId, outcome: "waiting" });
+		if (state === "history") return undefined;
+		const run = await this.#resume(how);
 		if (typeof run === "object") return this.follow(run);
+		if (runId === undefined || (run === "waits" && until === "waits")) return undefined;
 		this.#isAsleep = run === "waits";
 		return this.settle(await this.#endElsewhere(runId));
 	}
@@ -154,6 +166,7 @@ export class SessionReader {
 			const calls = await session.pending();
 			if (calls.length === 0) {
 				if (end?.outcome !== "waiting" || end.wait?.until === undefined) break;
+				if (this.#parts.until === "waits") break;
 				end = await this.#endElsewhere(end.runId);
 				continue;
 			}
@@ -166,7 +179,7 @@ export class SessionReader {
 			const call = calls.find(({ toolCallId }) => toolCallId === answer?.toolCallId);
 			const next = answer === undefined ? "elsewhere" : await this.#answer(call, answer);
 			if (next === "elsewhere") end = await this.#endElsewhere(end?.runId ?? calls[0]?.runId ?? "");
-			else if (call?.taskId === undefined) end = await this.#show(next);
+			else if (call?.taskId === undefined || this.#parts.until === "waits") end = await this.#show(next);
 			else void next.result(); // The task continues by itself.
 		}
 		if (end !== undefined) this.#awaited.delete(end.runId);
@@ -199,10 +212,10 @@ export class SessionReader {
 	}
 
 	/** Continues the open run; `held` if another process works on it, `waits` if it continues by itself. */
-	async #resume(): Promise<AgentRun | "held" | "waits"> {
+	async #resume(how: "resume" | "release" = "resume"): Promise<AgentRun | "held" | "waits"> {
 		const resumed = (async (): Promise<AgentRun | "held" | "waits"> => {
 			try {
-				const run = await this.#parts.session.resume();
+				const run = await this.#parts.session[how]();
 				if (run === null) return "waits";
 				// It is shown here from now on, even if it was shown from the journal.
 				this.#notElsewhere();
