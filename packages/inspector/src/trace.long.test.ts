@@ -35,8 +35,7 @@ describe.skipIf(whyNot !== undefined)(`the trace of the inspector${whyNot ?? ""}
 		await stage.say("nested", "ask the helper");
 		await show("nested", "timeline");
 		await page.getByRole("button", { name: "Contents of delegate_to_helper", expanded: false }).click();
-		await row("It is on page 7.").first().waitFor();
-		expect(await row("Step 1").count()).toBe(2);
+		await expect.poll(() => row("Step 1").count()).toBe(2);
 		await row("Run 1").nth(1).locator(".span-main").click();
 		await page.getByRole("region", { name: "Details of Run 1" }).getByText("subagent").first().waitFor();
 		await page.getByRole("button", { name: "Close steps" }).click();

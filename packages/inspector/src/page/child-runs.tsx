@@ -1,11 +1,11 @@
 // What a sub-agent did for a call, inside the call, with a link to its own session.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { SessionLook } from "../wire/index.ts";
-import { isOver } from "./api.ts";
 import { childEntries } from "./child-entries.ts";
 import { Message } from "./conversation.tsx";
 import { Conversation, type Said } from "./conversation-model.ts";
+import { useRead } from "./latest.ts";
 import { Status } from "./parts.tsx";
 import { linkTo } from "./route.ts";
 import type { MessageSession } from "./session-store.ts";
@@ -24,21 +24,17 @@ export function ChildRuns(props: {
 	const { sessionId } = store;
 	const [found, setFound] = useState<Found | "nothing" | string | undefined>(undefined);
 	const seen = of.map(({ child, seq }) => `${child} ${seq}`).join();
-	useEffect(() => {
-		const ending = new AbortController();
-		childEntries(sessionId, of, callId, ending.signal).then(
-			(result) => {
-				if (result === undefined) return setFound("nothing");
-				const conversation = new Conversation();
-				for (const entry of result.entries) conversation.add(entry);
-				setFound({ child: result.child, said: conversation.said });
-			},
-			(error: Error) => {
-				if (!isOver(error)) setFound(`The sub-agent's session could not be read: ${error.message}`);
-			},
-		);
-		return () => ending.abort();
-	}, [seen, callId]);
+	useRead(
+		(signal) => childEntries(sessionId, of, callId, signal),
+		[seen, callId],
+		(result) => {
+			if (result === undefined) return setFound("nothing");
+			const conversation = new Conversation();
+			for (const entry of result.entries) conversation.add(entry);
+			setFound({ child: result.child, said: conversation.said });
+		},
+		({ message }) => setFound(`The sub-agent's session could not be read: ${message}`),
+	);
 	if (found === undefined) return <p class="quiet">Reading…</p>;
 	if (found === "nothing") return <p class="quiet">This call has no sub-agent session yet.</p>;
 	if (typeof found === "string") return <p class="quiet">{found}</p>;

@@ -8,7 +8,7 @@ import { attempt } from "./parts.tsx";
 import type { SessionStore } from "./session-store.ts";
 
 export function Composer({ store }: { readonly store: SessionStore }): JSX.Element {
-	const [text, setText] = useDraft(`to ${store.sessionId}`);
+	const [text, setText, sentText] = useDraft(`to ${store.sessionId}`);
 	const [isBusy, setBusy] = useState(false);
 	// A message to a thread always enters the current execution.
 	const isRunning = store.info.value?.status === "running" && !areThreads();
@@ -20,7 +20,7 @@ export function Composer({ store }: { readonly store: SessionStore }): JSX.Eleme
 			how === "send" ? sendTo(store.sessionId, input) : steer(store.sessionId, input),
 		);
 		setBusy(false);
-		if (sent) setText("");
+		if (sent) sentText(text);
 		store.look();
 	};
 	return (

@@ -1,10 +1,11 @@
 // An entry in full, and for a model's answer the request behind it.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { ShownEntry, ShownStep } from "../wire/index.ts";
 import { hasPlayground } from "./about.ts";
-import { ask, inspectPath, isOver } from "./api.ts";
+import { ask, inspectPath } from "./api.ts";
 import { formatCount, formatDuration, formatShare, formatTime } from "./format.ts";
+import { useRead } from "./latest.ts";
 import { Figure, Value } from "./parts.tsx";
 import { Price } from "./price.tsx";
 import { ContextBar, RequestVerdict, RequestView } from "./request-details.tsx";
@@ -22,17 +23,12 @@ export function useAnswer<Answer>(
 	readonly problem?: string;
 } {
 	const [found, setFound] = useState<{ url?: string; value?: Answer; problem?: string }>({});
-	useEffect(() => {
-		if (url === undefined) return;
-		const ending = new AbortController();
-		ask<Answer>(url, ending.signal).then(
-			(value) => setFound({ url, value }),
-			(error: Error) => {
-				if (!isOver(error)) setFound({ url, problem: error.message });
-			},
-		);
-		return () => ending.abort();
-	}, [url, look]);
+	useRead(
+		url === undefined ? undefined : (signal) => ask<Answer>(url, signal),
+		[url, look],
+		(value) => setFound(url === undefined ? {} : { url, value }),
+		({ message }) => setFound(url === undefined ? {} : { url, problem: message }),
+	);
 	return found.url === url ? found : {};
 }
 

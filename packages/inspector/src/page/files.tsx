@@ -1,10 +1,11 @@
 // The files of a thread: its folders, and previews of its files.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { publicPath } from "./acts.ts";
-import { bytesOf, isOver, remove } from "./api.ts";
+import { bytesOf, remove } from "./api.ts";
 import { useAnswer } from "./entry-details.tsx";
 import { formatBytes } from "./format.ts";
+import { useRead } from "./latest.ts";
 import { Act } from "./parts.tsx";
 import { Scrolls } from "./scrolls.tsx";
 import type { SessionStore } from "./session-store.ts";
@@ -107,22 +108,13 @@ function FileDetails(props: {
 	const isShown = isImage || file.size <= mostShown;
 	const [shown, show] = useState<{ text?: string; image?: string; problem?: string }>({});
 	const version = store.version.value;
-	useEffect(() => {
-		if (!isShown) return;
-		const ending = new AbortController();
-		const read = async (): Promise<void> => {
-			const blob = await bytesOf(isImage ? `${url}?thumbnail=1` : url, ending.signal);
-			if (isImage) show({ image: await dataOf(blob) });
-			else {
-				const text = await blob.text();
-				show(text.includes("\u0000") ? { problem: "This file is not text." } : { text });
-			}
-		};
-		read().catch((error: Error) => {
-			if (!isOver(error)) show({ problem: error.message });
-		});
-		return () => ending.abort();
-	}, [url, version]);
+	const read = async (signal: AbortSignal): Promise<typeof shown> => {
+		const blob = await bytesOf(isImage ? `${url}?thumbnail=1` : url, signal);
+		if (isImage) return { image: await dataOf(blob) };
+		const text = await blob.text();
+		return text.includes("\u0000") ? { problem: "This file is not text." } : { text };
+	};
+	useRead(isShown ? read : undefined, [url, version], show, ({ message }) => show({ problem: message }));
 	return (
 		<section class="details" aria-label={`File ${file.path}`}>
 			<header>

@@ -76,9 +76,12 @@ export const notice = signal<{ readonly text: string; readonly isError: boolean 
 
 /** Runs an action that may fail, and reports an error. Returns true on success. */
 export async function attempt(what: () => Promise<unknown>, done?: string): Promise<boolean> {
+	const before = notice.value;
 	try {
 		await what();
-		notice.value = done === undefined ? undefined : { text: done, isError: false };
+		if (done !== undefined) notice.value = { text: done, isError: false };
+		// A newer notice stays: it is about another action.
+		else if (notice.value === before) notice.value = undefined;
 		return true;
 	} catch (error) {
 		if (!isOver(error)) notice.value = { text: (error as Error).message, isError: true };

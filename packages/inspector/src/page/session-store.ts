@@ -59,6 +59,8 @@ export class SessionStore {
 	#lastEventId: string | undefined;
 	#isLooking = false;
 	#isStale = false;
+	/** The entries are read again from the first. The previous ones are shown until then. */
+	#startsOver = false;
 	/** The streamed answer was committed: it is shown until its entry is read. */
 	#isSaid = false;
 	/** The message of a thread that is being streamed. */
@@ -204,11 +206,17 @@ export class SessionStore {
 		const isSaid = this.#isSaid;
 		const of = this.child === undefined ? "" : `&child=${encodeURIComponent(this.child)}`;
 		for (;;) {
-			const after = this.entries.at(-1)?.seq ?? 0;
+			const after = this.#startsOver ? 0 : (this.entries.at(-1)?.seq ?? 0);
 			const page = await ask<EntriesPage>(
 				inspectPath(this.sessionId, `/entries?after=${after}${of}`),
 				signal,
 			);
+			if (this.#startsOver) {
+				// A page of the earlier entries, which was requested before.
+				if (after > 0) continue;
+				this.#startsOver = false;
+				this.#clear();
+			}
 			for (const read of page.entries) {
 				// The time of a damaged entry is unknown: it is shown after the one before it.
 				const at = this.entries.at(-1)?.at ?? this.info.value?.createdAt ?? Date.now();
@@ -228,18 +236,21 @@ export class SessionStore {
 			this.live.value = nothing;
 		}
 		this.info.value = await ask<ShownSession>(inspectPath(this.sessionId), signal);
-		if (this.status.value === "loading") this.status.value = "live";
+		if (this.status.value === "loading" && !this.#startsOver) this.status.value = "live";
 	}
 
-	#reset(): void {
+	#clear(): void {
 		this.entries = [];
 		this.conversation = new Conversation();
 		this.timeline = new Timeline();
 		this.live.value = nothing;
+	}
+
+	/** Reads the session from its first entry, and its events from the last one. */
+	#reset(): void {
+		this.#startsOver = true;
 		this.#lastEventId = undefined;
 		this.status.value = "loading";
-		this.#isStale = true;
-		this.version.value++;
 		this.look();
 	}
 }

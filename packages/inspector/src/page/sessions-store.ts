@@ -171,23 +171,24 @@ async function refresh(
 	for (const listener of listeners) listener(asked);
 }
 
-let wanted: readonly InspectedSession[] = [];
+let wanted: { readonly these: readonly InspectedSession[]; readonly signal: AbortSignal } | undefined;
 let isCounting = false;
 const countedAt = new Map<string, number>();
 
 /** Requests the totals of these sessions if they changed. Only the last request is served. */
 export function wantCounts(these: readonly InspectedSession[], signal: AbortSignal): void {
-	wanted = these;
+	wanted = { these, signal };
 	if (isCounting) return;
 	isCounting = true;
-	void countWanted(signal).finally(() => {
+	void countWanted().finally(() => {
 		isCounting = false;
 	});
 }
 
-async function countWanted(signal: AbortSignal): Promise<void> {
-	for (;;) {
-		const stale = wanted
+async function countWanted(): Promise<void> {
+	while (wanted !== undefined) {
+		const { these, signal } = wanted;
+		const stale = these
 			.filter(({ sessionId, seq }) => seq > 0 && countedAt.get(sessionId) !== seq)
 			.slice(0, 50);
 		if (stale.length === 0 || signal.aborted) return;
@@ -202,7 +203,9 @@ async function countWanted(signal: AbortSignal): Promise<void> {
 			for (const { sessionId, ...of } of found.counts) all.set(sessionId, of);
 			known.value = all;
 		} catch (error) {
-			if (isOver(error) || error instanceof Refused) return;
+			// The view that wanted them was closed, but another one may want others.
+			if (isOver(error)) continue;
+			if (error instanceof Refused) return;
 			await pause(500, signal);
 		}
 	}

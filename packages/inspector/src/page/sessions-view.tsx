@@ -12,6 +12,7 @@ import { useDraft } from "./draft.ts";
 import { needsCounts } from "./filters.ts";
 import { formatCount } from "./format.ts";
 import { useKeys } from "./keyboard.ts";
+import { useRead } from "./latest.ts";
 import { filters, setFilters } from "./list-filters.ts";
 import { attempt } from "./parts.tsx";
 import { go } from "./route.ts";
@@ -212,20 +213,15 @@ function Nothing(): JSX.Element {
 
 /** Starts a session. */
 function Begin(): JSX.Element {
-	const [text, setText] = useDraft("new");
+	const [text, setText, sentText] = useDraft("new");
 	const [agents, setAgents] = useState<readonly string[]>([]);
 	const [agent, setAgent] = useState<string | undefined>(undefined);
-	useEffect(() => {
-		if (about.value?.kind !== "threads") return;
-		const ending = new AbortController();
-		agentNames(ending.signal).then(setAgents, () => {});
-		return () => ending.abort();
-	}, []);
+	useRead(about.value?.kind === "threads" ? agentNames : undefined, [], setAgents, () => {});
 	const send = async (): Promise<void> => {
 		if (text.trim() === "") return;
 		await attempt(async () => {
 			const sessionId = await begin(text, agent ?? agents[0]);
-			setText("");
+			sentText(text);
 			go({ view: "session", sessionId, tab: "conversation" });
 		});
 	};

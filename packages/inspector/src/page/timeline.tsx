@@ -2,11 +2,12 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ShownEntry } from "../wire/index.ts";
-import { isOver } from "./api.ts";
 import { childEntries, childrenFor } from "./child-entries.ts";
 import { formatCost, formatCount, formatDuration } from "./format.ts";
 import { useKeys } from "./keyboard.ts";
+import { latestReads } from "./latest.ts";
 import { NodeDetails } from "./node-details.tsx";
+import { notice } from "./parts.tsx";
 import type { SessionStore } from "./session-store.ts";
 import { placeOf, Timeline } from "./timeline-model.ts";
 import { type ChildTrace, shownRows, type TraceRow, traceRows } from "./trace-rows.ts";
@@ -45,14 +46,17 @@ export function TraceTab(props: {
 	);
 	const rows = useMemo(() => shownRows(all, closed, search), [all, closed, search]);
 	const isRead = all.some(({ seq }) => entry !== undefined && seq >= entry);
+	/** The entry that was asked for when the user last selected a row: it arrives too late to be selected. */
+	const overruled = useRef<number | undefined>(undefined);
 	useEffect(() => {
 		// A result has no row of its own: its call, which began before, is selected.
-		if (isRead)
+		if (isRead && overruled.current !== entry)
 			setSelected(all.findLast(({ seq, child }) => child === undefined && seq <= (entry ?? 0))?.key);
 	}, [entry, isRead]);
 	const index = rows.findIndex(({ key }) => key === selected);
 	const row = all.find(({ key }) => key === selected);
 	const select = (next: TraceRow | undefined): void => {
+		overruled.current = entry;
 		setSelected(next?.key);
 		chosen?.(next?.child === undefined ? next?.seq : undefined);
 	};
@@ -152,10 +156,12 @@ function useChildren(
 ): readonly [ReadonlyMap<string, ReadChild>, (callId: string, name: string) => void] {
 	const [children, setChildren] = useState<ReadonlyMap<string, ReadChild>>(new Map());
 	const wanted = useRef(new Map<string, string>());
-	const ending = useRef(new AbortController());
+	const [reads] = useState(latestReads);
 	const read = (callId: string, name: string): void => {
 		wanted.current.set(callId, name);
-		childEntries(store.sessionId, childrenFor(name, store), callId, ending.current.signal).then(
+		reads.start(
+			callId,
+			(signal) => childEntries(store.sessionId, childrenFor(name, store), callId, signal),
 			(found) => {
 				const timeline = new Timeline();
 				for (const entry of found?.entries ?? []) timeline.add(entry);
@@ -164,8 +170,9 @@ function useChildren(
 					new Map(before).set(callId, { child, timeline, entries: found?.entries ?? [] }),
 				);
 			},
-			(error) => {
-				if (!isOver(error)) wanted.current.delete(callId);
+			({ message }) => {
+				wanted.current.delete(callId);
+				notice.value = { text: `The sub-agent's session could not be read: ${message}`, isError: true };
 			},
 		);
 	};
@@ -173,7 +180,7 @@ function useChildren(
 	useEffect(() => {
 		for (const [callId, name] of wanted.current) read(callId, name);
 	}, [seen]);
-	useEffect(() => () => ending.current.abort(), []);
+	useEffect(() => reads.end, []);
 	return [children, read];
 }
 
@@ -259,7 +266,14 @@ function RowLine(props: {
 						{isOpen === true ? "▾" : "▸"}
 					</button>
 				)}
-				<button type="button" class="span-main" aria-pressed={isSelected} onClick={() => select?.(row)}>
+				{/* The key keeps it the same element when the toggle becomes a button: a click or the focus would move. */}
+				<button
+					key="main"
+					type="button"
+					class="span-main"
+					aria-pressed={isSelected}
+					onClick={() => select?.(row)}
+				>
 					<span class="span-kind">{named.has(row.kind) ? "" : row.kind}</span>
 					<span class="span-label">
 						{row.label} <span class="quiet">{row.detail}</span>
