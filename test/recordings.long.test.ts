@@ -10,14 +10,15 @@ import { recorded } from "../tools/images/recorded.ts";
 const folder = join(import.meta.dirname, "../docs/images");
 const hasTerminal = spawnSync("tmux", ["-V"]).status === 0;
 
-/** Returns the conversation of a film's last frame, without durations and the path of the agent. */
+/** Returns the conversation of a film's last frame, without durations, what follows them, and the path of the agent. */
 const conversation = (svg: string): readonly string[] =>
 	[...svg.matchAll(/^<g(?: style="--k:k\d+")?>(.*)$/gm)]
 		.map(([, line = ""]) =>
 			line
 				.replaceAll(/<[^>]*>/g, "")
 				.replaceAll("\u00a0", " ")
-				.replaceAll(/\d+ ms/g, "… ms"),
+				// The width of the duration also decides how much of the result fits into the line.
+				.replace(/ ?· ?\d+(?:\.\d+)? m?s.*$/, " · …"),
 		)
 		.filter((line) => /^(?:&gt; \w|I |It |refund|Approved|✓|Done|Your|42 )/.test(line))
 		.sort();

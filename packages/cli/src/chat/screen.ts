@@ -20,7 +20,7 @@ import {
 	useSyncExternalStore,
 } from "react";
 import { planLines } from "../render/index.ts";
-import { fitted, pictured, printable, wrapped } from "../terminal/index.ts";
+import { fitted, printable, wrapped } from "../terminal/index.ts";
 import type { Block } from "./block-stream.ts";
 import type { ChatEntry, Live, Snapshot, Transcript } from "./chat-transcript.ts";
 import type { Composed, Composer } from "./composer.ts";
@@ -32,6 +32,7 @@ import { menuLines } from "./menu-lines.ts";
 import { type ColourDepth, codeText, makePaint, type Paint } from "./paint.ts";
 import { usePast } from "./past-entries.ts";
 import { rowsOf, type Viewer, viewLines } from "./viewer.ts";
+import { writtenRows } from "./written-rows.ts";
 
 /** Milliseconds between two redraws of streamed text. */
 const FRAME_MS = 33;
@@ -39,8 +40,8 @@ const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 /** Maximum number of running calls shown, and lines of the output of each. */
 const MOST_CALLS = 5;
 const OUTPUT_ROWS = 3;
-/** Maximum number of lines of the draft shown. */
-const WRITTEN_LINES = 8;
+/** Maximum number of rows of the draft shown. */
+const WRITTEN_ROWS = 8;
 /** Maximum number of steps of a plan shown at once. */
 const PLAN_ROWS = 6;
 /** Maximum number of choices of a menu shown at once. */
@@ -90,9 +91,10 @@ export function Screen({ transcript, composer, viewer, depth, pasted }: ScreenPa
 	const viewed = useMemo(() => rowsOf(view?.opened.text ?? "", columns), [view?.opened, columns]);
 	const composed = useSyncExternalStore(composer.subscribe, composer.snapshot);
 	const menuRows = Math.max(3, Math.min(MENU_ROWS, Math.floor(rows / 3)));
+	const writtenMost = Math.max(3, Math.min(WRITTEN_ROWS, Math.floor(rows / 2) - 2));
 	const room = Math.max(
 		2,
-		rows - WRITTEN_LINES - 8 - live.plan.length - (composed.menu === undefined ? 0 : menuRows + 1),
+		rows - writtenMost - 8 - live.plan.length - (composed.menu === undefined ? 0 : menuRows + 1),
 	);
 	// Keys pressed while an answer streams must not format its open block again.
 	const tail = useMemo(
@@ -126,7 +128,7 @@ export function Screen({ transcript, composer, viewer, depth, pasted }: ScreenPa
 		live.question === undefined
 			? null
 			: createElement(Text, null, paint("warning", wrapped(printable(live.question.text), columns))),
-		createElement(Written, { composed, paint, columns }),
+		createElement(Written, { composed, paint, columns, most: writtenMost }),
 		composed.menu === undefined
 			? null
 			: createElement(Text, null, menuLines(composed.menu, { paint, columns, rows: menuRows }).join("\n")),
@@ -174,31 +176,24 @@ function lastWords(text: string, columns: number): string {
 	return text.length <= columns ? text : text.slice(-columns).replace(/^\S*\s/, "");
 }
 
-/** The draft with a cursor; for a long draft, the lines around the cursor. */
+/** The draft with a cursor; for a long draft, the rows around the cursor. */
 function Written({
 	composed: { draft, hint },
 	paint,
 	columns,
+	most,
 }: {
 	readonly composed: Composed;
 	readonly paint: Paint;
 	readonly columns: number;
+	readonly most: number;
 }): ReactNode {
-	const { cursor } = draft;
-	// The arguments of a call that are edited come from the model.
-	const text = pictured(draft.text);
-	const [under = ""] = text.slice(cursor);
-	const shown = under === "" || under === "\n" ? " " : ([...text.slice(cursor)][0] ?? " ");
-	const after = text.slice(under === "" || under === "\n" ? cursor : cursor + shown.length);
-	const lines = `${text.slice(0, cursor)}\u001b[7m${shown}\u001b[27m${after}`.split("\n");
-	const at = text.slice(0, cursor).split("\n").length - 1;
-	const from = Math.max(0, Math.min(at - WRITTEN_LINES + 2, lines.length - WRITTEN_LINES));
-	const visible = lines.slice(from, from + WRITTEN_LINES);
-	const marked = visible.map((line, index) => `${from + index === 0 ? paint("user", ">") : " "} ${line}`);
+	const { rows, isFromStart, above } = writtenRows(draft.text, draft.cursor, columns - 2, most);
+	const marked = rows.map((row, index) => `${isFromStart && index === 0 ? paint("user", ">") : " "} ${row}`);
 	return createElement(
 		Box,
 		{ flexDirection: "column", marginTop: 1 },
-		from > 0 ? createElement(Text, null, paint("quiet", `  … ${from} lines above`)) : null,
+		above === "" ? null : createElement(Text, null, paint("quiet", `  ${above}`)),
 		createElement(Text, { wrap: "hard" }, marked.join("\n")),
 		hint === "" ? null : createElement(Text, null, paint("quiet", fitted(hint, columns - 1))),
 	);
