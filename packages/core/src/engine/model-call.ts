@@ -125,7 +125,9 @@ export class ModelCall {
 		const isHistory = assembled !== undefined && this.#request?.isHistory(assembled) === true;
 		this.#prefix = prefixOf(run, assembled, this.#action.prompt, this.#fingerprint, isHistory);
 		if (assembled !== undefined && this.#request?.isCounted === true)
-			this.#estimate = Math.round(this.#headTokens() + messageTokens(run, assembled));
+			this.#estimate = Math.round(
+				this.#headTokens() + messageTokens(run, assembled, this.#request.historyOf(assembled)),
+			);
 		run.checkLease();
 		run.checkStopped(); // a watcher may have stopped the run
 		this.#startedAt = run.agent.ports.clock.monotonic();

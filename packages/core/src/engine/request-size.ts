@@ -2,6 +2,7 @@
 // next to the provider's count, so that the next request can be measured from the journal alone (keeps I2).
 import type { Message, System } from "@holdfast/upp";
 import { estimateTokens, GrowingSum } from "../policy/index.ts";
+import type { List } from "../state/index.ts";
 import type { EngineTool } from "../tools/index.ts";
 import type { Run } from "./run.ts";
 
@@ -16,10 +17,10 @@ export function headTokens(system: System | undefined, tools: readonly EngineToo
 }
 
 /** Returns the estimated tokens of a request's messages. Costs little if they extend those of the run's last request. */
-export function messageTokens(run: Run, messages: readonly Message[]): number {
+export function messageTokens(run: Run, messages: readonly Message[], history?: List<Message>): number {
 	const sum = ofRuns.get(run) ?? new GrowingSum(estimateTokens);
 	ofRuns.set(run, sum);
-	return sum.of(messages);
+	return sum.of(messages, history);
 }
 
 function systemCharacters(system: System | undefined): number {

@@ -1,7 +1,18 @@
 // Compares the beginning of a request with that of the previous answered one, so that every change is recorded. Without
 // policy this takes constant time: the history only grows, and edits are noticed by the fold (keeps I2, I5).
 import { isAssistantMessage, isToolResultMessage, type Message, type PromptCache } from "@holdfast/upp";
-import { type CacheBreak, joinedBreak, type SentPrefix, type SentView, textHash } from "../facts/index.ts";
+import {
+	type CacheBreak,
+	continuedHash,
+	emptyHash,
+	type HashState,
+	hashOfState,
+	joinedBreak,
+	type SentPrefix,
+	type SentView,
+	textHash,
+} from "../facts/index.ts";
+import { isOwnView, sameBeginning } from "../policy/index.ts";
 import type { List } from "../state/index.ts";
 import type { EngineModel } from "./engine-agent.ts";
 import { agentChange } from "./fingerprint.ts";
@@ -37,7 +48,7 @@ export function prefixOf(
 	if (isPlain && (sent === undefined || sent.fingerprint === fingerprint)) return undefined;
 	// Most policy shows the history unchanged, and then nothing has to be compared.
 	const shown = assembled === undefined || isHistory ? undefined : viewOf(assembled, context, prompt);
-	const view = shown && { length: shown.length, hash: hashOf(shown, shown.length) };
+	const view = shown && { length: shown.length, hash: viewHashOf(run).of(shown) };
 	if (sent === undefined) return { cacheBreak: undefined, view, shown };
 	let cacheBreak = brokenBy(run, sent, shown);
 	const parts = agentChange(sent.fingerprint, fingerprint);
@@ -65,9 +76,9 @@ function viewOf(
 	const last = assembled.at(-1);
 	const hasPrompt = prompt !== undefined && last?.type === "user" && last.text === prompt;
 	const shown = hasPrompt ? assembled.slice(0, -1) : assembled;
-	if (shown.length !== context.length) return shown;
-	const own = context.from(0);
-	return shown.every((message, at) => message === own[at]) ? undefined : shown;
+	// A policy of this package returns the history itself if it shows all of it.
+	if (shown.length !== context.length || isOwnView(shown)) return shown;
+	return sameBeginning(shown, context.from(0)) === shown.length ? undefined : shown;
 }
 
 /** Returns the first position at which a request differs from the previous one; undefined if it extends it. */
@@ -78,7 +89,8 @@ function firstUnlike(run: Run, sent: SentPrefix, now: readonly Message[]): numbe
 		return now.length >= length && hashOf(now, length) === view.hash ? undefined : 0;
 	const before = view === undefined ? run.state.context.from(0) : (run.shown ?? []);
 	const end = view === undefined ? Math.min(length, changed?.from ?? length) : length;
-	for (let at = 0; at < end; at++) if (!isAlike(before[at], now[at])) return at;
+	for (let at = Math.min(end, sameBeginning(now, before)); at < end; at++)
+		if (!isAlike(before[at], now[at])) return at;
 	return undefined;
 }
 
@@ -120,9 +132,34 @@ function withoutBytes(_: string, value: unknown): unknown {
 }
 
 function hashOf(messages: readonly Message[], length: number): string {
-	let hash = "";
-	for (let at = 0; at < length; at++) hash += digestOf(messages[at] as Message);
-	return textHash(hash);
+	return new ViewHash().of(messages.slice(0, length));
+}
+
+/** The hash of a view that mostly grows. A known beginning is not hashed again (keeps I5). */
+class ViewHash {
+	#messages: readonly Message[] = [];
+	/** The hash up to and including each message. */
+	readonly #states: HashState[] = [];
+
+	of(messages: readonly Message[]): string {
+		const states = this.#states;
+		states.length = sameBeginning(messages, this.#messages);
+		let state = states.at(-1) ?? emptyHash;
+		for (let at = states.length; at < messages.length; at++) {
+			state = continuedHash(state, digestOf(messages[at] as Message));
+			states.push(state);
+		}
+		this.#messages = messages;
+		return hashOfState(state);
+	}
+}
+
+const viewHashes = new WeakMap<Run, ViewHash>();
+
+function viewHashOf(run: Run): ViewHash {
+	const known = viewHashes.get(run) ?? new ViewHash();
+	viewHashes.set(run, known);
+	return known;
 }
 
 /** Returns how a request uses the prompt cache of its provider. */

@@ -146,4 +146,4 @@ export {
 	type SessionState,
 } from "./session-state.ts";
 export { isSettledAt } from "./settled-at.ts";
-export { textHash } from "./text-hash.ts";
+export { continuedHash, emptyHash, type HashState, hashOfState, textHash } from "./text-hash.ts";

@@ -4,6 +4,7 @@ import type { Message } from "@holdfast/upp";
 import type { SentPrefix, ViewCuts } from "../facts/index.ts";
 import { List } from "../state/index.ts";
 import { type EstimateTokens, estimateTokens, sumTokens } from "./middleware/estimate-tokens.ts";
+import { sameBeginning } from "./own-views.ts";
 
 /** The factors between tokens as a provider counts them and estimated ones that are plausible for text. */
 const factors = { least: 0.25, most: 4 };
@@ -74,6 +75,11 @@ export class AssembledRequest {
 		return messages === this.#plain && this.isOfSession;
 	}
 
+	/** Returns the history if messages begin with it, unchanged by any other policy. */
+	historyOf(messages: readonly Message[]): List<Message> | undefined {
+		return this.isHistory(messages) ? this.history : undefined;
+	}
+
 	/** Returns where a policy has shortened the history of the previous request. */
 	cut(name: string): string | undefined {
 		return this.#moved?.[name] ?? this.#start.sent?.cuts?.[name];
@@ -141,35 +147,69 @@ const byProvider: Measure = {
 	estimated: (tokens, request) => request.estimated(tokens),
 };
 
-/** Sums the tokens of a list that mostly grows. A known beginning is compared, not measured again (keeps I5). */
+/**
+ * Sums the tokens of a list that mostly grows, from a position on. A known beginning is neither measured nor compared
+ * again (keeps I5).
+ */
 export class GrowingSum {
 	readonly #estimate: EstimateTokens;
 	#messages: readonly Message[] = [];
-	/** The sums of the messages up to each position. */
-	#sums: number[] = [];
+	#history: List<Message> | undefined;
+	#from = 0;
+	/** The sums of the messages from `#from` up to each position. */
+	readonly #sums: number[] = [];
+	#unchanged = 0;
 
 	constructor(estimate: EstimateTokens) {
 		this.#estimate = estimate;
 	}
 
-	of(messages: readonly Message[]): number {
-		const before = this.#messages;
-		const known = Math.min(this.#sums.length, messages.length);
-		let at = 0;
-		while (at < known && before[at] === messages[at]) at++;
-		const sums = at === this.#sums.length ? this.#sums : this.#sums.slice(0, at);
-		let sum = at === 0 ? 0 : (sums[at - 1] as number);
-		for (; at < messages.length; at++) {
-			sum += this.#estimate(messages[at] as Message);
-			sums.push(sum);
-		}
+	/** How many messages at the beginning of the last list were those of the list before it. */
+	get unchanged(): number {
+		return this.#unchanged;
+	}
+
+	/**
+	 * Returns the sum of the messages from a position on.
+	 * @param history the list that these messages begin with, if it is known.
+	 */
+	of(messages: readonly Message[], history?: List<Message>, from = 0): number {
+		const grown = history !== undefined && this.#history !== undefined && history.beginsWith(this.#history);
+		const same = sameBeginning(messages, this.#messages, grown ? this.#history?.length : 0);
+		this.#unchanged = same;
 		this.#messages = messages;
-		this.#sums = sums;
-		return sum;
+		this.#history = history;
+		if (from < this.#from || from > this.#from + this.#sums.length) {
+			this.#from = from;
+			this.#sums.length = 0;
+		}
+		if (same < this.#from + this.#sums.length) this.#sums.length = Math.max(0, same - this.#from);
+		let sum = this.#sums.at(-1) ?? 0;
+		for (let at = this.#from + this.#sums.length; at < messages.length; at++) {
+			sum += this.#estimate(messages[at] as Message);
+			this.#sums.push(sum);
+		}
+		return sum - this.#before(from);
 	}
 
 	/** Returns the sum of the messages from a position to another of the last list. */
 	between(from: number, to: number): number {
-		return (this.#sums[to - 1] ?? 0) - (this.#sums[from - 1] ?? 0);
+		return this.#before(to) - this.#before(from);
+	}
+
+	/** Returns the first position that at least this many tokens precede; the end if the list has fewer. */
+	positionAfter(tokens: number): number {
+		let low = this.#from;
+		let high = this.#from + this.#sums.length;
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if (this.#before(middle) < tokens) low = middle + 1;
+			else high = middle;
+		}
+		return low;
+	}
+
+	#before(position: number): number {
+		return this.#sums[position - this.#from - 1] ?? 0;
 	}
 }

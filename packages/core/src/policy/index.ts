@@ -17,6 +17,7 @@ export type {
 export type { DrivenStages } from "./join-stages.ts";
 export { estimateTokens } from "./middleware/estimate-tokens.ts";
 export type { MiddlewareEntry } from "./middleware/middleware-face.ts";
+export { isOwnView, sameBeginning } from "./own-views.ts";
 export { askModel } from "./plugins/ask-model.ts";
 export { checkPlugins, type Plugin } from "./plugins/plugin.ts";
 export type { PluginSet } from "./plugins/plugin-set.ts";

@@ -14,6 +14,7 @@ import type {
 	Stages,
 	ToolCallDecision,
 } from "./interceptor.ts";
+import { isOwnView } from "./own-views.ts";
 
 /** The stages of one interceptor, with its name. */
 export interface NamedStages {
@@ -124,7 +125,7 @@ async function assembled(
 	for (const { name, call } of stages) {
 		const shown = await call(messages, request);
 		if (shown === messages) continue;
-		if (!Array.isArray(shown) || !shown.every(isMessage))
+		if (!Array.isArray(shown) || !(isOwnView(shown) || shown.every(isMessage)))
 			throw policyInvalid(name, "assemble", "it returned no list of messages");
 		messages = shown;
 	}

@@ -10,13 +10,14 @@ import {
 } from "@holdfast/upp";
 import { GrowingSum, type Measure, measureOf } from "../assembled-request.ts";
 import type { Interceptor } from "../interceptor.ts";
-import { type EstimateTokens, sumTokens } from "./estimate-tokens.ts";
+import { ownView } from "../own-views.ts";
+import type { EstimateTokens } from "./estimate-tokens.ts";
 import type { Middleware } from "./middleware-face.ts";
 import { readNumber } from "./read-options.ts";
 import { positionOf, type ShortenView, shortenHistory } from "./shorten-history.ts";
 
 /** The replacement of an output. */
-const cleared = "[Output cleared - context limit]";
+const replacement = "[Output cleared - context limit]";
 
 const name = "prune-tool-outputs";
 
@@ -78,11 +79,12 @@ export function pruneToolOutputs(options: PruneToolOutputsOptions = {}): Middlew
 	return shortenHistory(
 		name,
 		(messages) => {
-			const tokens = sumTokens(messages, measure.estimate);
+			const sum = new GrowingSum(measure.estimate);
+			const tokens = sum.of(messages);
 			if (tokens <= limits.limit) return undefined;
 			const old = tokens - protectRecent;
 			const inBlocks = block === 0 ? old : Math.floor(old / block) * block;
-			return clearBefore(messages, firstKept(messages, messages.length, inBlocks, measure.estimate));
+			return clearBefore(messages, sum.positionAfter(inBlocks));
 		},
 		() => pruned(limits),
 	);
@@ -92,48 +94,92 @@ export function pruneToolOutputs(options: PruneToolOutputsOptions = {}): Middlew
 function pruned({ measure, limit, protectRecent, block }: Limits): ShortenView {
 	const { estimate } = measure;
 	const all = new GrowingSum(estimate);
-	const shown = new GrowingSum(estimate);
+	const shown = new ClearedHistory(estimate);
 	let cut = -1;
 	return (messages, request) => {
 		const room = measure.room(limit, request);
+		const total = all.of(messages, request.historyOf(messages));
 		cut = positionOf(messages, request.cut(name), cut);
-		const before = cut <= 0 ? undefined : clearBefore(messages, cut);
-		if (shown.of(before ?? messages) <= room) return before;
-		const old = all.of(messages) - measure.estimated(protectRecent, request);
+		const kept = Math.max(0, cut);
+		shown.clear(messages, kept, all.unchanged);
+		if (shown.tokens + all.between(kept, messages.length) <= room) return shown.view(messages);
 		// The model has not yet seen the results of its last calls.
 		const until = messages.findLastIndex(isAssistantMessage);
-		const moved = firstKept(messages, until, old, estimate);
+		const old = total - measure.estimated(protectRecent, request);
+		const moved = Math.min(Math.max(0, until), all.positionAfter(old));
 		const first = messages[moved];
-		if (moved <= cut || first === undefined) return before;
-		const added = all.between(Math.max(0, cut), moved);
-		if (added < measure.estimated(block, request)) return before;
-		const now = clearBefore(messages, moved);
-		if (now !== undefined) request.moveCut(name, first.id);
-		return now;
+		const isMoved = moved > cut && first !== undefined;
+		if (!isMoved || all.between(kept, moved) < measure.estimated(block, request)) return shown.view(messages);
+		shown.clear(messages, moved, moved);
+		const view = shown.view(messages);
+		if (view !== undefined) request.moveCut(name, first.id);
+		return view;
 	};
 }
 
-/** Returns the position after the old messages among the first `until`: fewer than `old` tokens precede each of them. */
-function firstKept(
-	messages: readonly Message[],
-	until: number,
-	old: number,
-	estimate: EstimateTokens,
-): number {
-	let before = 0;
-	let at = 0;
-	for (; at < until && before < old; at++) before += estimate(messages[at] as Message);
-	return at;
+/** The beginning of a growing history with its outputs cleared. Each message is cleared and measured once (keeps I5). */
+class ClearedHistory {
+	readonly #estimate: EstimateTokens;
+	#shown: Message[] = [];
+	/** The sums of the shown messages up to each position. */
+	readonly #sums: number[] = [];
+	/** The position of the first message that is cleared. */
+	#first = Number.POSITIVE_INFINITY;
+	/** How many messages at the beginning are those of the last view. */
+	#same = 0;
+	#last: readonly Message[] | undefined;
+
+	constructor(estimate: EstimateTokens) {
+		this.#estimate = estimate;
+	}
+
+	/** The tokens of the cleared part. */
+	get tokens(): number {
+		return this.#sums.at(-1) ?? 0;
+	}
+
+	/** Clears the outputs before a position, of which the first `unchanged` messages are those of the last call. */
+	clear(messages: readonly Message[], end: number, unchanged: number): void {
+		this.#same = Math.min(this.#same, unchanged, end < this.#shown.length ? end : Number.POSITIVE_INFINITY);
+		const kept = Math.min(end, unchanged, this.#shown.length);
+		this.#shown.length = kept;
+		this.#sums.length = kept;
+		if (this.#first >= kept) this.#first = Number.POSITIVE_INFINITY;
+		let sum = this.tokens;
+		for (let at = kept; at < end; at++) {
+			const message = messages[at] as Message;
+			const shown = cleared(message);
+			if (shown !== message) {
+				this.#first = Math.min(this.#first, at);
+				this.#same = Math.min(this.#same, at);
+			}
+			sum += this.#estimate(shown);
+			this.#shown.push(shown);
+			this.#sums.push(sum);
+		}
+	}
+
+	/** Returns the messages with the cleared part in place of their beginning; undefined if nothing is cleared. */
+	view(messages: readonly Message[]): readonly Message[] | undefined {
+		if (this.#first === Number.POSITIVE_INFINITY) {
+			this.#last = undefined;
+			return undefined;
+		}
+		const view = this.#shown.concat(messages.slice(this.#shown.length));
+		this.#last = ownView(view, this.#last, this.#same);
+		this.#same = view.length;
+		return view;
+	}
 }
 
 /** Returns the messages with the outputs before a position cleared; undefined if there was nothing to clear. */
 function clearBefore(messages: readonly Message[], end: number): readonly Message[] | undefined {
 	let shown: Message[] | undefined;
 	for (let at = 0; at < end; at++) {
-		const message = messages[at] as Message;
-		if (!isToolResultMessage(message) || message.results.every(({ result }) => result === cleared)) continue;
+		const message = cleared(messages[at] as Message);
+		if (message === messages[at]) continue;
 		shown ??= [...messages];
-		shown[at] = clear(message);
+		shown[at] = message;
 	}
 	return shown;
 }
@@ -141,15 +187,31 @@ function clearBefore(messages: readonly Message[], end: number): readonly Messag
 /** Messages are immutable, so each is cleared once, and what is known about the cleared one is found again. */
 const clearedOnes = new WeakMap<Message, ToolResultMessage>();
 
-function clear(message: ToolResultMessage): ToolResultMessage {
+/** Returns a message with its outputs cleared; the same message if it has none. */
+function cleared(message: Message): Message {
+	if (
+		!isToolResultMessage(message) ||
+		message.results.every(({ result }) => replacementOf(result) === result)
+	)
+		return message;
 	let emptied = clearedOnes.get(message);
 	if (emptied === undefined) {
 		const { results, id, timestamp, metadata } = message;
 		emptied = new ToolResultMessage(
-			results.map((each) => ({ ...each, result: cleared })),
+			results.map((each) => ({ ...each, result: replacementOf(each.result) })),
 			{ id, timestamp, ...(metadata === undefined ? {} : { metadata }) },
 		);
 		clearedOnes.set(message, emptied);
 	}
 	return emptied;
+}
+
+/** The note with which `largeResults()` of `@holdfast/context` begins a result that it has stored. */
+const storedNote =
+	/^(?:\[Output cleared - context limit\]\n)?(\[This result is long: [^\n]{1,300}\])(?:\n|$)/;
+
+/** Returns what is shown in place of an output. The model can still read one that is stored. */
+function replacementOf(result: unknown): string {
+	const [, note] = (typeof result === "string" && storedNote.exec(result)) || [];
+	return note === undefined ? replacement : `${replacement}\n${note}`;
 }

@@ -124,7 +124,8 @@ class MovingWindow {
 		this.#cut = positionOf(messages, request?.cut(name), this.#cut);
 		const window = this.#cut > (given?.from ?? 0) ? windowFrom(messages, input, this.#cut) : given;
 		const shown = window && this.#shown(messages, window, request, room);
-		if (this.#sum.of(shown ?? messages) <= room) return shown;
+		const history = shown === undefined ? request?.historyOf(messages) : undefined;
+		if (this.#sum.of(shown ?? messages, history) <= room) return shown;
 		const moved = withLastAnswer(
 			messages,
 			input,

@@ -6,6 +6,7 @@ import type { AnyTool } from "../../tools/index.ts";
 import { keepRequest, requestOf } from "../assembled-request.ts";
 import type { InterceptedResult, Stages } from "../interceptor.ts";
 import type { NamedStages } from "../join-stages.ts";
+import { isOwnView } from "../own-views.ts";
 import type { PluginTurn } from "../policy-run.ts";
 import type { AskModel } from "./ask-model.ts";
 import { guarded, hookContext, type Listener, pluginFailed } from "./hook-table.ts";
@@ -229,8 +230,8 @@ async function assemble(
 	const context = { sessionKey, signal, messages, countTokens, ...about };
 	keepRequest(context, request);
 	const replaced = await guarded(plugin, "assemble", () => handler(context));
-	if (replaced === undefined || replaced === null) return messages;
-	if (Array.isArray(replaced) && replaced.every(isMessage)) return replaced;
+	if (replaced === undefined || replaced === null || replaced === messages) return messages;
+	if (Array.isArray(replaced) && (isOwnView(replaced) || replaced.every(isMessage))) return replaced;
 	const wrong = new TypeError("It returned no list of messages. Return messages, or nothing.");
 	throw pluginFailed(plugin, "assemble", wrong);
 }

@@ -53,17 +53,23 @@ export class Covering {
 	/** The position of a message of the user after those it replaces, or the one up to which there is none. */
 	#asked: { readonly at: number; readonly is: "found" | "none" };
 
-	/** `pinned` returns the messages that are shown after the summary. */
+	/**
+	 * @param pinned returns the messages that are shown after the summary.
+	 * @param before an earlier summary. What it represents is not read again (keeps I5).
+	 */
 	constructor(
 		written: WrittenSummary,
 		history: List<Message>,
 		pinned: (old: readonly Message[]) => readonly Message[],
+		before?: Covering,
 	) {
 		this.written = written;
 		this.#covered = history.until(written.cut);
-		const old = this.#covered.from(0);
-		this.#head = [written.summary, ...pinned(old)];
-		this.#question = old.findLast(isUserMessage);
+		const earlier = before !== undefined && this.#covered.beginsWith(before.#covered) ? before : undefined;
+		const since = this.#covered.from(earlier?.written.cut ?? 0);
+		const pins = earlier === undefined ? [] : earlier.#head.slice(1);
+		this.#head = [written.summary, ...pinned([...pins, ...since])];
+		this.#question = since.findLast(isUserMessage) ?? earlier?.#question;
 		this.#asked = { at: written.cut, is: "none" };
 	}
 
@@ -79,14 +85,17 @@ export class Covering {
 		return true;
 	}
 
-	/** Returns the messages with the summary in place of those it represents. The user's last message is always shown. */
+	/** Returns the messages with the summary in place of those it represents. */
 	view(messages: readonly Message[]): readonly Message[] {
-		const { cut } = this.written;
-		const rest = messages.slice(cut);
+		return [...this.head(messages), ...messages.slice(this.written.cut)];
+	}
+
+	/** Returns what is shown in place of the messages that it represents. The user's last message is always shown. */
+	head(messages: readonly Message[]): readonly Message[] {
 		const question = this.#question;
 		const isHidden =
 			question !== undefined && this.#head.at(-1)?.id !== question.id && !this.#isAsked(messages);
-		return isHidden ? [...this.#head, question, ...rest] : [...this.#head, ...rest];
+		return isHidden ? [...this.#head, question] : this.#head;
 	}
 
 	/** Whether there is a message of the user after those it replaces. Each message is looked at once (keeps I5). */

@@ -8,6 +8,8 @@ import { isUserMessage, type Message, type TokenUsage, UserMessage } from "@hold
 import type { SessionValues } from "../../host/index.ts";
 import { List } from "../../state/index.ts";
 import { type AssembledRequest, GrowingSum, type Measure, requestOf } from "../assembled-request.ts";
+import { sumTokens } from "../middleware/estimate-tokens.ts";
+import { ownView } from "../own-views.ts";
 import { callKey, isCallKey } from "../policy-run.ts";
 import { Covering } from "./covering.ts";
 import {
@@ -62,6 +64,8 @@ export interface SummaryOf {
 /** What is known of one session. */
 interface Known {
 	readonly sum: GrowingSum;
+	/** What the model was shown last; undefined before a summary. */
+	view: readonly Message[] | undefined;
 	/** The session is deleted. */
 	isOver: boolean;
 	/** Whether what is stored was read. */
@@ -115,15 +119,17 @@ export class SummaryView {
 		}
 		const wanted = request.cut(name);
 		if (wanted !== undefined && wanted !== known.shown?.written.hash) await this.#read(known, asked);
-		let size = this.#sizeOf(known, messages);
+		let size = this.#sizeOf(known, asked);
 		if (size > room * prepareAt && isStored && !known.isRead) {
 			await this.#read(known, asked);
-			size = this.#sizeOf(known, messages);
+			size = this.#sizeOf(known, asked);
 		}
 		if (size > room) await this.#shorten(known, asked);
 		else if (prepareAt < 1 && size > room * prepareAt) this.#prepare(known, asked);
 		if (known.shown !== undefined) request.moveCut(name, known.shown.written.hash);
-		return known.shown?.view(messages) ?? messages;
+		if (known.shown === undefined) return messages;
+		known.view = ownView(known.shown.view(messages), known.view, 0);
+		return known.view;
 	}
 
 	/** Drops what is known of a deleted session. Resolves when nothing of it will be stored any longer. */
@@ -151,8 +157,10 @@ export class SummaryView {
 		return known;
 	}
 
-	#sizeOf({ shown, sum }: Known, messages: readonly Message[]): number {
-		return sum.of(shown?.view(messages) ?? messages);
+	/** Returns the tokens of what is shown. Messages that a summary represents are not measured. */
+	#sizeOf({ shown, sum }: Known, { messages, request }: Asked): number {
+		const rest = sum.of(messages, request.historyOf(messages), shown?.written.cut);
+		return shown === undefined ? rest : rest + sumTokens(shown.head(messages), this.#rules.measure.estimate);
 	}
 
 	/** Drops summaries of messages that were edited since. */
@@ -183,8 +191,8 @@ export class SummaryView {
 			known.prepared ??= this.#covering(later, history);
 	}
 
-	#covering(written: WrittenSummary, history: List<Message>): Covering {
-		return new Covering(written, history, (old) => this.#rules.pinned(old));
+	#covering(written: WrittenSummary, history: List<Message>, before?: Covering): Covering {
+		return new Covering(written, history, (old) => this.#rules.pinned(old), before);
 	}
 
 	/** Shows a summary, or a later one: the prepared one, or one that the call waits for. */
@@ -197,7 +205,7 @@ export class SummaryView {
 		if (known.prepared !== undefined) {
 			known.shown = known.prepared;
 			known.prepared = undefined;
-			if (this.#sizeOf(known, messages) <= room) return;
+			if (this.#sizeOf(known, asked) <= room) return;
 		}
 		const cut = this.#cutOf(asked);
 		const during = turnOf(messages);
@@ -216,7 +224,7 @@ export class SummaryView {
 		} catch (error) {
 			await of.onError(error);
 		}
-		known.shown = this.#covering(written, history);
+		known.shown = this.#covering(written, history, known.shown);
 	}
 
 	/** Writes the next summary while the run continues. It outlasts the run, and is stored as soon as it is written. */
@@ -233,7 +241,7 @@ export class SummaryView {
 			try {
 				const written = await this.#written(history, messages, cut, shown, stop.signal);
 				if (known.isOver) return;
-				known.prepared = this.#covering(written, history);
+				known.prepared = this.#covering(written, history, known.shown);
 				if (values !== undefined) await keepSummaries(values, [shown?.written, written]);
 			} catch (error) {
 				known.notPrepared = { during };
@@ -274,6 +282,7 @@ export class SummaryView {
 function unknown({ estimate }: Measure): Known {
 	return {
 		sum: new GrowingSum(estimate),
+		view: undefined,
 		isOver: false,
 		isRead: false,
 		shown: undefined,
