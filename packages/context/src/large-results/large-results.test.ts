@@ -47,7 +47,7 @@ describe("largeResults", () => {
 		const [recorded] = await turn(agent);
 		expect(recorded).toBe(
 			[
-				`[This result is long: 40,892 characters in 2,000 lines. Only its beginning and its end are shown. Read or search the rest with read_result and the id "c1".]`,
+				`[This result is long: 40,892 characters in 2,000 lines. Read or search it with read_result and the id "c1".]`,
 				log.slice(0, 100),
 				`[Characters 100 to ${log.length - 50} are not shown.]`,
 				log.slice(-50),

@@ -32,7 +32,7 @@ export function shownResult(id: string, text: string, { head, tail }: ShownLengt
 	const headEnd = wholeCharacter(text, head);
 	const tailStart = wholeCharacter(text, text.length - tail);
 	const lines = lineEnds(text) + 1;
-	const note = `[This result is long: ${grouped(text.length)} characters in ${grouped(lines)} ${lines === 1 ? "line" : "lines"}. Only its beginning and its end are shown. Read or search the rest with read_result and the id ${JSON.stringify(id)}.]`;
+	const note = `[This result is long: ${grouped(text.length)} characters in ${grouped(lines)} ${lines === 1 ? "line" : "lines"}. Read or search it with read_result and the id ${JSON.stringify(id)}.]`;
 	const omitted = `[Characters ${headEnd} to ${tailStart} are not shown.]`;
 	return [note, text.slice(0, headEnd), omitted, text.slice(tailStart)].join("\n");
 }

@@ -58,7 +58,7 @@ export interface CompactionOptions {
 type Writer = (request: string, messages: readonly Message[], signal: AbortSignal) => Promise<string>;
 
 const instructions =
-	"You summarise conversations. Keep names, numbers, decisions, open tasks and what tools found out. Answer with the summary only.";
+	"You summarise conversations. Keep names, numbers, ids of stored results, decisions, open tasks and what tools found out. Answer with the summary only.";
 
 const compactionNames = optionNames<CompactionOptions>({
 	maxTokens: "number",
