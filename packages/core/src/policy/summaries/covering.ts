@@ -67,9 +67,9 @@ export class Covering {
 		this.#covered = history.until(written.cut);
 		const earlier = before !== undefined && this.#covered.beginsWith(before.#covered) ? before : undefined;
 		const since = this.#covered.from(earlier?.written.cut ?? 0);
-		const pins = earlier === undefined ? [] : earlier.#head.slice(1);
+		const [pins, question] = earlier === undefined ? [[]] : [earlier.#head.slice(1), earlier.#question];
 		this.#head = [written.summary, ...pinned([...pins, ...since])];
-		this.#question = since.findLast(isUserMessage) ?? earlier?.#question;
+		this.#question = since.findLast(isUserMessage) ?? question;
 		this.#asked = { at: written.cut, is: "none" };
 	}
 
