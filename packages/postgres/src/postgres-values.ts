@@ -26,6 +26,15 @@ function valuesOf(store: Store, key: string, owner: string): ReturnType<ValueSto
 	const found = `SELECT v.name, v.value FROM ${schema}.session_values v
 		WHERE v.session = (SELECT id FROM ${schema}.sessions WHERE digest = $1)`;
 	const digestOf = (name: string): string => digest(owner, toStored(name));
+	const set = async (name: string, value: unknown, only: { readonly found?: true }): Promise<boolean> => {
+		const b = JSON.stringify(encodeValue(value));
+		const about = { h: session, k: key, nh: digestOf(name), owner, name: toStored(name), b, ...only };
+		const [, isMissing] = await commits.commit({
+			sessions: [session],
+			encode: () => ({ o: "set-value", ...about, at: store.now() }),
+		});
+		return isMissing !== true;
+	};
 	return {
 		async get(name) {
 			await store.ready();
@@ -35,14 +44,8 @@ function valuesOf(store: Store, key: string, owner: string): ReturnType<ValueSto
 			]);
 			return row === undefined ? undefined : decoded(row.value, "a value of a session");
 		},
-		async set(name, value) {
-			const b = JSON.stringify(encodeValue(value));
-			const about = { h: session, k: key, nh: digestOf(name), owner, name: toStored(name), b };
-			await commits.commit({
-				sessions: [session],
-				encode: () => ({ o: "set-value", ...about, at: store.now() }),
-			});
-		},
+		set: async (name, value) => void (await set(name, value, {})),
+		setIfExists: (name, value) => set(name, value, { found: true }),
 		async delete(name) {
 			const about = { h: session, nh: digestOf(name) };
 			const [, was] = await commits.commit({

@@ -2,7 +2,7 @@
 // creates its journal is still loading. Every call waits for it, and calls reach it in order.
 import { type Host, journalHost } from "./host-port.ts";
 import type { Journal, MaybePromise } from "./journal.ts";
-import type { SessionValues, ValueStore } from "./values.ts";
+import { type SessionValues, setIfExists, type ValueStore } from "./values.ts";
 
 /** The parts of the host that are already known. */
 export interface AwaitedHostOptions {
@@ -75,6 +75,7 @@ export function awaitedValues(known: () => Promise<ValueStore>): ValueStore {
 			return {
 				get: (name) => once((values) => values.get(name)),
 				set: (name, value) => once((values) => values.set(name, value)),
+				setIfExists: (name, value) => once((values) => setIfExists(values, name, value)),
 				delete: (name) => once((values) => values.delete(name)),
 				list: () => once((values) => values.list()),
 			};

@@ -64,6 +64,6 @@ export {
 	type Timer,
 	type TimerStore,
 } from "./timers.ts";
-export { memoryValues, type SessionValues, type ValueStore } from "./values.ts";
+export { memoryValues, type SessionValues, setIfExists, type ValueStore } from "./values.ts";
 export { makeWatchers } from "./watchers.ts";
 export type { WorkQueue, WorkTaker } from "./work-queue.ts";

@@ -17,6 +17,11 @@ export function valuesBeside(store: Store): ValueStore {
 					void own.set(name, value); // first, because it may refuse the value
 					ensureSession(store, key);
 				},
+				setIfExists(name, value) {
+					const exists = store.sessions.has(key);
+					if (exists) void own.set(name, value);
+					return exists;
+				},
 			};
 		},
 	};

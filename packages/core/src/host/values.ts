@@ -20,6 +20,11 @@ export interface SessionValues {
 	 * the session if it is new or was deleted.
 	 */
 	set(name: string, value: unknown): MaybePromise<void>;
+	/**
+	 * Does the same only if the session exists, so that late work cannot create a deleted session again. Returns whether
+	 * it did. Optional: without it, late work uses `set`.
+	 */
+	setIfExists?(name: string, value: unknown): MaybePromise<boolean>;
 	/** Deletes a value. Returns whether it existed. */
 	delete(name: string): MaybePromise<boolean>;
 	/** Returns all values, in the order of their names. */
@@ -39,6 +44,13 @@ export interface ValueStore {
 	readonly comeWithAppend?: true;
 	/** Deletes all values of a session, of all owners. */
 	deleteSession(sessionKey: string): MaybePromise<void>;
+}
+
+/** Stores a value if its session exists, as far as the store can tell. Returns whether it did. */
+export async function setIfExists(values: SessionValues, name: string, value: unknown): Promise<boolean> {
+	if (values.setIfExists !== undefined) return values.setIfExists(name, value);
+	await values.set(name, value);
+	return true;
 }
 
 /** Creates values that live as long as this object. */

@@ -49,6 +49,16 @@ function valuesOf(parts: ValuesParts, key: string, owner: string): SessionValues
 				statements.setValue.run(session, ...place, text, statements.sumOf(place, text));
 			});
 		},
+		async setIfExists(name, value) {
+			const text = encodedValue(value);
+			return commit(() => {
+				const session = idOf(statements, key);
+				if (session === undefined) return false;
+				const place = [owner, toStored(name)] as const;
+				statements.setValue.run(session, ...place, text, statements.sumOf(place, text));
+				return true;
+			});
+		},
 		delete(name) {
 			return commit(() => {
 				const session = idOf(statements, key);

@@ -185,3 +185,24 @@ export function hostRoutines(schema: string): string {
 	$$;
 	`;
 }
+
+/** Lets `set_value_v1` leave out a session that does not exist, if the operation has `found`. */
+export function setsValuesOfFoundSessions(schema: string): string {
+	return `
+	CREATE OR REPLACE FUNCTION ${schema}.set_value_v1(op jsonb, pos bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+	DECLARE
+		session_id bigint;
+	BEGIN
+		IF op ? 'found' THEN
+			SELECT id INTO session_id FROM ${schema}.sessions WHERE digest = (op->>'h')::uuid FOR NO KEY UPDATE;
+			IF NOT FOUND THEN RETURN '["ok", true]'; END IF;
+		ELSE
+			session_id := ${schema}.ensure_session_v1(op, (op->>'at')::bigint, pos);
+		END IF;
+		INSERT INTO ${schema}.session_values (session, digest, owner, name, value)
+			VALUES (session_id, (op->>'nh')::uuid, op->>'owner', op->>'name', op->>'b')
+			ON CONFLICT (session, digest) DO UPDATE SET value = excluded.value;
+		RETURN '["ok"]';
+	END $$;
+	`;
+}

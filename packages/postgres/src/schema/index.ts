@@ -1,5 +1,5 @@
 // Entry point of the schema: its numbered steps. A released step never changes; new ones are added at the end.
-import { hostRoutines } from "./host-routines.ts";
+import { hostRoutines, setsValuesOfFoundSessions } from "./host-routines.ts";
 import { journalRoutines } from "./journal-routines.ts";
 import { tables } from "./tables.ts";
 
@@ -16,4 +16,5 @@ export const migrations: readonly Migration[] = [
 	// Up to version 17, a plan that must scan a table without an index, although such scans are off, has a very high
 	// cost. The database therefore JIT-compiles it on every execution.
 	{ sql: (schema) => `ALTER FUNCTION ${schema}.apply_v1 SET jit = off;`, needs: 1 },
+	{ sql: setsValuesOfFoundSessions, needs: 1 },
 ];

@@ -17,7 +17,14 @@ const attempts = 100;
 /** Creates a store for values kept with the sessions of a store, with the same guarantees. */
 export function storedValues(store: SessionStore): ValueStore {
 	return {
-		values: (sessionKey, owner) => valuesOf(store, keyOf(sessionKey), owner),
+		values: (sessionKey, owner) => ({
+			...valuesOf(store, keyOf(sessionKey), owner),
+			async setIfExists(name, value) {
+				if (!(await store.load(headKey(sessionKey)))) return false;
+				await valuesOf(store, keyOf(sessionKey), owner).set(name, value);
+				return true;
+			},
+		}),
 		deleteSession: (sessionKey) => store.delete(keyOf(sessionKey)),
 	};
 }

@@ -63,6 +63,25 @@ export const valuesCases: readonly PortCase[] = [
 		},
 	},
 	{
+		title: "a value that needs its session is stored only if the session exists, and creates none",
+		async run(world) {
+			const { journal, values } = await world.host();
+			const own = values.values("s", "o");
+			if (own.setIfExists === undefined) return;
+			same(await own.setIfExists("n", 1), false, "without the session");
+			same(await journal.head("s"), undefined, "the session after that");
+			await append(await begin(journal, "s"), "run-1", ended);
+			same(await own.setIfExists("n", 2), true, "with it");
+			same(await own.get("n"), 2, "the value");
+			same(await own.setIfExists("n", 3), true, "a second time");
+			same(await own.get("n"), 3, "the replaced value");
+			await journal.delete("s");
+			same(await own.setIfExists("n", 4), false, "after its deletion");
+			same(await journal.head("s"), undefined, "the deleted session");
+			if (values.goWithSession === true) same(await own.get("n"), undefined, "the value after its deletion");
+		},
+	},
+	{
 		title:
 			"if values come with an append, they are stored once with its entries; a refused append stores none",
 		async run(world) {

@@ -3,7 +3,7 @@
 // valid only while the messages it represents are unchanged.
 import { type Message, UserMessage } from "@holdfast/upp";
 import { textHash } from "../../facts/index.ts";
-import type { SessionValues } from "../../host/index.ts";
+import { type SessionValues, setIfExists } from "../../host/index.ts";
 import type { List } from "../../state/index.ts";
 
 const name = "summary";
@@ -45,7 +45,10 @@ export async function keptSummaries(
 	return valid;
 }
 
-/** Stores the summary that is shown, if there is one, and a prepared one, in place of the previous ones. */
+/**
+ * Stores the summary that is shown, if there is one, and a prepared one, in place of the previous ones. A session that was
+ * deleted in the meantime, also by another process, is not created again.
+ */
 export async function keepSummaries(
 	values: SessionValues,
 	summaries: readonly (WrittenSummary | undefined)[],
@@ -53,13 +56,13 @@ export async function keepSummaries(
 	const kept = summaries.flatMap((each) =>
 		each === undefined ? [] : [{ cut: each.cut, hash: each.hash, text: each.summary.text } satisfies Kept],
 	);
-	await values.set(name, kept);
+	await setIfExists(values, name, kept);
 }
 
 /** Copies the stored summaries of a session to its fork. */
 export async function copySummaries(from: SessionValues, to: SessionValues): Promise<void> {
 	const stored = await from.get(name);
-	if (stored !== undefined) await to.set(name, stored);
+	if (stored !== undefined) await setIfExists(to, name, stored);
 }
 
 /** Deletes the stored summaries of a session. */

@@ -189,4 +189,28 @@ describe("a summary in the background", () => {
 		expect(new Set(namesIn(model.requests.at(-1) as LLMRequest)).size).toBe(5);
 		expect(summariser.asked).toEqual([...new Set(summariser.asked)]);
 	});
+
+	test("is neither awaited nor stored when its session is deleted, here or by another process", async () => {
+		for (const where of ["here", "elsewhere"] as const) {
+			const host = memoryHost();
+			const gate = Promise.withResolvers<void>();
+			let stopped: AbortSignal | undefined;
+			const summarise = async (_: string, __: unknown, signal: AbortSignal) => {
+				stopped = signal;
+				await gate.promise;
+				return "They talked.";
+			};
+			const plugins = [compaction({ maxTokens: 8, keepRecent: 2, prepareAt: 0.6, estimate, summarise })];
+			const model = scriptedModel(() => "Noted.");
+			const agent = new Agent({ model, plugins, host });
+			for (let turn = 0; turn < 4; turn++) await (await agent.session("s").send(`input-${turn}`)).result();
+			expect(stopped?.aborted).toBe(false);
+			const deleting = where === "here" ? agent : new Agent({ model, host });
+			await deleting.session("s").delete();
+			expect(stopped?.aborted).toBe(where === "here");
+			gate.resolve();
+			for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+			expect(await host.journal.head("s")).toBeUndefined();
+		}
+	});
 });

@@ -61,6 +61,15 @@ export interface SummaryOf {
 	onError(error: unknown): void | Promise<void>;
 }
 
+/** A summary that is written in the background. */
+interface Writing {
+	/** Settles when it is stored, or has failed. Never rejects. */
+	readonly done: Promise<void>;
+	readonly stop: AbortController;
+	/** Whether it is written, and being stored. */
+	isStoring: boolean;
+}
+
 /** What is known of one session. */
 interface Known {
 	readonly sum: GrowingSum;
@@ -72,8 +81,8 @@ interface Known {
 	isRead: boolean;
 	shown: Covering | undefined;
 	prepared: Covering | undefined;
-	/** Settles when the summary in the background is stored, or has failed. Never rejects. */
-	writing: { readonly done: Promise<void>; readonly stop: AbortController } | undefined;
+	/** The summary in the background. */
+	writing: Writing | undefined;
 	/** The user's last message when a summary failed. Every model call of its turn would wait for it again. */
 	failed: { readonly during: string | undefined } | undefined;
 	/** The same for a summary in the background. */
@@ -140,6 +149,8 @@ export class SummaryView {
 		known.isOver = true;
 		if (known.writing === undefined) return;
 		known.writing.stop.abort();
+		// What is written from now on is not stored, however long its writer takes.
+		if (!known.writing.isStoring) return;
 		await known.writing.done;
 		await deleteSummaries(values());
 	}
@@ -220,7 +231,7 @@ export class SummaryView {
 		}
 		known.failed = undefined;
 		try {
-			if (isStored) await keepSummaries(of.values(), [written]);
+			if (isStored && !known.isOver) await keepSummaries(of.values(), [written]);
 		} catch (error) {
 			await of.onError(error);
 		}
@@ -241,6 +252,7 @@ export class SummaryView {
 			try {
 				const written = await this.#written(history, messages, cut, shown, stop.signal);
 				if (known.isOver) return;
+				if (known.writing !== undefined) known.writing.isStoring = true;
 				known.prepared = this.#covering(written, history, known.shown);
 				if (values !== undefined) await keepSummaries(values, [shown?.written, written]);
 			} catch (error) {
@@ -255,7 +267,7 @@ export class SummaryView {
 			.then(() => {
 				known.writing = undefined;
 			});
-		known.writing = { done, stop };
+		known.writing = { done, stop, isStoring: false };
 	}
 
 	/** A strategy's own last message is not part of the history. */
