@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { listFiles } from "../../tools/list-sources.ts";
 
 const dist = join(import.meta.dirname, "../../.site/dist");
 const executablePath = process.env.HOLDFAST_CHROMIUM ?? "/usr/bin/chromium";
@@ -224,6 +225,24 @@ test("each page has its Markdown, and llms.txt names existing pages", async () =
 	expect(await markdown.getAttribute("href")).toBe("/guide/sessions.md");
 	expect(readFileSync(join(dist, "guide/sessions.md"), "utf8")).toMatch(/^# Durable sessions\n/);
 	expect(existsSync(join(dist, "favicon.svg")) && existsSync(join(dist, "social-card.png"))).toBe(true);
+	await page.context().close();
+});
+
+test("a sidebar has at most 120 items, because each delays the page on a phone", () => {
+	const long = listFiles(dist, ".html")
+		.map((file) => ({ file, text: readFileSync(join(dist, file), "utf8") }))
+		.map(({ file, text }) => ({ file, items: text.split('class="VPSidebarItem').length - 1 }))
+		.filter(({ items }) => items > 120);
+	expect(long).toEqual([]);
+	expect(readFileSync(join(dist, "guide/tools.html"), "utf8")).toContain('href="/cookbook/"');
+});
+
+test("the reference describes the alternatives of a union below it", async () => {
+	const page = await open("/api/holdfast/events");
+	const heading = page.locator("h3#ToolEndEvent");
+	await heading.waitFor();
+	const row = page.locator("h3#ToolEndEvent ~ table").first().locator("tr", { hasText: "outcome" });
+	expect(await row.innerText()).toContain("How it got its result.");
 	await page.context().close();
 });
 

@@ -16,13 +16,16 @@ type Item = DefaultTheme.SidebarItem;
 
 const linkOf = (path: string): string => `/${path.replace(/\.md$/, "").replace(/(?:^|\/)index$/, "/")}`;
 
-/** Returns the sidebar of the guides: the groups of the outline, with the titles of the pages. */
-function sidebarOf(pages: readonly Page[]): Item[] {
+/**
+ * Returns a sidebar for guides and concepts, and one for each folder whose group is collapsed in the others: there it is a
+ * single link. A page that renders a link to every page takes half a second longer to respond on a phone.
+ */
+function sidebarsOf(pages: readonly Page[]): Record<string, Item[]> {
 	const titles = new Map(pages.map(({ path, title }) => [path.replace(/\.md$/, ""), title]));
 	const named = new Set(outline.flatMap((group) => group.pages));
 	const missing = [...named].filter((page) => !titles.has(page));
 	if (missing.length > 0) throw new Error(`tools/site/outline.ts names pages that are not there: ${missing}`);
-	return outline.map(({ text, pages: first, rest, collapsed }) => {
+	const groups = outline.map(({ text, pages: first, rest, collapsed }) => {
 		const others = [...titles.keys()]
 			.filter((page) => rest !== undefined && page.startsWith(`${rest}/`) && !named.has(page))
 			.sort();
@@ -30,8 +33,25 @@ function sidebarOf(pages: readonly Page[]): Item[] {
 			text: titles.get(page) ?? page,
 			link: linkOf(page),
 		}));
-		return collapsed === undefined ? { text, items } : { text, items, collapsed };
+		return { text, items, folder: collapsed === true ? rest : undefined };
 	});
+	const linksTo = (chosen: typeof groups): Item[] =>
+		chosen.flatMap(({ text, items: [first] }) => (first === undefined ? [] : { text, link: first.link }));
+	const folders = groups.filter(({ folder }) => folder !== undefined);
+	const guides = groups.filter(({ folder }) => folder === undefined);
+	const shown = (group: (typeof groups)[number]): Item => ({ text: group.text, items: group.items });
+	const ofFolders = folders.map((group): [string, Item[]] => [
+		`/${group.folder}`,
+		[
+			shown(group),
+			{ text: "Guides", items: linksTo(guides) },
+			{ text: "More", items: linksTo(folders.filter((other) => other !== group)) },
+		],
+	]);
+	return {
+		...Object.fromEntries(ofFolders),
+		"/": [...guides.map(shown), { text: "More", items: linksTo(folders) }],
+	};
 }
 
 /** The address of the repository for "Edit this page" and the icon in the bar; none by default. */
@@ -94,7 +114,7 @@ function configure(pages: readonly Page[]): UserConfig<DefaultTheme.Config> {
 				{ text: "Reference", link: "/api/", activeMatch: "^/api/" },
 				{ text: "Concepts", link: "/design", activeMatch: "^/(?:design|glossary|errors|adr)" },
 			],
-			sidebar: { ...referenceSidebars(pages), "/": sidebarOf(pages) },
+			sidebar: { ...referenceSidebars(pages), ...sidebarsOf(pages) },
 			docFooter: { prev: "Previous", next: "Next" },
 			...(repository !== undefined && { socialLinks: [{ icon: "github", link: repository }] }),
 		},
@@ -107,7 +127,8 @@ import { indexOptions, searchOptions } from ${JSON.stringify(join(import.meta.di
 config.themeConfig.search = { provider: "local", options: { miniSearch: { options: indexOptions, searchOptions } } };
 ${
 	repository === undefined
-		? ""
+		? // Without a link to the repository there are no icons, and their style sheet is an empty file that delays the page.
+			`config.transformHtml = (html) => html.replace(/<link[^>]*vp-icons[.]css[^>]*>/, "");`
 		: `config.themeConfig.editLink = { text: "Edit this page", pattern: ({ frontmatter }) => ${JSON.stringify(`${repository}/edit/main/`)} + frontmatter.source };`
 }
 `;

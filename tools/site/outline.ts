@@ -6,14 +6,14 @@ export interface Group {
 	readonly pages: readonly string[];
 	/** Adds the pages of this folder that are in no other group. */
 	readonly rest?: string;
-	/** Whether it is initially collapsed. */
-	readonly collapsed?: boolean;
+	/** Whether it is one link in the sidebars of other pages; it needs `rest`. */
+	readonly collapsed?: true;
 }
 
 /** The sidebar of guides, concepts and packages. */
 export const outline: readonly Group[] = [
 	{
-		text: "Start",
+		text: "Get started",
 		pages: [
 			"tutorial",
 			"which-call",
