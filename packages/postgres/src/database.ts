@@ -1,5 +1,5 @@
-// Executes statements on a bounded pool of connections (keeps I7). If the server is unavailable, restarting or full, a
-// statement is retried until it succeeds or the wait limit expires. Every statement here may therefore run twice; writes
+// Executes statements on a bounded pool of connections (keeps I7). If the server is unavailable, restarting or full, or ends a
+// deadlock, a statement is retried until it succeeds or the wait limit expires. Every statement may therefore run twice; writes
 // that must not carry a number (see commit-queue.ts).
 
 import type { HoldfastError } from "@holdfast/upp";
@@ -7,7 +7,7 @@ import { journalClosed } from "holdfast/host";
 import pg from "pg";
 import { digest } from "./digest.ts";
 import type { PooledConnection, PostgresPool, Resolved } from "./options.ts";
-import { isUnavailable, notConnected, postgresError } from "./postgres-errors.ts";
+import { isRolledBack, isUnavailable, notConnected, postgresError } from "./postgres-errors.ts";
 
 /** The database of a host. */
 export interface Database {
@@ -114,7 +114,8 @@ export function openDatabase({
 				return await once<Row>(text, values, how, Math.max(1, until - performance.now()));
 			} catch (error) {
 				if (closed && isUnavailable(error)) throw journalClosed();
-				if (!isUnavailable(error) || performance.now() > until) throw postgresError(error);
+				const mayPass = isUnavailable(error) || isRolledBack(error);
+				if (!mayPass || performance.now() > until) throw postgresError(error);
 			}
 			await pause(attempt);
 		}

@@ -26,9 +26,14 @@ export function isUnavailable(error: unknown): boolean {
 	return error instanceof Error && (lostConnection.test(error.message) || error.name === "AggregateError");
 }
 
-/** Whether a transaction was rolled back because of another one; retrying it at once may succeed. */
+/** Whether Postgres rolled a transaction back because of another one: nothing happened, and it can be repeated. */
+export function isRolledBack(error: unknown): boolean {
+	return ["40001", "40P01"].includes(codeOf(error));
+}
+
+/** Whether a transaction failed because of another one; retrying it at once may succeed. */
 export function isConflict(error: unknown): boolean {
-	return ["40001", "40P01", "23505"].includes(codeOf(error));
+	return isRolledBack(error) || codeOf(error) === "23505";
 }
 
 /** Converts an error of Postgres; HoldfastErrors are returned unchanged. */

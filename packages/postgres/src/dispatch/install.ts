@@ -1,5 +1,6 @@
 // Lets the database create a job for each session with due work, in the transaction that makes it due: one
 // graphile-worker job per session. None of this is installed, or costs anything, until a process first takes work.
+import { createHash } from "node:crypto";
 import type { Database } from "../database.ts";
 import { lockSpace } from "../migrate.ts";
 import { nextTurn, turnRoutines } from "./turns.ts";
@@ -23,12 +24,28 @@ export const fetchedBy = "holdfast-";
  */
 const againAfter = 10;
 
-/** Creates the functions and triggers that create jobs, unless they exist. graphile-worker's tables must exist. */
+/**
+ * Creates the functions and triggers that create jobs, unless these very ones exist: creating them locks the tables that
+ * other processes work with. graphile-worker's tables must exist.
+ */
 export async function installDispatch(database: Database, schema: string): Promise<void> {
+	const made = functions(schema);
+	const mark = createHash("sha256").update(made).digest("hex");
+	// An older release that starts later leaves the mark, and makes its trigger again.
+	const isMade = `obj_description(to_regclass('${schema}.dead_workers'::text), 'pg_class') = '${mark}' AND NOT ${madeByOlder(schema)}`;
+	const [found] = await database.query<{ readonly is_made: boolean | null }>(`SELECT ${isMade} AS is_made`);
+	if (found?.is_made === true) return;
 	await database.query(`DO $install$ BEGIN
 		PERFORM pg_advisory_xact_lock(${lockSpace(schema)}, 0);
-		${functions(schema)}
+		IF ${isMade} THEN RETURN; END IF;
+		${made}
+		COMMENT ON TABLE ${schema}.dead_workers IS '${mark}';
 	END $install$`);
+}
+
+/** SQL: whether releases before this one installed their trigger, which made a job of each deadline as it was set. */
+function madeByOlder(schema: string): string {
+	return `EXISTS (SELECT FROM pg_trigger WHERE tgname = 'will_be_due' AND tgrelid = to_regclass('${schema}.sessions'::text))`;
 }
 
 function functions(schema: string): string {
@@ -115,8 +132,7 @@ function functions(schema: string): string {
 		PERFORM ${schema}.dispatch_many_1(keys, digests);
 		RETURN ARRAY[CASE WHEN cardinality(keys) < ${dueAtOnce} THEN now_ms ELSE last - 1 END, cardinality(keys)];
 	END $$;
-	-- Releases before this one made a job of each deadline, as it was set.
-	IF EXISTS (SELECT FROM pg_trigger WHERE tgname = 'will_be_due' AND tgrelid = '${schema}.sessions'::regclass) THEN
+	IF ${madeByOlder(schema)} THEN
 		DROP TRIGGER will_be_due ON ${schema}.sessions;
 	END IF;
 
