@@ -60,11 +60,11 @@ export interface ExecuteContext {
 
 /** Options of the model, from this execution on. */
 export interface ModelOptions {
-	/** One of the models that the server offers. */
+	/** One of the models that the server offers. Default: the session's, otherwise the server's. */
 	readonly model?: string;
-	/** Sampling temperature, as defined by the provider. */
+	/** Sampling temperature, as defined by the provider. Default: the session's. */
 	readonly temperature?: number;
-	/** Maximum number of tokens of an answer. */
+	/** Maximum number of tokens of an answer. Default: the session's. */
 	readonly maxTokens?: number;
 }
 

@@ -11,7 +11,7 @@ export interface ReactOptions {
 	 * so far.
 	 */
 	readonly maxSteps?: number;
-	/** The prompt of the reasoning phase. It is not recorded. */
+	/** The prompt of the reasoning phase. It is not recorded. Default: a general one, in English. */
 	readonly reasoningPrompt?: string;
 }
 

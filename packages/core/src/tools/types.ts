@@ -239,10 +239,10 @@ export interface ToolOptions {
 	 * interrupted. Default: no limit; for a remote tool the agent's `remoteToolTimeoutMs`.
 	 */
 	readonly timeoutMs?: number;
-	/** Returns one sentence for the model on how to get the rest of a result that was cut. */
+	/** Returns one sentence for the model on how to get the rest of a result that was cut. Default: none. */
 	// biome-ignore lint/suspicious/noExplicitAny: the result's type is the tool author's
 	readonly readOn?: (result: any) => string | undefined;
-	/** Determines the outcome of a call that is unknown after a crash. */
+	/** Determines the outcome of a call that is unknown after a crash. Default: the model is told that it is unknown. */
 	// biome-ignore lint/suspicious/noExplicitAny: the input's type is the tool author's
 	readonly reconcile?: (call: { idempotencyKey: string; input: any }) => unknown;
 }

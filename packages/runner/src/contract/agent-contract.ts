@@ -4,7 +4,7 @@ import type { RunnerTool } from "./tool-definition.ts";
 
 /** Options of one session. */
 export interface RunOptions {
-	/** Maximum number of iterations of this session. */
+	/** Maximum number of iterations of this session. Default: the agent's `maxSteps`. */
 	readonly maxSteps?: number;
 	/** The task. Default: the agent's `taskPrompt`. */
 	readonly task?: string;
@@ -12,7 +12,7 @@ export interface RunOptions {
 	readonly contextKey?: string;
 	/**
 	 * Whether ids, times, delays and random numbers are derived from the seed alone; every client must be
-	 * `deterministic`.
+	 * `deterministic`. Default: false.
 	 */
 	readonly deterministic?: boolean;
 	/** Default: 0 with `deterministic`, otherwise random. */

@@ -21,7 +21,7 @@ export type ChatPart =
 export interface ModelCallOptions {
 	/** The requested model. Default: the client's own. */
 	readonly model?: string;
-	/** Maximum number of output tokens. */
+	/** Maximum number of output tokens. Default: the model's limit. */
 	readonly maxTokens?: number;
 	/** The randomness of the answer. Default: the model's. */
 	readonly temperature?: number;

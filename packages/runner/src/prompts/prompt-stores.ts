@@ -58,7 +58,7 @@ export interface PromptStoreOptions {
 	readonly agentId?: string;
 	/** Returns the tokens of a rendered text. Default: a fourth of its characters, rounded up. */
 	readonly estimateTokens?: (text: string) => number | Promise<number>;
-	/** The cost limits of templates. */
+	/** The cost limits of templates. Each has a default. */
 	readonly limits?: PromptLimits;
 	/** Time and ids. Default: those of the system. */
 	readonly ports?: { readonly clock?: Clock; readonly ids?: Ids };

@@ -45,7 +45,7 @@ export interface WriteFileOptions {
 
 /** Options for streaming a file. */
 export interface ReadFileStreamOptions {
-	/** Maximum size of a chunk in bytes, up to 2 MB. */
+	/** Maximum size of a chunk in bytes, up to 2 MB. Default: 256 KiB. */
 	chunkSize?: number;
 	/** Stops the stream. */
 	signal?: AbortSignal;

@@ -26,7 +26,7 @@ export type Summariser = (request: string, messages: readonly Message[]) => stri
 
 /** Options of `summarise`: one of `model`, `llm` and `summarizer`, and when to use it. */
 export interface SummariseOptions {
-	/** A model that writes the summary. */
+	/** A model that writes the summary. Give exactly one of `model`, `llm` and `summarizer`. */
 	readonly model?: ModelReference | LanguageModel;
 	/** A model with its own options, created by `llm()`. */
 	readonly llm?: Pick<LLMInstance, "generate">;

@@ -38,7 +38,7 @@ export interface CompactionOptions {
 	 * summaries are written only once they are needed, and the model call waits. Default 0.8.
 	 */
 	readonly prepareAt?: number;
-	/** Writes the summary of messages. `request` is the prompt with the messages as text. */
+	/** Writes the summary of messages. `request` is the prompt with the messages as text. Default: `model` writes it. */
 	summarise?(request: string, messages: readonly Message[], signal: AbortSignal): string | Promise<string>;
 	/** A model that writes it, instead of a function. Default: the agent's own. */
 	readonly model?: ModelReference | LanguageModel;
