@@ -152,7 +152,7 @@ export function combinedAgent(
 }
 
 /** Answers a task from the messages since; what comes between, such as a reminder, changes nothing. */
-function reply({ messages }: LLMRequest): ScriptedReply {
+function reply({ messages }: LLMRequest): ScriptedReply | string {
 	const at = messages.findLastIndex((message) => message instanceof UserMessage && /^T/.test(message.text));
 	if (at < 0) return "noted";
 	const turn = String(messages[at]?.text);
@@ -163,7 +163,7 @@ function reply({ messages }: LLMRequest): ScriptedReply {
 		id: `${turn} ${name} ${answers}`.replaceAll(" ", "_"),
 	});
 	const subject = (what: string) => ({ subject: `${turn} ${what}` });
-	const steps: readonly ScriptedReply[] = [
+	const steps: readonly (ScriptedReply | string)[] = [
 		{
 			toolCalls: [
 				call("run_code", { code: script(turn) }),
