@@ -3,59 +3,89 @@
 
 /** Words of one line mean much the same in a search for tools. */
 const groups = `
+get list fetch show find search look read retrieve view see display query check lookup
+create add new make insert write put open raise start set
+delete remove erase forget drop clear discard rid
+update edit change modify patch replace set fix write
+run execute start launch trigger evaluate
+stop cancel end close shut quit kill terminate
+move rename
+send post tell message say write
+reply answer respond
+download fetch pull get scrape crawl
+save store write keep export
+load open read
 folder directory
 file document
-picture image photo
-ticket issue bug
+picture image photo screenshot
+ticket issue bug defect problem error
+error exception crash failure
 website site page web url
-click press tap
-type enter fill write
-rename move
-remove delete erase forget discard drop
-make create new start open raise
-change edit update modify fix
-look find search lookup
-read get show retrieve view open
-list show all what
-tell send post message say dm
-reply answer respond
+click press tap hit push
+type enter fill input
 people user person member colleague who
-remember memory store note
+remember memory store note fact observation
+note comment annotation
 popup dialog alert
-visit navigate open go
-big large size space
+visit navigate open go browse
+big large size space disk
 altitude elevation height high
-address geocode coordinates location
-route directions drive travel
-far distance
+address geocode coordinates location place
+route directions drive travel way
+far distance time
 shop restaurant business place cafe
+near nearby around place
 news web search
-google web search
-sql database table query row
-approve review reviewer feedback
+google web search internet
+sql database table query
+row record entry item
+column field property attribute
+document record
+approve accept review reviewer feedback
 merge land squash
-check ci status test
+check ci status test build
 react reaction emoji heart thumbs
-javascript script evaluate execute run
-attach upload
+javascript js script code
+attach attachment upload
 grab take capture
 repeat echo
 copy duplicate fork clone
 latest recent newest history
-undo reset revert discard restore
-deploy apply create
-scale replicas copies
+change commit diff
+undo reset revert restore rollback rollout
+deploy apply release install
+scale replicas copies instances
 restart rollout
 crash error log describe
+log output print
 http request network call
 comment reply paragraph text
 paragraph block text
-shut close quit
-add append
-fetch pull download
-save commit write
+text content body
 fast performance speed slow
-column field property
+conversation thread channel chat
+terminal shell console command process
+computer machine system
+container pod
+cluster context environment
+article paper publication study
+similar related like
+price product extract
+watch monitor notify
+mobile device phone emulate
+video recording screencast record
+number count many amount
+sum total aggregate average
+structure schema tree fields
+permission allowed access
+window size viewport
+mouse hover pointer
+key keyboard
+tab window page
+wait hold until
+dropdown option select choose pick
+button element
+profile account
 `;
 
 /** What stands for several words. */
@@ -83,12 +113,8 @@ function relatedWords(): ReadonlyMap<string, ReadonlySet<string>> {
 	return found;
 }
 
-/** Returns the words related to those of a query, without these. `stem` reduces a word to its stem. */
-export function relatedTo(words: readonly string[], stem: (word: string) => string): readonly string[] {
-	const stems = new Set(words.map(stem));
-	const found = new Set<string>();
-	for (const word of words)
-		for (const each of related.get(word) ?? related.get(stem(word)) ?? [])
-			if (!stems.has(stem(each))) found.add(each);
-	return [...found];
+/** Returns the words related to a word. `stem` reduces a word to its stem. */
+export function relatedTo(word: string, stem: (word: string) => string): readonly string[] {
+	const found = [...(related.get(word) ?? []), ...(related.get(stem(word)) ?? [])];
+	return [...new Set(found)].filter((each) => stem(each) !== stem(word));
 }

@@ -19,11 +19,25 @@ const stopWords: ReadonlySet<string> = new Set(
 
 /** The longest text of one description that is searched, in characters. */
 const mostText = 4_000;
+/** The longest first sentence, in characters. */
+const mostSummary = 200;
 /** How many parameters are searched, including nested ones. */
 const mostParameters = 200;
 
+/** How many words of a query are searched. */
+const mostWords = 20;
+
 /** What a related word counts, compared with a word of the query. */
-const relatedWeight = 0.3;
+const relatedWeight = 0.7;
+
+/** How much of a word of the query a tool has, if it has the word itself, a related one, or one that begins or sounds alike. */
+const shares = { same: 1, related: 0.6, alike: 0.5 };
+
+/** What a tool has of one word of a query. */
+interface Hit {
+	readonly score: number;
+	readonly share: number;
+}
 
 /** Searches a list of tools. */
 export class ToolIndex {
@@ -33,40 +47,73 @@ export class ToolIndex {
 	constructor(tools: readonly FoundTool[]) {
 		this.#tools = tools;
 		this.#search = new MiniSearch({
-			fields: ["name", "description", "parameters"],
+			fields: ["name", "summary", "details", "parameters"],
 			tokenize: wordsOf,
 			processTerm: (word) => (stopWords.has(word) ? null : stemOf(word)),
 			searchOptions: {
-				boost: { name: 3, description: 1.5, parameters: 0.5 },
-				combineWith: "OR",
-				weights: { fuzzy: 0.2, prefix: 0.4 },
+				boost: { name: 2.5, summary: 2, details: 0.5, parameters: 0.4 },
+				weights: { fuzzy: 0.15, prefix: 0.3 },
 			},
 		});
 		this.#search.addAll(
-			tools.map(({ name, description, parameters }, id) => ({
-				id,
-				name,
-				description: description.slice(0, mostText),
-				parameters: parametersOf(parameters).join(" "),
-			})),
+			tools.map(({ name, description, parameters }, id) => {
+				const end = summaryEnd(description);
+				return {
+					id,
+					name,
+					summary: description.slice(0, end),
+					details: description.slice(end, mostText),
+					parameters: parametersOf(parameters).join(" "),
+				};
+			}),
 		);
 	}
 
-	/** Returns the tools that match best, the best one first. */
+	/** Returns the tools that match best, the best one first. A tool counts less for each word that it lacks. */
 	search(query: string, limit: number): readonly FoundTool[] {
 		const exact = this.#tools.filter(({ name }) => name === query.trim());
-		const text = query.slice(0, mostText);
-		const related = relatedTo(wordsOf(text), stemOf);
-		const lesser = new Set(related.map(stemOf));
-		const ranked = this.#search
-			.search([text, ...related].join(" "), {
-				boostTerm: (term) => (lesser.has(term) ? relatedWeight : 1),
-				prefix: (word) => word.length > 3 && !lesser.has(word),
-				fuzzy: (word) => (word.length > 4 && !lesser.has(word) ? 0.2 : false),
-			})
-			.map(({ id }) => this.#tools[id as number] as FoundTool);
+		const words = searchedWords(query.slice(0, mostText));
+		const found = new Map<number, Hit>();
+		for (const word of words)
+			for (const [id, { score, share }] of this.#hitsOf(word)) {
+				const sum = found.get(id) ?? { score: 0, share: 0 };
+				found.set(id, { score: sum.score + score, share: sum.share + share });
+			}
+		const ranked = [...found]
+			.map(([id, { score, share }]) => ({ id, score: score * share }))
+			.sort((one, other) => other.score - one.score || one.id - other.id)
+			.map(({ id }) => this.#tools[id] as FoundTool);
 		return [...new Set([...exact, ...ranked])].slice(0, limit);
 	}
+
+	/** Returns what each tool has of a word: the best of the word itself and those that are related to it. */
+	#hitsOf(word: string): ReadonlyMap<number, Hit> {
+		const hits = new Map<number, Hit>();
+		const stem = stemOf(word);
+		const alike = { prefix: word.length > 3, fuzzy: word.length > 5 ? 0.2 : false };
+		for (const { id, score, terms } of this.#search.search(word, alike))
+			hits.set(id as number, { score, share: terms.includes(stem) ? shares.same : shares.alike });
+		for (const other of relatedTo(word, stemOf))
+			for (const { id, score: whole } of this.#search.search(other)) {
+				const score = whole * relatedWeight;
+				if (score > (hits.get(id as number)?.score ?? 0))
+					hits.set(id as number, { score, share: shares.related });
+			}
+		return hits;
+	}
+}
+
+/** Returns the end of the first sentence, which says what a tool does. Long descriptions continue with advice. */
+function summaryEnd(description: string): number {
+	const beginning = description.slice(0, mostSummary);
+	const end = beginning.search(/[.!?](?:\s|$)|\n/);
+	return end < 0 ? beginning.length : end + 1;
+}
+
+/** Returns the words of a query that are searched, without words of the same stem. */
+function searchedWords(text: string): readonly string[] {
+	const words = wordsOf(text).filter((word) => !stopWords.has(word));
+	return [...new Map(words.map((word) => [stemOf(word), word])).values()].slice(0, mostWords);
 }
 
 /** Returns the words of a text; `createPullRequest` and `create_pull_request` have the same. */
