@@ -84,7 +84,9 @@ export function pruneToolOutputs(options: PruneToolOutputsOptions = {}): Middlew
 			if (tokens <= limits.limit) return undefined;
 			const old = tokens - protectRecent;
 			const inBlocks = block === 0 ? old : Math.floor(old / block) * block;
-			return clearBefore(messages, sum.positionAfter(inBlocks));
+			const shown = new ClearedHistory(measure.estimate);
+			shown.clear(messages, sum.positionAfter(inBlocks), 0);
+			return shown.view(messages);
 		},
 		() => pruned(limits),
 	);
@@ -170,18 +172,6 @@ class ClearedHistory {
 		this.#same = view.length;
 		return view;
 	}
-}
-
-/** Returns the messages with the outputs before a position cleared; undefined if there was nothing to clear. */
-function clearBefore(messages: readonly Message[], end: number): readonly Message[] | undefined {
-	let shown: Message[] | undefined;
-	for (let at = 0; at < end; at++) {
-		const message = cleared(messages[at] as Message);
-		if (message === messages[at]) continue;
-		shown ??= [...messages];
-		shown[at] = message;
-	}
-	return shown;
 }
 
 /** Messages are immutable, so each is cleared once, and what is known about the cleared one is found again. */
