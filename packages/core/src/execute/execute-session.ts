@@ -262,8 +262,7 @@ export class ExecuteSession {
 		const keyed = this.#parts.keyed();
 		try {
 			const run = await keyed.session(this.key).release();
-			void run?.events().return?.(); // its handle is unused
-			void run?.result();
+			run?.detach(); // Its handle is unused, or that of a run in progress.
 			return run;
 		} finally {
 			keyed.unused(this.key);

@@ -1,5 +1,7 @@
 // Errors of the service for requests that cannot be served.
+import { cutText } from "@holdfast/upp";
 import { HoldfastError, isHoldfastError } from "holdfast";
+import { servedKeys } from "./served-key.ts";
 
 /** The request cannot be executed. */
 export function invalidInput(field: string, why: string): HoldfastError {
@@ -26,12 +28,20 @@ export function idempotencyKeyReused(): HoldfastError {
 
 /** Returns an error of a session with the id that its caller uses for the session. */
 export function forCaller(error: unknown, sessionKey: string, sessionId: string): unknown {
-	if (!isHoldfastError(error) || !error.message.includes(`"${sessionKey}"`)) return error;
-	const { message, retryable, data, cause } = error;
-	return new HoldfastError(error.code, message.replaceAll(`"${sessionKey}"`, `"${sessionId}"`), {
+	if (!isHoldfastError(error)) return error;
+	const storeKey = servedKeys.storeKeyOf(sessionKey);
+	// Errors of the store name its key, cut if it is long.
+	const stored = JSON.stringify(storeKey.length > 80 ? `${cutText(storeKey, 77)}...` : storeKey);
+	const message = error.message
+		.replaceAll(`"${sessionKey}"`, `"${sessionId}"`)
+		.replaceAll(stored, `"${sessionId}"`);
+	if (message === error.message) return error;
+	const { retryable, data, cause } = error;
+	const isNamed = data?.key === sessionKey || data?.key === storeKey;
+	return new HoldfastError(error.code, message, {
 		retryable,
 		cause,
-		...(data === undefined ? {} : { data: data.key === sessionKey ? { ...data, key: sessionId } : data }),
+		...(data === undefined ? {} : { data: isNamed ? { ...data, key: sessionId } : data }),
 	});
 }
 

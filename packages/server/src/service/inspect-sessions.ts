@@ -121,15 +121,20 @@ export function inspectSessions(service: InspectedService): SessionInspection {
 		async fork(caller, sessionId, { to, ...how }) {
 			const session = await service.found(caller, sessionId);
 			const target = service.session(caller, to);
-			const { seq } = await service.answer(session, sessionId, () =>
-				session.fork(target, { ...how, caller: service.callerOf(caller) }),
+			// Either of the two may be what an error is about.
+			const { seq } = await service.answer(target, to, () =>
+				service.answer(session, sessionId, () =>
+					session.fork(target, { ...how, caller: service.callerOf(caller) }),
+				),
 			);
 			return { seq };
 		},
 		async release(owner, sessionId) {
 			const session = await service.found(owner, sessionId);
+			const before = await journal.head(session.storeKey);
 			const run = await service.answer(session, sessionId, () => session.release());
-			return { released: run !== null };
+			// A run that was in progress here needed no release.
+			return { released: run !== null && before?.holder?.alive !== true };
 		},
 		async steer(caller, sessionId, given) {
 			const input = readInput(given);

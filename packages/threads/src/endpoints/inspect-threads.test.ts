@@ -128,3 +128,28 @@ test("sub-agents are shown with the thread that they work for, and separately", 
 	expect((await inspection.entries("default", child?.sessionId ?? "")).length).toBeGreaterThan(0);
 	expect(await inspection.head("default", child?.sessionId ?? "")).toMatchObject({ agent: "reader" });
 });
+
+test.each([
+	["idle", "Hello.", false],
+	["running", { text: "never", gate: new Promise<void>(() => {}) }, true],
+] as const)(
+	"each action on a thread that is %s works, or is refused with a sentence",
+	async (_, reply, stopped) => {
+		const made = served(oneAgent(scripted([reply, "Again."]), {}));
+		const inspection = inspectThreads(made.threads);
+		const id = await made.thread();
+		await made.ask("POST", `/api/threads/${id}/messages`, { content: "Hi" });
+		if (!stopped) await made.threads.quiet();
+		else await expect.poll(async () => (await inspection.head("default", id))?.isHeld).toBe(true);
+		const refused = { code: "route_not_found", message: expect.stringMatching(/^[A-Z].*\.$/) };
+		await expect(inspection.fork("default", id, { to: "other", options: {} })).rejects.toMatchObject(refused);
+		await expect(inspection.steer("default", id, "Be brief.")).rejects.toMatchObject(refused);
+		expect(await inspection.release("default", id)).toEqual({ released: false });
+		expect((await made.ask("POST", `/api/threads/${id}/stop`)).body).toMatchObject({ stopped });
+		expect((await made.ask("POST", `/api/threads/${id}/messages`, { content: "More" })).status).toBeLessThan(
+			300,
+		);
+		expect((await made.ask("DELETE", `/api/threads/${id}`)).status).toBeLessThan(300);
+		expect(await inspection.head("default", id)).toBeUndefined();
+	},
+);

@@ -165,7 +165,10 @@ export function inspectThreads(threads: Threads): SessionInspection {
 		},
 		async release(given, id) {
 			const { id: threadId } = await found(given, id);
-			return { released: (await threads.session(threadId).release()) !== null };
+			const before = await journal.head(threads.storeKeyOf(threadId));
+			const run = await threads.session(threadId).release();
+			// A run that was in progress here needed no release.
+			return { released: run !== null && before?.holder?.alive !== true };
 		},
 		async steer(given, id) {
 			await found(given, id);
