@@ -76,6 +76,7 @@ export const page = [
 	"- [x] told the customer",
 	'<img src="x" onerror="window.hacked=1"><script>window.hacked=1</script>',
 	"![a picture](https://example.com/picture.png)",
+	'Before <img alt="a &amp; b" src="https://example.com/b.png"> and<br>after <kbd>Esc</kbd>',
 ].join("\n\n");
 const payment = {
 	type: "object",

@@ -186,7 +186,7 @@ const keys: readonly (readonly [key: string, does: string])[] = [
 	["Ctrl Enter", "Send it"],
 	["i", "Interrupt the run"],
 	["[ ]", "Step through a replay"],
-	["Esc", "Leave a field or this list"],
+	["Esc", "Leave a field, the details or this list"],
 ];
 
 function Help(): JSX.Element {

@@ -1,10 +1,11 @@
 // The files of a thread: its folders, and previews of its files.
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { publicPath } from "./acts.ts";
 import { bytesOf, remove } from "./api.ts";
 import { useAnswer } from "./entry-details.tsx";
 import { formatBytes } from "./format.ts";
+import { useFocusBack } from "./keyboard.ts";
 import { useRead } from "./latest.ts";
 import { Act } from "./parts.tsx";
 import { Scrolls } from "./scrolls.tsx";
@@ -103,6 +104,8 @@ function FileDetails(props: {
 	readonly close: () => void;
 }): JSX.Element {
 	const { of: file, store, close } = props;
+	const section = useRef<HTMLElement>(null);
+	useFocusBack(section);
 	const url = fsPath(store.sessionId, file.path);
 	const isImage = file.mimeType.startsWith("image/");
 	const isShown = isImage || file.size <= mostShown;
@@ -116,7 +119,7 @@ function FileDetails(props: {
 	};
 	useRead(isShown ? read : undefined, [url, version], show, ({ message }) => show({ problem: message }));
 	return (
-		<section class="details" aria-label={`File ${file.path}`}>
+		<section ref={section} class="details" aria-label={`File ${file.path}`}>
 			<header>
 				<h2>{file.name}</h2>
 				<span class="quiet">

@@ -97,7 +97,7 @@ export function ForkDialog({ store }: { readonly store: SessionStore }): JSX.Ele
 					<button type="submit" class="primary" disabled={problem !== undefined}>
 						Fork
 					</button>
-					<button type="button" onClick={close}>
+					<button type="button" onClick={() => dialog.current?.close()}>
 						Cancel
 					</button>
 				</div>

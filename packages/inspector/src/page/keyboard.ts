@@ -1,6 +1,6 @@
 // All keyboard shortcuts: views register theirs while they are shown. Input fields receive their keys as text.
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { about } from "./about.ts";
 import { go, place, tabsNow } from "./route.ts";
 
@@ -11,6 +11,17 @@ export const helpIsOpen = signal(false);
 export type Keys = Readonly<Record<string, () => void>>;
 
 const views: Keys[] = [];
+
+/** When the component is removed with the focus inside, returns the focus to where it was when the component appeared. */
+export function useFocusBack(of: { readonly current: HTMLElement | null }): void {
+	useLayoutEffect(() => {
+		const before = document.activeElement;
+		const element = of.current;
+		return () => {
+			if (element?.contains(document.activeElement) && before instanceof HTMLElement) before.focus();
+		};
+	}, []);
+}
 
 /** Registers keys while the view is shown. */
 export function useKeys(keys: Keys): void {

@@ -1,5 +1,5 @@
 // Markdown as elements. The text of models and tools is never parsed as HTML: `marked` only splits it into tokens, and HTML
-// in it stays text. Links lead to the web and to mail addresses only; images are links, because loading one would tell
+// in it stays text, except line breaks and images. Links lead to the web and to mail addresses only; images are links, because loading one would tell
 // its server.
 import { lexer, type Token, type Tokens } from "marked";
 import type { ComponentChildren, JSX } from "preact";
@@ -52,10 +52,27 @@ function block(token: Token, key: number): ComponentChildren {
 		default:
 			return (
 				<p key={key} class="plain">
-					{token.raw.trim()}
+					{token.type === "html" ? html(token.raw.trim(), 0) : token.raw.trim()}
 				</p>
 			);
 	}
+}
+
+/** Models write line breaks into tables, and images as HTML. Every other tag stays text. */
+function html(raw: string, key: number): ComponentChildren {
+	if (/^<br\s*\/?>$/i.test(raw)) return <br key={key} />;
+	if (!/^<img\s[^<>]*>$/i.test(raw)) return raw;
+	return (
+		<Link key={key} href={attribute(raw, "src")} raw={raw}>
+			{`🖼 ${attribute(raw, "alt") || attribute(raw, "src")}`}
+		</Link>
+	);
+}
+
+/** Returns the value of an attribute of a tag; empty without one. */
+function attribute(tag: string, name: "src" | "alt"): string {
+	const found = new RegExp(`\\s${name}=(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, "i").exec(tag);
+	return decoded(found?.[1] ?? found?.[2] ?? found?.[3] ?? "");
 }
 
 function List({ of: { ordered, start, items } }: { readonly of: Tokens.List }): JSX.Element {
@@ -137,6 +154,8 @@ function inline(tokens: readonly Token[] = []): ComponentChildren {
 				return token.tokens === undefined ? decoded(token.text) : inline(token.tokens);
 			case "escape":
 				return decoded(token.text);
+			case "html":
+				return html(token.raw, key);
 			default:
 				return token.raw;
 		}

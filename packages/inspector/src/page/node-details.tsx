@@ -1,10 +1,12 @@
 // The details of a node of the trace: its input next to its output, its numbers, and the data to copy.
 import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 import type { ShownEntry } from "../wire/index.ts";
 import { areThreads } from "./about.ts";
 import { Copy } from "./copy.tsx";
 import { AnswerDetails, type EntrySource, WholeEntry, wholeEntries } from "./entry-details.tsx";
 import { formatDuration, formatTime } from "./format.ts";
+import { useFocusBack } from "./keyboard.ts";
 import { curlOf, nodeOf, type TraceNode, testCaseOf } from "./node-model.ts";
 import { CallInput, Figure, Value } from "./parts.tsx";
 import type { TraceRow } from "./trace-rows.ts";
@@ -17,10 +19,12 @@ export function NodeDetails(props: {
 	readonly close: () => void;
 }): JSX.Element {
 	const { row, of, system, close } = props;
+	const section = useRef<HTMLElement>(null);
+	useFocusBack(section);
 	const node = nodeOf(of.entries, row.seq);
 	const entry = of.entries.find(({ seq }) => seq === row.seq);
 	return (
-		<section class="details" aria-label={`Details of ${row.label}`}>
+		<section ref={section} class="details" aria-label={`Details of ${row.label}`}>
 			<header>
 				<h2>{row.label}</h2>
 				<span class="quiet">

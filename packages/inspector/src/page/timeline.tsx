@@ -83,6 +83,7 @@ export function TraceTab(props: {
 		ArrowUp: () => move(-1),
 		ArrowRight: () => openRow(true),
 		ArrowLeft: () => openRow(false),
+		...(row === undefined ? {} : { Escape: () => select(undefined) }),
 		f: () => document.querySelector<HTMLElement>("#trace-search")?.focus(),
 	});
 	const ofChild = row?.child === undefined ? undefined : childOf(children, row.child);
@@ -125,6 +126,7 @@ export function TraceTab(props: {
 			</div>
 			{row === undefined ? null : (
 				<NodeDetails
+					key={row.key}
 					row={row}
 					of={
 						row.child === undefined
