@@ -1,8 +1,12 @@
 // Decides when a page sends its answers to calls automatically.
 
+/** A part of a message, as far as it is read here. */
 interface Part {
+	/** The kind of part, such as `tool-refund`. */
 	readonly type: string;
+	/** The state of a tool call. */
 	readonly state?: string;
+	/** Set for an output that is not final. */
 	readonly preliminary?: boolean;
 }
 

@@ -333,6 +333,7 @@ export type BoundaryEvent = TurnStartEvent | StepStartEvent | StepEndEvent;
 
 /** A watcher. Must not throw. */
 export interface Watcher {
+	/** Called with each event, in order. */
 	notify(event: RunEvent): void;
 	/**
 	 * Settles when its work for earlier events is done. Awaited before a boundary is emitted. Undefined if there is no

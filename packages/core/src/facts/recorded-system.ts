@@ -8,6 +8,7 @@ export type RecordedSystem = System | { readonly same: true };
 
 /** The system prompt recorded last in a session. */
 export interface SessionSystem {
+	/** The system prompt. */
 	readonly system: System;
 	/** Its part of a fingerprint. */
 	readonly hash: string;

@@ -57,6 +57,7 @@ export interface Cycle {
 
 /** The latest event of a run, as deciders see it. */
 export interface LastFact {
+	/** The kind of event. */
 	readonly kind: "input" | "assistant" | "requested" | "results" | "note" | "decision" | "wait";
 	/**
 	 * The placement of an input, the tag of an answer or request, the topic of a note or decision, or the subject of a

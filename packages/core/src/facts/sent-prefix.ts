@@ -28,7 +28,9 @@ export interface SentView {
 
 /** The tokens of a request, as its provider counted them and as policy estimated them. */
 export interface CountedRequest {
+	/** As the provider counted them. */
 	readonly tokens: number;
+	/** As policy estimated them. */
 	readonly estimate: number;
 }
 
@@ -44,11 +46,13 @@ export interface SentPrefix {
 	readonly fingerprint: string;
 	/** The number of messages; those of the view, if there was one. */
 	readonly length: number;
+	/** The history that policy showed, if not the journal's. */
 	readonly view?: SentView;
 	/** The changes made to it since. */
 	readonly changed?: CacheBreak;
 	/** The size of the last request that was both counted and estimated. */
 	readonly counted?: CountedRequest;
+	/** Where policy had shortened the history. */
 	readonly cuts?: ViewCuts;
 }
 

@@ -2,6 +2,7 @@
 
 /** A call that needs an outside answer. */
 export interface PendingCall {
+	/** The id of the call. */
 	readonly callId: string;
 	/** `result`: the result of a tool without a local function. `approval`: whether the call may run. */
 	readonly awaits: "result" | "approval";
@@ -38,7 +39,9 @@ export interface NestedCall extends PendingCall {
 	readonly id: string;
 	/** The delegations from this run down to the run of the call. The first is a call of this run. */
 	readonly path: readonly CallPathStep[];
+	/** The tool to run. */
 	readonly toolName: string;
+	/** The arguments of the call. */
 	readonly arguments: Readonly<Record<string, unknown>>;
 }
 

@@ -74,8 +74,11 @@ export interface ReadChunks {
 
 /** An initial value of a session, and its owner. */
 export interface FirstValue {
+	/** The owner of the value, such as a plugin. */
 	readonly owner: string;
+	/** Unique among the values of its owner. */
 	readonly name: string;
+	/** Plain data. */
 	readonly value: unknown;
 }
 

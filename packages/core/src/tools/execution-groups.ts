@@ -27,6 +27,7 @@ export interface ExecutionGroup {
 	readonly isBarrier: boolean;
 }
 
+/** The tools of a round, as a list or by name. */
 type Tools = readonly ToolWithDependencies[] | ReadonlyMap<string, ToolWithDependencies>;
 
 /** Whether any of the tools is `sequential` or depends on another. */

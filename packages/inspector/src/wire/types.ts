@@ -203,15 +203,21 @@ export interface SessionLook {
 
 /** A call of a background task that waits for an outside answer. */
 export interface ShownWaitingCall {
+	/** Id of the call. */
 	readonly callId: string;
+	/** The tool to run. */
 	readonly name: string;
+	/** The arguments of the call. */
 	readonly input: unknown;
+	/** Whether it waits for an approval or for a result. */
 	readonly awaits: "result" | "approval";
 	/** The run that an approval is for. */
 	readonly runId?: string;
+	/** Milliseconds since the epoch; absent without a deadline. */
 	readonly deadline?: number;
 	/** Names of the sub-agents that lead to it. */
 	readonly agents: readonly string[];
+	/** The background task that made the call. */
 	readonly taskId: string;
 	/** Set if an approval may change its input. */
 	readonly mayEdit?: true;

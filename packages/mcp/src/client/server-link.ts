@@ -26,6 +26,7 @@ import { newClient, newTransport } from "./new-connection.ts";
 import { repairing } from "./repair-transport.ts";
 import { notInTime, silentInCall, type Watch, whileHeard, within } from "./while-heard.ts";
 
+/** The state of a connection. `unauthorized`: the server requires authorization. */
 export type LinkStatus = "idle" | "connecting" | "connected" | "disconnected" | "unauthorized" | "closed";
 
 /** The notifications of a link to its owner. */

@@ -4,6 +4,7 @@ import { failed, notInstalled, unavailable, withinTime } from "../storage/index.
 
 /** The used part of a pool. */
 export interface Queryable {
+	/** Runs a query with these values for its placeholders. */
 	// biome-ignore lint/suspicious/noExplicitAny: rows are what the statement says
 	query(text: string, values?: unknown[]): Promise<{ readonly rows: any[] }>;
 }

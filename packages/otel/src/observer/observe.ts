@@ -62,6 +62,7 @@ export interface Observer {
 	close(): Promise<void>;
 }
 
+/** The ports of a host that are observed. */
 type ObservedHost = Pick<Host, "journal" | "runs" | "records"> & { readonly changes: ChangeLog };
 
 /** The maximum number of observed runs. Beyond it, the least recently active ones are dropped. */

@@ -33,8 +33,11 @@ export interface Sink {
 
 /** The parts of a stream. */
 export interface EventStreamOptions {
+	/** Starts the source of the stream. */
 	readonly start: StartSource;
+	/** The table that contains the stream while it is open. */
 	readonly table: StreamTable;
+	/** Called once when the stream has ended, with the reason and the bytes that were sent. */
 	readonly ended: (end: StreamEnd, bytes: number) => void;
 	/** Whether the reader receives each piece whole, however large. Default `false`. */
 	readonly isWhole?: boolean;

@@ -25,6 +25,7 @@ export interface OpenStream {
 
 /** The open streams of a handler. */
 export class StreamTable {
+	/** The bytes of a heartbeat. */
 	readonly heartbeat: Uint8Array = heartbeat;
 	/**
 	 * Milliseconds of silence after which a heartbeat is due at the next check, so that no silence is longer than
@@ -39,12 +40,14 @@ export class StreamTable {
 	readonly maxBufferedBytes: number;
 	/** Whether so much data waits for all readers together that stalled ones are disconnected early. */
 	isFull = false;
+	/** Returns milliseconds that never decrease. */
 	readonly now: () => number = () => performance.now();
 	readonly #open = new Set<OpenStream>();
 	readonly #lookMs: number;
 	#timer: ReturnType<typeof setInterval> | undefined;
 	#emptied: () => void = () => {};
 
+	/** Creates an empty table. */
 	constructor(heartbeatMs: number, maxBufferedBytes: number) {
 		this.maxBufferedBytes = maxBufferedBytes;
 		this.#lookMs = Math.max(1, Math.min(heartbeatMs / 8, 1_000));
@@ -58,11 +61,13 @@ export class StreamTable {
 		return this.#open.size;
 	}
 
+	/** Adds an open stream. */
 	add(stream: OpenStream): void {
 		this.#open.add(stream);
 		this.#timer ??= unheld(setInterval(() => this.look(), this.#lookMs));
 	}
 
+	/** Removes a stream that has ended. */
 	remove(stream: OpenStream): void {
 		this.#open.delete(stream);
 		if (this.#open.size > 0) return;
