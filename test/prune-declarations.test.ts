@@ -205,3 +205,29 @@ test("a wrapped paragraph of a docstring is one line; tags, lists and code keep 
 		"",
 	]);
 });
+
+test("docstrings are kept where the reference shows them: of what is exported, and of its parts", () => {
+	const text = [
+		"/** Exported. */",
+		"export interface Shown {",
+		"    /** A part. */",
+		"    readonly part: Part;",
+		"    /** A method. */",
+		"    find(): Found;",
+		"}",
+		"/** Of data. */",
+		"interface Part {",
+		"    /** A name. */",
+		"    readonly name: string;",
+		"}",
+		"/** Of a method. */",
+		"interface Found {",
+		"    /** A number. */",
+		"    readonly count: number;",
+		"}",
+	];
+	const written = prune({ "index.d.ts": text.join("\n") })["shared/types.d.ts"] ?? "";
+	const docs = [...written.matchAll(/\/\*\* (.*) \*\//g)].map(([, doc]) => doc);
+	expect(docs).toEqual(["Exported.", "A part.", "A method.", "Of data.", "A name."]);
+	expect(written).toContain("readonly count: number;");
+});

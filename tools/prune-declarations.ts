@@ -1,10 +1,11 @@
 // Reduces the compiler's declaration files to the public entries of a package: it keeps only declarations that an
 // exported name refers to, without members marked `@internal`. They are in one file, so they need no imports of each
 // other; the entries re-export their names from it. A source file that uses a name in a different sense than earlier
-// files starts a second one.
+// files starts a second one. Docstrings are kept where the reference shows them.
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { parseAst } from "rolldown/parseAst";
+import { readDeclarations } from "./site/read-declarations.ts";
 
 /** The used part of a node of the syntax tree. */
 interface Node {
@@ -21,6 +22,8 @@ interface Declaration {
 	readonly declares: readonly string[];
 	readonly exported: boolean;
 	kept: boolean;
+	/** Whether it is exported, or a part of what is. */
+	described: boolean;
 }
 
 /** A name that comes from another file or package; without `source` it is the file's own under another name. */
@@ -109,6 +112,19 @@ export function pruneDeclarations(folder: string, entries: readonly string[]): R
 		}
 	}
 
+	function describe({ place, name }: Origin): void {
+		if (place === undefined) return;
+		for (const declaration of fileAt(place).declarations) {
+			if (declaration.described || !declaration.declares.includes(name)) continue;
+			declaration.described = true;
+			const { refersTo = [] } = readDeclarations(declaration.text).declarations.get(name) ?? {};
+			for (const part of refersTo) {
+				const origin = originOf(place, part);
+				if (origin !== undefined) describe(origin);
+			}
+		}
+	}
+
 	function exportsOf(place: string): ReadonlyMap<string, Origin> {
 		const { declarations, exports, wholes } = fileAt(place);
 		const names = [
@@ -123,7 +139,11 @@ export function pruneDeclarations(folder: string, entries: readonly string[]): R
 	}
 
 	const shown = entries.map((entry) => [entry, exportsOf(entry)] as const);
-	for (const [, exports] of shown) for (const origin of exports.values()) keep(origin);
+	for (const [, exports] of shown)
+		for (const origin of exports.values()) {
+			keep(origin);
+			describe(origin);
+		}
 
 	const volumes: Volume[] = [];
 	const volumeOf = new Map<string, Volume>();
@@ -170,11 +190,15 @@ export function pruneDeclarations(folder: string, entries: readonly string[]): R
 				return origin.name !== name || volumeOf.get(origin.place ?? "") !== volume;
 			});
 			const own = files.flatMap(({ declarations }) => declarations.filter(({ kept }) => kept));
-			const text = own.map((declaration) => `${declaration.text}\n`).join("");
+			const text = own.map((each) => `${each.described ? each.text : withoutComments(each.text)}\n`).join("");
 			const indented = text.replace(/^(?: {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4));
 			return [place, passOn("import", place, foreign) + withUnwrappedComments(indented)];
 		}),
 	]);
+}
+
+function withoutComments(text: string): string {
+	return text.replaceAll(/^[ \t]*\/\*\*[\s\S]*?\*\/\n/gm, "");
 }
 
 /** Joins the wrapped lines of each paragraph of the docstrings, which saves one byte in fifty. Code keeps its lines. */
@@ -232,7 +256,13 @@ function readFile(text: string): File {
 		if (declares.length === 0) continue;
 		const own = withoutInternals(text, node);
 		const documented = lead === "" ? own : `${lead}\n${own}`;
-		declarations.push({ text: documented, declares, exported: isExport(node), kept: false });
+		declarations.push({
+			text: documented,
+			declares,
+			exported: isExport(node),
+			kept: false,
+			described: false,
+		});
 	}
 	return { declarations, imports, exports, wholes };
 }

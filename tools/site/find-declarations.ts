@@ -20,8 +20,8 @@ export interface Declarations {
 	/** Returns the declaration of a name in the file at `path`. */
 	find(path: string, name: string): Declaration | undefined;
 	/**
-	 * Returns the declarations with members that the code of a name refers to, such as the alternatives of a union, and that
-	 * cannot be imported. `exported` contains the declarations of all names that can.
+	 * Returns the declarations that a name is made of, such as the alternatives of a union, and that cannot be imported.
+	 * `exported` contains the declarations of all names that can.
 	 */
 	partsOf(path: string, name: string, exported: ReadonlySet<Declaration>): readonly Found[];
 }
@@ -71,9 +71,16 @@ export function declarationFinder(entries: ReadonlyMap<string, string>): Declara
 					const found = locate(path, name);
 					if (found !== undefined && !exported.has(found.declaration)) parts.add(found);
 				}
-			return [...parts].filter((part) => part !== start && part.declaration.members.length > 0);
+			return [...parts].filter((part) => part !== start && isShown(part.declaration));
 		},
 	};
+}
+
+/** Types that are computed from others are left out: they would explain nothing. */
+function isShown({ kind, code, members }: Declaration): boolean {
+	return (
+		members.length > 0 || (kind === "type" && code.includes("|") && !/ (?:extends|in keyof) /.test(code))
+	);
 }
 
 function inherit(declaration: Declaration, find: (base: string) => Declaration | undefined): Declaration {

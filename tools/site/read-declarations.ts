@@ -46,7 +46,7 @@ export interface Declaration {
 	readonly members: readonly Member[];
 	/** Names of the types that it extends or implements. */
 	readonly bases: readonly string[];
-	/** Names of the types in its code, and so not those of its members. */
+	/** Names of the types that it is made of. */
 	readonly refersTo: readonly string[];
 }
 
@@ -65,6 +65,9 @@ export interface Elsewhere {
 	readonly source: string;
 	readonly name: string;
 }
+
+/** Names of private members, and of those that carry types for the compiler. */
+const hidden = /^["']?[#~]/;
 
 /** Members whose names say what they are. */
 const known: ReadonlySet<string> = new Set([
@@ -111,7 +114,7 @@ export function readDeclarations(text: string, lang: "dts" | "ts" = "dts"): Decl
 				code: other === undefined ? code : `${other.code}\n${code}`,
 				members: [...(other?.members ?? []), ...members],
 				bases: [...(other?.bases ?? []), ...basesOf(node)],
-				refersTo: [...new Set([...(other?.refersTo ?? []), ...typesIn(node)])],
+				refersTo: [...new Set([...(other?.refersTo ?? []), ...typesIn(text, node)])],
 			});
 		}
 	}
@@ -132,23 +135,39 @@ function basesOf(node: Node): readonly string[] {
 	return all.flatMap((each) => each?.name ?? []);
 }
 
-/** Returns the names of the types in a declaration, without its own type parameters and its body. */
-function typesIn(declaration: Node): readonly string[] {
+/**
+ * Returns the names of the types that a declaration is made of: those in its code, of its properties, and the options of its
+ * methods. Its own type parameters and internal members are left out.
+ */
+function typesIn(text: string, declaration: Node): readonly string[] {
 	const found = new Set(basesOf(declaration));
 	const parameters = new Set<string>();
-	const visit = (value: unknown): void => {
-		if (Array.isArray(value)) for (const each of value) visit(each);
+	const visit = (value: unknown, pattern?: RegExp): void => {
+		if (Array.isArray(value)) for (const each of value) visit(each, pattern);
 		if (typeof value !== "object" || value === null || !("type" in value)) return;
 		const node = value as Node;
 		if (node.type === "TSTypeParameter") parameters.add((node.name as Name).name);
-		const named = node.typeName as Partial<Name> | undefined;
-		if (node.type === "TSTypeReference" && named?.name !== undefined) found.add(named.name);
-		if (node.type === "TSIndexedAccessType" || node.type === "TSTypeOperator") return;
+		const name = (node.typeName as Partial<Name> | undefined)?.name;
+		if (node.type === "TSTypeReference" && name !== undefined && pattern?.test(name) !== false)
+			found.add(name);
+		if (node.type === "TSIndexedAccessType" || node.operator === "keyof") return;
 		// The conditions of a type are not parts of it.
 		const { body, init, constraint, checkType, extendsType, ...rest } = node;
-		for (const part of Object.values(rest)) visit(part);
+		for (const part of Object.values(rest)) visit(part, pattern);
 	};
-	if (listOf(declaration) === undefined) visit(declaration);
+	const members = listOf(declaration);
+	if (members === undefined) visit(declaration);
+	else visit(declaration.typeParameters, /^$/);
+	let before = members?.body.start ?? 0;
+	for (const member of members?.list ?? []) {
+		const isInternal = text.slice(before, member.start).includes("@internal");
+		before = member.end;
+		const isHidden = isInternal || member.accessibility === "private" || hidden.test(nameOf(text, member));
+		if (isHidden || member.kind === "constructor") continue;
+		if (member.type === "TSPropertySignature") visit(member.typeAnnotation);
+		const { params } = (member.value ?? member) as { params?: unknown };
+		visit(params, /Options$/);
+	}
 	return [...found].filter((name) => !parameters.has(name));
 }
 
@@ -189,7 +208,7 @@ function membersOf(text: string, body: Node, list: readonly Node[]): readonly Me
 		const found = text.slice(before, member.start);
 		const name = nameOf(text, member);
 		// The compiler's output contains private and internal members.
-		const isHidden = member.accessibility === "private" || /^["']?[#~]/.test(name);
+		const isHidden = member.accessibility === "private" || hidden.test(name);
 		if (isHidden || found.includes("@internal")) return;
 		const { body: code } = (member.value ?? {}) as { body?: Node | null };
 		const signature = withoutComments(text.slice(member.start, code?.start ?? member.end))
