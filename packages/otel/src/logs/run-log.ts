@@ -3,11 +3,11 @@
 
 /** Accepts log lines, as a Pino logger does. Must not throw. */
 export interface ObserverLogger {
-	/** Logs how a run ended. */
+	/** Logs that a run started, answered, waits or ended, and its tool calls. */
 	info(fields: Readonly<Record<string, unknown>>, message: string): void;
-	/** Logs a problem that did not end a run. */
+	/** Logs a tool call that failed. */
 	warn(fields: Readonly<Record<string, unknown>>, message: string): void;
-	/** Logs a failure. */
+	/** Logs a run that failed or was parked. */
 	error(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 

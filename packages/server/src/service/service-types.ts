@@ -230,7 +230,7 @@ export interface SessionSummary {
 
 /** A page of sessions; `next` is the start of the following one. */
 export interface SessionPage {
-	/** The sessions, in the order that was requested. */
+	/** The sessions, in the order of their ids. */
 	readonly sessions: readonly SessionSummary[];
 	/** Pass it as `after` for the next page; absent on the last one. */
 	readonly next?: string;

@@ -60,11 +60,11 @@ export interface RunLog extends OfRun {
 	readonly type: "run";
 	/** How it ended, or why it remains open. */
 	readonly outcome: string;
-	/** Code and message of the error that ended it. */
+	/** Code of the error that ended it. */
 	readonly code?: string;
-	/** Message of the error that ended it, as clients may read it. */
+	/** Message of the error that ended it, without anything that looks like a key. */
 	readonly error?: string;
-	/** How many answers models gave, and how many calls were retried. */
+	/** Number of answers that models gave. */
 	readonly answers: number;
 	/** Number of model calls that were retried. */
 	readonly retries: number;
