@@ -8,7 +8,7 @@ import type { Call, Conversation, Said } from "./conversation-model.ts";
 import { toFork } from "./fork-dialog.tsx";
 import { formatCost, formatCount, formatDuration, formatTime, summary } from "./format.ts";
 import { Markdown } from "./markdown.tsx";
-import { Act, CallInput, Value } from "./parts.tsx";
+import { Act, CallInput, codeIn, Value } from "./parts.tsx";
 import { SaidFileView } from "./said-file.tsx";
 import type { Live, MessageSession, SessionStore } from "./session-store.ts";
 import { VirtualList } from "./virtual-list.tsx";
@@ -208,8 +208,8 @@ function CallDetails({ of, store }: { readonly of: Call; readonly store: Message
 	return (
 		<details class={`call ${failed ? "is-failed" : ""}`}>
 			<summary>
-				<code>{name}</code> <span class="quiet">{summary(input, 80)}</span>{" "}
-				<span class="call-outcome">
+				<code>{name}</code> <span class="quiet">{summary(codeIn(input) ?? input, 80)}</span>{" "}
+				<span class={outcome === undefined ? "quiet" : "call-outcome"}>
 					{outcome ?? (attempts > 0 ? "running" : "not started")}
 					{duration === undefined ? "" : ` · ${formatDuration(duration)}`}
 					{attempts > 1 ? ` · attempt ${attempts}` : ""}

@@ -64,7 +64,7 @@ function html(raw: string, key: number): ComponentChildren {
 	if (!/^<img\s[^<>]*>$/i.test(raw)) return raw;
 	return (
 		<Link key={key} href={attribute(raw, "src")} raw={raw}>
-			{`🖼 ${attribute(raw, "alt") || attribute(raw, "src")}`}
+			{`Image: ${attribute(raw, "alt") || attribute(raw, "src")}`}
 		</Link>
 	);
 }
@@ -147,7 +147,7 @@ function inline(tokens: readonly Token[] = []): ComponentChildren {
 			case "image":
 				return (
 					<Link key={key} href={token.href} raw={token.raw}>
-						{`🖼 ${token.text === "" ? token.href : token.text}`}
+						{`Image: ${token.text === "" ? token.href : token.text}`}
 					</Link>
 				);
 			case "text":

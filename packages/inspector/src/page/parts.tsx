@@ -42,11 +42,18 @@ export function Value({ of, label }: { readonly of: unknown; readonly label: str
 	);
 }
 
+/** Returns the script of a call; undefined if it has none. */
+export function codeIn(input: unknown): string | undefined {
+	const { code } = (typeof input === "object" && input !== null ? input : {}) as Record<string, unknown>;
+	return typeof code === "string" ? code : undefined;
+}
+
 /** Shows the input of a call. A script is shown as code, with whatever else the input contains below it. */
 export function CallInput({ of, name }: { readonly of: unknown; readonly name: string }): JSX.Element {
-	const { code, ...others } = (typeof of === "object" && of !== null ? of : {}) as Record<string, unknown>;
 	const label = `Input of ${name}`;
-	if (typeof code !== "string") return <Value of={of} label={label} />;
+	const code = codeIn(of);
+	if (code === undefined) return <Value of={of} label={label} />;
+	const { code: _, ...others } = of as Record<string, unknown>;
 	return (
 		<>
 			<Code code={code} language="typescript" label={label} />

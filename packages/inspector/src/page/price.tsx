@@ -9,7 +9,7 @@ export function Price({ cost, unpriced }: { readonly cost: number; readonly unpr
 	if (unpriced === 0) return <>{formatCost(cost)}</>;
 	return (
 		<span class="unpriced" title={hint}>
-			{cost === 0 ? "unknown" : `${formatCost(cost)} + ?`}
+			{cost === 0 ? "unknown" : `${formatCost(cost)}+`}
 		</span>
 	);
 }

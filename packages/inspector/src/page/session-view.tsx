@@ -123,7 +123,9 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 						</>
 					)}
 					{info?.agentName === undefined ? "" : ` · ${info.agentName}`}
-					{info?.agent?.model === undefined || child !== undefined ? "" : ` · ${info.agent.model}`}
+					{info?.agent?.model === undefined || child !== undefined || isWorkflow.value
+						? ""
+						: ` · ${info.agent.model}`}
 					{info?.origin === undefined ? null : (
 						<>
 							{" · forked from "}

@@ -2,10 +2,21 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { EntryDetails } from "./entry-details.tsx";
-import { formatTime } from "./format.ts";
+import { formatTime, summary } from "./format.ts";
 import { useKeys } from "./keyboard.ts";
 import type { SessionStore } from "./session-store.ts";
 import { VirtualList } from "./virtual-list.tsx";
+
+/** Returns the beginning of an answer: its text, otherwise the tools that it called. */
+function saidIn(message: unknown): string {
+	const { content = [], toolCalls = [] } = (message ?? {}) as {
+		content?: readonly { readonly type: string; readonly text?: string }[];
+		toolCalls?: readonly { readonly toolName: string }[];
+	};
+	const text = content.map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
+	if (text.trim() !== "") return summary(text, 60);
+	return toolCalls.length === 0 ? "" : `calls ${toolCalls.map(({ toolName }) => toolName).join(", ")}`;
+}
 
 export function StepsTab({ store }: { readonly store: SessionStore }): JSX.Element {
 	void store.version.value;
@@ -40,6 +51,7 @@ export function StepsTab({ store }: { readonly store: SessionStore }): JSX.Eleme
 								step {String(each.body.step)} · {String(each.body.modelId)}
 							</span>
 							<time class="quiet">{formatTime(each.at)}</time>
+							<span class="quiet step-said">{saidIn(each.body.message)}</span>
 						</button>
 					);
 				}}

@@ -236,6 +236,8 @@ export class Timeline {
 	#noted({ body }: ShownEntry, put: Put): void {
 		const topic = String(body.topic);
 		const step = { step: Number(body.step) };
+		// The calls of a sub-agent are part of its own trace.
+		if (topic === "subagent-trace") return;
 		if (topic !== "model-retry") {
 			put({ kind: "note", label: topic, detail: summary(body.value), ...step });
 			return;

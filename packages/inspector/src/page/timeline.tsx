@@ -186,6 +186,8 @@ function useChildren(
 	return [children, read];
 }
 
+/** Kinds that have a duration, even if it is none; the others happen at a time. */
+const lasting: ReadonlySet<TraceRow["kind"]> = new Set(["run", "step", "model", "tool"]);
 /** Kinds whose label is their name. */
 const named: ReadonlySet<TraceRow["kind"]> = new Set(["run", "step", "input", "takeover", "retry", "wait"]);
 
@@ -250,8 +252,8 @@ function RowLine(props: {
 }): JSX.Element {
 	const { of: row, last, isSelected, select, toggle, isOpen } = props;
 	const { left, width } = placeOf(row, last);
-	const duration =
-		row.end === undefined ? "under way" : row.end > row.start ? formatDuration(row.end - row.start) : "";
+	const took = row.end === undefined ? "under way" : formatDuration(row.end - row.start);
+	const isMoment = row.end === row.start && !lasting.has(row.kind);
 	return (
 		<div class={`span span-${row.kind} ${row.failed ? "is-failed" : ""} ${isSelected ? "is-selected" : ""}`}>
 			<span class="span-name" style={{ paddingLeft: `${Math.min(row.depth, 8) * 14}px` }}>
@@ -289,9 +291,7 @@ function RowLine(props: {
 				{row.tokens === undefined ? "" : formatCount(row.tokens)}
 				{row.cost === undefined ? "" : ` · ${formatCost(row.cost)}`}
 			</span>
-			<span class="span-numbers">
-				{duration === "" ? new Date(row.start).toLocaleTimeString("en-GB") : duration}
-			</span>
+			<span class="span-numbers">{isMoment ? new Date(row.start).toLocaleTimeString("en-GB") : took}</span>
 		</div>
 	);
 }

@@ -42,7 +42,7 @@ export function UsageGroups(props: {
 							<tr>
 								<th>{kind}</th>
 								<th>{isTool ? "calls" : "answers"}</th>
-								<th>errors</th>
+								<th>{kind === "agent" ? "failed runs" : "errors"}</th>
 								{isTool ? null : (
 									<>
 										<th>input</th>

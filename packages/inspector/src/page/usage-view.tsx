@@ -5,7 +5,7 @@ import type { UsageBucket, UsageGroup, UsageLatency } from "../wire/index.ts";
 import { ask, isOver } from "./api.ts";
 import { UsageCharts } from "./charts.tsx";
 import { Command } from "./copy.tsx";
-import { formatCount, formatPrice, formatShare } from "./format.ts";
+import { formatCost, formatCount, formatShare } from "./format.ts";
 import { ModelsTable } from "./models-table.tsx";
 import { Figure } from "./parts.tsx";
 import { allSessions, choices, onChanges } from "./sessions-store.ts";
@@ -59,6 +59,7 @@ export function UsageView(): JSX.Element {
 	// Reading the signal renders this again when the list of sessions changes.
 	void choices.value;
 	const waiting = allSessions().filter(({ status }) => waitingStatuses.has(status));
+	const failed = allSessions().filter(({ status }) => status === "error").length;
 	return (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys
 		<main class="usage scrolls" tabIndex={0}>
@@ -86,9 +87,19 @@ export function UsageView(): JSX.Element {
 							{waiting.length === 0 ? "0" : <a href="#/?status=needs-you">{formatCount(waiting.length)}</a>}
 						</Figure>
 						<Figure name="errors">
-							{sum("errors") === 0 ? "0" : <a href="#/?status=error">{formatCount(sum("errors"))}</a>}
+							{formatCount(sum("errors"))}{" "}
+							{failed === 0 ? null : (
+								<a class="quiet" href="#/?status=error">
+									{failed === 1 ? "1 failed session" : `${formatCount(failed)} failed sessions`}
+								</a>
+							)}
 						</Figure>
-						<Figure name="cost">{formatPrice(sum("cost"), sum("unpriced"))}</Figure>
+						<Figure name="cost">
+							{sum("unpriced") > 0 && sum("cost") === 0 ? "unknown" : formatCost(sum("cost"))}{" "}
+							{sum("unpriced") === 0 ? null : (
+								<span class="quiet">+ {formatCount(sum("unpriced"))} of unknown cost</span>
+							)}
+						</Figure>
 						<Figure name="tokens">{formatCount(sum("inputTokens") + sum("outputTokens"))}</Figure>
 						<Figure name="input from the cache">
 							{formatShare(sum("cachedTokens"), sum("inputTokens"))}{" "}
@@ -97,7 +108,7 @@ export function UsageView(): JSX.Element {
 						<Figure name="answers">{formatCount(sum("answers"))}</Figure>
 						<Figure name="tool calls">{formatCount(sum("toolCalls"))}</Figure>
 					</dl>
-					<Prices of={last.groups} />
+					<Prices of={last.groups} unpriced={sum("unpriced")} />
 					<UsageCharts buckets={last.buckets} latencies={last.latencies} />
 					<UsageGroups groups={last.groups} buckets={last.buckets} waiting={waiting} />
 					<ModelsTable />
@@ -108,9 +119,20 @@ export function UsageView(): JSX.Element {
 }
 
 /** What to do about models without a price. */
-function Prices({ of }: { readonly of: readonly UsageGroup[] }): JSX.Element | null {
+function Prices(props: {
+	readonly of: readonly UsageGroup[];
+	/** Answers of unknown cost, including those of sub-agents. */
+	readonly unpriced: number;
+}): JSX.Element | null {
+	const { of, unpriced } = props;
 	const models = of.filter(({ kind, unpriced }) => kind === "model" && unpriced > 0).map(({ name }) => name);
-	if (models.length === 0) return null;
+	if (models.length === 0 && unpriced === 0) return null;
+	if (models.length === 0)
+		return (
+			<p class="hint">
+				The cost of sub-agents' answers is unknown: add the option <code>prices</code> to them, too.
+			</p>
+		);
 	const lines = models.map((name) => `  ${JSON.stringify(name)}: { input: 0, output: 0 },`).join("\n");
 	return (
 		<div class="hint">
