@@ -81,6 +81,9 @@ function writeMembers(members: readonly Member[], link: Linker): readonly string
 	const properties: string[] = [];
 	const methods: string[] = [];
 	for (const { name, signature, doc, needsNoDoc } of members) {
+		// The row of the getter stands for both.
+		const hasGetter = members.some((each) => each.name === name && each.signature.startsWith("get "));
+		if (doc === "" && signature.startsWith("set ") && hasGetter) continue;
 		const note = doc === "" && needsNoDoc ? (standardNotes.get(name) ?? "Always this.") : noteOf(doc, link);
 		const property =
 			/^(?:static |readonly )*(?<name>[\w$]+|\[[^\]]+\]|"[^"]+")(?<optional>\??): (?<type>.+)$/s.exec(

@@ -35,6 +35,7 @@ type ExecutionStart<Tools> = {
 
 /** An event of a session. */
 export type ExecuteEvent<Tools = ToolTypes> =
+	/** The first event of an execution. */
 	| { readonly type: "session_start"; readonly sessionId: string }
 	/** `messages` are those of this execution, including its input. */
 	| {
@@ -42,6 +43,7 @@ export type ExecuteEvent<Tools = ToolTypes> =
 			readonly sessionId: string;
 			readonly messages: readonly SessionMessage[];
 	  }
+	/** The execution waits for the results of these calls. */
 	| {
 			readonly type: "awaiting_tool_execution";
 			readonly sessionId: string;
@@ -64,19 +66,25 @@ export type ExecuteEvent<Tools = ToolTypes> =
 	| { readonly type: "history_cut"; readonly messageId: string }
 	/** `replaces`: the id of an earlier answer that this one replaces. Show it in place of that one. */
 	| { readonly type: "message_start"; readonly role: SessionMessage["role"]; readonly replaces?: string }
+	/** The message is complete and committed. */
 	| { readonly type: "message_end"; readonly message: SessionMessage }
+	/** A text of the answer begins; `delta` is its next piece. */
 	| { readonly type: "text_start" }
 	| { readonly type: "text_delta"; readonly delta: string }
 	| { readonly type: "text_end"; readonly text: string }
+	/** A part of the reasoning begins; `delta` is its next piece. */
 	| { readonly type: "thinking_start" }
 	| { readonly type: "thinking_delta"; readonly delta: string }
 	| { readonly type: "thinking_end"; readonly thinking: string }
 	/** `index` is the position of the call among the message's calls, starting at 0. */
 	| { readonly type: "toolcall_start"; readonly index: number; readonly id?: string; readonly name?: string }
+	/** A piece of the JSON of the arguments. */
 	| { readonly type: "toolcall_delta"; readonly index: number; readonly delta: string }
 	| { readonly type: "toolcall_end"; readonly index: number; readonly toolCall: ToolCall }
 	| ExecutionStart<Tools>
+	/** A piece of the output of a running tool. */
 	| { readonly type: "tool_execution_delta"; readonly toolCallId: string; readonly delta: string }
+	/** A call has its result. `details`: data for the application, which no model sees. */
 	| {
 			readonly type: "tool_execution_end";
 			readonly toolCallId: string;
@@ -84,6 +92,7 @@ export type ExecuteEvent<Tools = ToolTypes> =
 			readonly details?: unknown;
 			readonly isError?: boolean;
 	  }
+	/** The execution failed. */
 	| {
 			readonly type: "error";
 			readonly error: string;

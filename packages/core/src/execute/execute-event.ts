@@ -62,9 +62,11 @@ type ExecutionStart<Tool extends KnownTool> = Tool extends KnownTool
 
 /** One event of an execution. */
 export type ExecuteEvent<Tools = unknown> =
+	/** The first event of an execution. */
 	| { readonly type: "session_start"; readonly sessionId: string }
 	/** `messages`: the messages of this execution. */
 	| { readonly type: "session_end"; readonly sessionId: string; readonly messages: readonly SessionMessage[] }
+	/** The execution waits for the results of these calls. */
 	| {
 			readonly type: "awaiting_tool_execution";
 			readonly sessionId: string;
@@ -87,10 +89,13 @@ export type ExecuteEvent<Tools = unknown> =
 	| { readonly type: "history_cut"; readonly messageId: string }
 	/** `replaces`: the id of an earlier answer of this execution that this one replaces. Show it in place of that one. */
 	| { readonly type: "message_start"; readonly role: SessionMessage["role"]; readonly replaces?: string }
+	/** The message is complete and committed. */
 	| { readonly type: "message_end"; readonly message: SessionMessage }
+	/** A text of the answer begins; `delta` is its next piece. */
 	| { readonly type: "text_start" }
 	| { readonly type: "text_delta"; readonly delta: string }
 	| { readonly type: "text_end"; readonly text: string }
+	/** A part of the reasoning begins; `delta` is its next piece. */
 	| { readonly type: "thinking_start" }
 	| { readonly type: "thinking_delta"; readonly delta: string }
 	| { readonly type: "thinking_end"; readonly thinking: string }
@@ -104,10 +109,13 @@ export type ExecuteEvent<Tools = unknown> =
 			readonly id?: string;
 			readonly name?: string;
 	  }
+	/** A piece of the JSON of the arguments. */
 	| { readonly type: "toolcall_delta"; readonly index: number; readonly delta: string }
 	| { readonly type: "toolcall_end"; readonly index: number; readonly toolCall: SessionToolCall }
 	| ExecutionStart<KnownTools<Tools>>
+	/** A piece of the output of a running tool. */
 	| { readonly type: "tool_execution_delta"; readonly toolCallId: string; readonly delta: string }
+	/** A call has its result. `details`: data for the application, which no model sees. */
 	| {
 			readonly type: "tool_execution_end";
 			readonly toolCallId: string;
@@ -115,6 +123,7 @@ export type ExecuteEvent<Tools = unknown> =
 			readonly details?: unknown;
 			readonly isError?: true;
 	  }
+	/** The execution failed. */
 	| {
 			readonly type: "error";
 			readonly error: string;

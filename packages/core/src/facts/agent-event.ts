@@ -35,9 +35,11 @@ type ResultEvent<Tool extends KnownTool> = Tool extends KnownTool
  * input and output. Tools of plugins and sub-agents also occur; the types do not include them.
  */
 export type AgentEvent<Tools = unknown, Output = unknown> =
+	/** The input of the turn. */
 	| { readonly type: "user-text"; readonly text: string | readonly string[] }
 	/** The parts of the input in their original form, with bytes as base64. */
 	| { readonly type: "user-message"; readonly content: readonly InputPart[] }
+	/** A further input entered the turn: a steer or a notification. */
 	| {
 			readonly type: "runtime-input";
 			readonly input: AgentEvent;
@@ -47,6 +49,7 @@ export type AgentEvent<Tools = unknown, Output = unknown> =
 	/** `output`: the structured answer, if the agent has the option `output`. */
 	/** `stopReason`: why the model stopped its last answer, if it is not `stop`. */
 	| { readonly type: "turn-end"; readonly output?: Output; readonly stopReason?: StopReason }
+	/** The turn was stopped. */
 	| { readonly type: "turn-abort" }
 	/** Calls wait for an answer while others still run. `answer()` already accepts it. */
 	| { readonly type: "tools-pending"; readonly toolCalls: readonly PendingToolCall[] }
@@ -58,14 +61,18 @@ export type AgentEvent<Tools = unknown, Output = unknown> =
 	  }
 	/** This many earlier events were dropped because they were not consumed; the journal is complete. */
 	| { readonly type: "events-dropped"; readonly count: number }
+	/** The turn failed. */
 	| { readonly type: "turn-error"; readonly message: string; readonly code: string }
+	/** A step starts: a model call with its tool calls. */
 	| { readonly type: "step-start" }
 	| { readonly type: "step-end" }
 	/** Context for this turn was accepted; it is not recorded. */
 	| { readonly type: "overlay-accepted" }
 	/** The turn's overlays are discarded. */
 	| { readonly type: "overlay-expired" }
+	/** A text of an answer, which is committed. */
 	| { readonly type: "assistant-text"; readonly text: string }
+	/** The reasoning of an answer. */
 	| { readonly type: "assistant-reasoning"; readonly text: string }
 	| CallEvent<KnownTools<Tools>>
 	| ResultEvent<KnownTools<Tools>>
