@@ -14,6 +14,7 @@ import {
 	pageRoutes,
 	promptRoutes,
 	type RouteParts,
+	skillRoutes,
 	trialRoutes,
 } from "./routes/index.ts";
 import type { Playground } from "./wire/index.ts";
@@ -95,7 +96,13 @@ export function inspector(options: InspectorOptions = {}): Inspector {
 		prompts,
 		playground,
 	};
-	const data = [...lookRoutes(parts), ...actRoutes(parts), ...promptRoutes(parts), ...trialRoutes(parts)];
+	const data = [
+		...lookRoutes(parts),
+		...actRoutes(parts),
+		...promptRoutes(parts),
+		...skillRoutes(parts),
+		...trialRoutes(parts),
+	];
 	return {
 		routes: [
 			...pageRoutes(),

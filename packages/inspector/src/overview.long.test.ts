@@ -35,6 +35,24 @@ describe.skipIf(whyNot !== undefined)(`the overview of the inspector${whyNot ?? 
 		expect(page.url()).toContain("status=needs-you");
 	});
 
+	test("lists skills with the sessions that loaded them, and leads to the entry", async () => {
+		await stage.say("skilled", "skill please");
+		await page.goto("about:blank");
+		await page.goto(`${stage.url}/#/usage`);
+		await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Skills" }).click();
+		await page.getByRole("heading", { name: "Skills", exact: true }).waitFor();
+		const loads = page.getByRole("group", { name: "Loaded skills" });
+		await loads.getByRole("link", { name: "skilled" }).waitFor();
+		await picture(page, "skills");
+		expect(await violationsOf(page)).toEqual([]);
+		const skill = page.getByRole("group", { name: "Skills", exact: true }).getByRole("link").first();
+		const name = await skill.innerText();
+		await skill.click();
+		await page.getByRole("heading", { name: `Sessions that loaded ${name}` }).waitFor();
+		await loads.getByRole("link", { name: "skilled" }).click();
+		await page.waitForURL(/#\/session\/skilled\/timeline\?entry=\d+$/);
+	});
+
 	test("asks for the price of models whose cost is unknown, with the configuration to write", async () => {
 		await page.route("**/api/inspect/usage?**", async (route) => {
 			const response = await route.fetch();

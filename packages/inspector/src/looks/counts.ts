@@ -1,8 +1,9 @@
 // The totals of a session, folded from its entries in order, and per minute for charts (keeps I5).
 import type { Entry } from "holdfast/host";
-import type { SessionCounts, UsageBucket } from "../wire/index.ts";
+import type { SessionCounts, SkillLoad, UsageBucket } from "../wire/index.ts";
 import { type Grouped, groupEntries, noGroups } from "./groups.ts";
 import { type FoundEntry, isReadable } from "./readable-entries.ts";
+import { skillLoads } from "./skill-loads.ts";
 
 /** Maximum number of minutes with activity kept per session; older ones are discarded. */
 const mostMinutes = 1_440;
@@ -17,6 +18,8 @@ export interface Counted {
 	readonly codes: ReadonlySet<string>;
 	/** By agent, model and tool. */
 	readonly grouped: Grouped;
+	/** The loaded skills, in order. */
+	readonly loads: readonly SkillLoad[];
 	/** When the open run started. */
 	readonly openedAt?: number | undefined;
 	/** By start time, in order. */
@@ -49,6 +52,7 @@ export const noCounts: Counted = {
 	tools: new Set(),
 	codes: new Set(),
 	grouped: noGroups,
+	loads: [],
 	minutes: new Map(),
 };
 
@@ -84,7 +88,8 @@ export function countEntries(before: Counted, found: readonly FoundEntry[]): Cou
 		minutes.delete(oldest);
 	}
 	const grouped = groupEntries(before.grouped, entries);
-	return { seq: found.at(-1)?.seq ?? before.seq, counts, tools, codes, grouped, openedAt, minutes };
+	const loads = skillLoads(before.loads, before.grouped.calls, entries);
+	return { seq: found.at(-1)?.seq ?? before.seq, counts, tools, codes, grouped, loads, openedAt, minutes };
 }
 
 /** Creates an empty bucket. */

@@ -14,6 +14,7 @@ import { selectAll } from "./selection.ts";
 import { SessionView } from "./session-view.tsx";
 import { forgetSessions, keepListed } from "./sessions-store.ts";
 import { SessionsView } from "./sessions-view.tsx";
+import { SkillsView } from "./skills-view.tsx";
 import { UsageView } from "./usage-view.tsx";
 
 type Theme = "system" | "light" | "dark";
@@ -62,6 +63,11 @@ export function App(): JSX.Element {
 					{about.value?.hasPrompts === true ? (
 						<a href={linkTo({ view: "prompts" })} aria-current={at.view === "prompts" ? "page" : undefined}>
 							Prompts
+						</a>
+					) : null}
+					{about.value?.hasSkills === true ? (
+						<a href={linkTo({ view: "skills" })} aria-current={at.view === "skills" ? "page" : undefined}>
+							Skills
 						</a>
 					) : null}
 					<a href={linkTo({ view: "usage" })} aria-current={at.view === "usage" ? "page" : undefined}>
@@ -129,6 +135,8 @@ function View(): JSX.Element {
 			return <UsageView />;
 		case "prompts":
 			return <PromptsView chosen={at.promptId} />;
+		case "skills":
+			return <SkillsView chosen={at.skill} />;
 		case "session":
 			return <SessionView key={`${at.sessionId} ${at.child ?? ""}`} of={at} />;
 		case "compare":

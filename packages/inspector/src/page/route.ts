@@ -63,6 +63,7 @@ export type Place =
 	| { readonly view: "sessions" }
 	| { readonly view: "usage" }
 	| { readonly view: "prompts"; readonly promptId?: string }
+	| { readonly view: "skills"; readonly skill?: string }
 	| {
 			readonly view: "session";
 			readonly sessionId: string;
@@ -85,6 +86,8 @@ export function linkTo(to: Place): string {
 			return "#/usage";
 		case "prompts":
 			return to.promptId === undefined ? "#/prompts" : `#/prompts/${encodeURIComponent(to.promptId)}`;
+		case "skills":
+			return to.skill === undefined ? "#/skills" : `#/skills/${encodeURIComponent(to.skill)}`;
 		case "session":
 			return `#/session/${encodeURIComponent(to.sessionId)}/${to.tab}${to.child === undefined ? "" : `/${encodeURIComponent(to.child)}`}${to.entry === undefined ? "" : `?entry=${to.entry}`}`;
 		case "compare":
@@ -103,6 +106,7 @@ function read(text: string): Place {
 	const [first = "", second = "", third = ""] = rest;
 	if (view === "usage") return { view };
 	if (view === "prompts") return { view, ...(first === "" ? {} : { promptId: first }) };
+	if (view === "skills") return { view, ...(first === "" ? {} : { skill: first }) };
 	if (view === "compare" && first !== "") return { view, left: first, right: second };
 	if (view === "session" && first !== "") {
 		const tab = [...tabsNow(), "workflow" as const].find((each) => each === second) ?? "conversation";

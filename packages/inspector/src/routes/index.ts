@@ -4,4 +4,5 @@ export { lookRoutes } from "./look-routes.ts";
 export { pagePaths, pageRoutes } from "./page-routes.ts";
 export { promptRoutes } from "./prompt-routes.ts";
 export { damageStatuses, type InspectedPrompts, type RouteParts } from "./route-parts.ts";
+export { skillRoutes } from "./skill-routes.ts";
 export { trialRoutes } from "./trial-routes.ts";

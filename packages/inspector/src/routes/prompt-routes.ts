@@ -1,7 +1,7 @@
 // The routes for the inspector's permissions, and for versions of prompts: reading them and writing new ones. Versions
 // never change.
 
-import type { Exchange, Route } from "@holdfast/server";
+import type { Exchange, Route, SessionInspection } from "@holdfast/server";
 import { cutText } from "@holdfast/upp";
 import { HoldfastError } from "holdfast";
 import type { InspectorAbout, ShownPrompt } from "../wire/index.ts";
@@ -30,27 +30,16 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 		summary: "The views and actions of this inspector.",
 		answers: jsonAnswer("`{ kind, models?, hasPrompts, playground }`."),
 		errors: ["inspector_closed"],
-		handle(exchange) {
-			const { kind = "sessions", models, trial } = inspectionOf(exchange, parts);
+		async handle(exchange) {
+			const { kind = "sessions", models, trial, skills } = inspectionOf(exchange, parts);
 			const answer: InspectorAbout = {
 				kind,
 				...(models === undefined ? {} : { models }),
 				hasPrompts: parts.prompts !== undefined,
+				hasSkills: await hasAny(skills),
 				playground: trial === undefined ? "off" : parts.playground,
 			};
 			return answerJson(answer);
-		},
-	};
-	const skills: Route = {
-		method: "GET",
-		path: "/api/inspect/skills",
-		name: "inspectSkills",
-		summary: "The skills of the agent: name, description, hash, allowed tools and files of each.",
-		answers: jsonAnswer("`{ skills }`: an empty list if the agent has none."),
-		errors: ["inspector_closed"],
-		async handle(exchange) {
-			const found = (await inspectionOf(exchange, parts).skills?.()) ?? [];
-			return answerJson({ skills: found.map((each) => parts.mask(each)) });
 		},
 	};
 	const list: Route = {
@@ -125,7 +114,7 @@ export function promptRoutes(parts: RouteParts): readonly Route[] {
 			return answerJson({ version: parts.mask(shown(version)) });
 		},
 	};
-	return [about, skills, list, one, put];
+	return [about, list, one, put];
 }
 
 /** @throws HoldfastError `inspector_closed`, or `route_not_found` without a prompt store. */
@@ -149,4 +138,13 @@ function shown({ id, version, name, text, engine, createdBy, createdAt }: ShownP
 		...(createdBy === undefined ? {} : { createdBy }),
 		...(createdAt === undefined ? {} : { createdAt }),
 	};
+}
+
+/** Whether the agent has skills. Skills that cannot be read are shown with their error. */
+async function hasAny(skills: SessionInspection["skills"]): Promise<boolean> {
+	try {
+		return ((await skills?.()) ?? []).length > 0;
+	} catch {
+		return true;
+	}
 }

@@ -113,6 +113,7 @@ describe("models by name", () => {
 		expect((await served.get("about")).body).toEqual({
 			kind: "sessions",
 			hasPrompts: false,
+			hasSkills: false,
 			playground: "models",
 		});
 		await served.close();

@@ -1,6 +1,7 @@
 // Shared by the routes: permissions, answers, and parsing of requests.
 import {
 	type Exchange,
+	type InspectedHead,
 	isSessionId,
 	type Route,
 	type SessionInspection,
@@ -126,6 +127,22 @@ export async function readEach<Session extends { readonly sessionId: string }>(
 		}
 	}
 	return unreadable;
+}
+
+/** Returns the readable sessions that changed since a time, those changed last first. */
+export async function recentHeads(
+	inspection: SessionInspection,
+	caller: SessionOwner,
+	since = 0,
+): Promise<readonly InspectedHead[]> {
+	const heads: InspectedHead[] = [];
+	for (let after: string | undefined; ; ) {
+		const page = await inspection.heads(caller, { after });
+		heads.push(...page.filter((head) => head.updatedAt >= since && head.unreadable === undefined));
+		after = page.at(-1)?.sessionId;
+		if (page.length < 1_000 || after === undefined) break;
+	}
+	return heads.sort((left, right) => right.updatedAt - left.updatedAt);
 }
 
 /** Statuses of errors of damaged data: operators see their messages. */

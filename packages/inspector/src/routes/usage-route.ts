@@ -2,7 +2,15 @@
 import type { Route } from "@holdfast/server";
 import { addBucket, emptyBucket, emptyGroup, type Group, joinGroups, quantile } from "../looks/index.ts";
 import type { UsageBucket, UsageGroup, UsageLatency } from "../wire/index.ts";
-import { answerJson, inspectionOf, jsonAnswer, numberOf, type RouteParts, readEach } from "./route-parts.ts";
+import {
+	answerJson,
+	inspectionOf,
+	jsonAnswer,
+	numberOf,
+	type RouteParts,
+	readEach,
+	recentHeads,
+} from "./route-parts.ts";
 
 /** Maximum number of sessions read; those changed last. */
 const mostSessions = 1_000;
@@ -35,15 +43,8 @@ export function usageRoute(parts: RouteParts): Route {
 			const width = Math.ceil(minutes / buckets) * minute;
 			const begin = (Math.floor(Date.now() / width) - buckets + 1) * width;
 			const sums: UsageBucket[] = Array.from({ length: buckets }, (_, at) => emptyBucket(begin + at * width));
-			const heads = [];
-			for (let after: string | undefined; ; ) {
-				const page = await inspection.heads(caller, { after });
-				heads.push(...page.filter((head) => head.updatedAt >= begin && head.unreadable === undefined));
-				after = page.at(-1)?.sessionId;
-				if (page.length < 1_000 || after === undefined) break;
-			}
+			const heads = await recentHeads(inspection, caller, begin);
 			const groups = new Map<string, Group>();
-			heads.sort((left, right) => right.updatedAt - left.updatedAt);
 			const unreadable = await readEach(heads.slice(0, mostSessions), async (head) => {
 				const { minutes: found, grouped } = await parts.looks.counted(inspection, caller, head);
 				add(grouped.groups, found);

@@ -73,8 +73,26 @@ export interface InspectorAbout {
 	readonly models?: readonly string[];
 	/** Whether there are versions of prompts to view and edit. */
 	readonly hasPrompts: boolean;
+	/** Whether the agent has skills. */
+	readonly hasSkills: boolean;
 	/** What can be tried outside of runs. */
 	readonly playground: Playground;
+}
+
+/** A skill that a session has loaded. */
+export interface SkillLoad {
+	readonly name: string;
+	/** The beginning of the SHA-256 of its text. */
+	readonly hash: string;
+	/** The entry of the result. */
+	readonly seq: number;
+	/** In milliseconds since the epoch. */
+	readonly at: number;
+}
+
+/** A skill that one of the sessions has loaded. */
+export interface ShownSkillLoad extends SkillLoad {
+	readonly sessionId: string;
 }
 
 /** A version of a prompt. */
