@@ -5,6 +5,7 @@
  *   both ── refuse, leave ──▶ refusing: each question counts as unanswered, and calls keep waiting
  */
 import { effectLines, type Renderer } from "../render/index.ts";
+import { oneLine } from "../terminal/index.ts";
 import type { PlannedChange } from "../tools/index.ts";
 import { Approvals, type Decide, type Decision } from "../work/index.ts";
 import { askToApprove, decisionNote } from "./approval-question.ts";
@@ -97,7 +98,7 @@ export class Asking {
 		const note = (text: string): void => this.#transcript.note(text, "warning");
 		const decision = await askToApprove(proposal, rule, ask, note);
 		const said = decision === undefined ? undefined : decisionNote(decision, rule);
-		if (said !== undefined) this.#transcript.note(`${said}: ${proposal.title}`, "quiet");
+		if (said !== undefined) this.#transcript.note(`${said}: ${oneLine(proposal.title, 60)}`, "quiet");
 		return decision;
 	}
 

@@ -67,7 +67,7 @@ export async function chat(command: ChatCommand, io: CommandIo): Promise<number>
 			const session = await sessionMentioned(open, text);
 			const asked = session === undefined ? text : `/resume ${session}`;
 			if (!isCommand(asked)) return open.say(text);
-			transcript.note(`> ${text}`, "quiet");
+			transcript.note(`\n> ${text}\n`, "quiet");
 			await runChatCommand(asked, parts);
 		};
 		const isPlain = command.plain || !isTyped || isForReaders(io.environment);

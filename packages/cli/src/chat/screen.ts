@@ -218,17 +218,22 @@ function lastLines(text: string, most: number, columns: number): string {
 	return lines.slice(from).join("\n");
 }
 
-/** Subscribes to the transcript at a limited rate. */
+/** Subscribes to the transcript at a limited rate; what changes with the draft is drawn with it, in one frame. */
 function useThrottled(transcript: Transcript): Snapshot {
 	const [snapshot, setSnapshot] = useState(transcript.snapshot);
 	useEffect(() => {
 		let timer: ReturnType<typeof setTimeout> | undefined;
+		let drawn = transcript.live;
 		const draw = (): void => {
+			clearTimeout(timer);
 			timer = undefined;
+			drawn = transcript.live;
 			setSnapshot(transcript.snapshot());
 		};
 		const stop = transcript.subscribe(() => {
-			timer ??= setTimeout(draw, FRAME_MS);
+			const { queued, question } = transcript.live;
+			if (queued !== drawn.queued || question !== drawn.question) draw();
+			else timer ??= setTimeout(draw, FRAME_MS);
 		});
 		draw();
 		return () => {

@@ -54,7 +54,14 @@ test.each<[string, (output: Output) => Renderer]>([
 		const call = { toolCallId: JSON.stringify(input), toolName, arguments: { ...input } };
 		const place = { at: 0, seq: 1, sub: 0, step: 1, tag: "act", index: 0, toolName } as const;
 		renderer.event({ ...place, type: "tool_start", call, input, attempt: 1 } as RunEvent);
-		renderer.event({ ...place, type: "tool_end", call, outcome, result: "red", duration: 4 } as RunEvent);
+		renderer.event({
+			...place,
+			type: "tool_end",
+			call,
+			outcome,
+			result: "red:\n- green",
+			duration: 4,
+		} as RunEvent);
 	};
 	for (const path of ["a.md", "b.md", "c.md", "d.md", "e.md"]) end("read_file", { path });
 	end("search_text", { pattern: "lamp" });
@@ -67,9 +74,9 @@ test.each<[string, (output: Output) => Renderer]>([
 		.filter((line) => /[✓✗]|later/.test(line));
 	expect(lines.map((line) => line.replace(/^.*(?=[✓✗])/, ""))).toEqual([
 		"✓ 5 × read_file a.md, b.md, c.md and 2 more · 4 ms",
-		"✓ search_text pattern=lamp · 4 ms · red",
-		"✗ read_file path=gone.md · 4 ms · error: red",
-		"✓ read_file path=f.md · 4 ms · red",
+		"✓ search_text pattern=lamp · 4 ms · red:",
+		"✗ read_file path=gone.md · 4 ms · error: red: - green",
+		"✓ read_file path=f.md · 4 ms · red:",
 		"later",
 	]);
 });

@@ -49,7 +49,7 @@ export function lineOfCall({ mark, head, tail }: CallText): string {
 /** Formats a completed call: name, arguments, duration, outcome. */
 export function toolText(event: ToolEnd, input: unknown, attempt: number, width: number): CallText {
 	const said =
-		event.outcome === "done" ? summarise(event.result) : `${event.outcome}: ${summarise(event.result)}`;
+		event.outcome === "done" ? summarise(event.result) : `${event.outcome}: ${reasonOf(event.result)}`;
 	const again = attempt > 1 ? ` (attempt ${attempt})` : "";
 	const tail = ` · ${formatDuration(event.duration)}${again} · ${oneLine(said, Math.max(20, Math.floor(width / 2)))}`;
 	const head = `${event.call.toolName} ${argumentsOf(event.toolName, input)}`;
@@ -116,6 +116,11 @@ function waitingLines({ resumeCommand, waiting }: RunSummary): string[] {
 		`approve one:  ${resumeCommand} --approve ${one}`,
 		`deny one:     ${resumeCommand} --deny ${one} --reason "…"`,
 	];
+}
+
+/** The reason of a failure often follows its first line. */
+function reasonOf(result: unknown): string {
+	return typeof result === "string" ? result.slice(0, 2_000) : summarise(result);
 }
 
 /** Formats a call that waits for approval: its name and the change it would make. */

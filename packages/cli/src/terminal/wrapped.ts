@@ -7,7 +7,7 @@ import { oneLine } from "./format.ts";
 export function wrapped(text: string, columns: number): string {
 	return text
 		.split("\n")
-		.map((line) => wrappedLine(line, columns, /^ *(?:• |\d+\. )? */.exec(line)?.[0].length ?? 0))
+		.map((line) => wrappedLine(line, columns, /^ *(?:[•-] |\d+\. )? */.exec(line)?.[0].length ?? 0))
 		.join("\n");
 }
 
