@@ -211,3 +211,19 @@ test("the input of continueAsNew() that cannot be stored rejects, and the code c
 	const { output } = await (await again.session("s").send(undefined)).result();
 	expect(output).toEqual({ codes: ["value_too_large", "invalid_input", "invalid_input"] });
 });
+
+test("continueAsNew() with an input that the store refuses leaves open calls as they are", async () => {
+	const pay = workflow({ name: "pay", host: limited(memoryHost()) }, async (flow, input: unknown) => {
+		if (input !== null) return input;
+		const approval = flow.approve("pay");
+		await flow.step("begin", () => 1);
+		const code = await flow.continueAsNew(large).catch((error: HoldfastError) => error.code);
+		return [code, await approval];
+	});
+	const session = pay.session("s");
+	const run = await session.send(undefined);
+	await expect.poll(async () => (await session.session.pending()).length).toBe(1);
+	const [call] = await session.session.pending();
+	(await session.session.answer([{ toolCallId: call?.toolCallId ?? "", approved: true }])).detach();
+	expect((await run.result()).output).toEqual(["value_too_large", true]);
+});

@@ -1,6 +1,7 @@
-// Random programs as workflows, with a worker that dies at each append.
+// Workflows, random programs among them, with a worker that dies at each append.
 
 import { type Death, DyingStore } from "../../../../test/shared/dying-host.fixture.ts";
+import type { Host } from "../host/index.ts";
 import { hashOf, type Program, runProgram } from "../replayer/program.fixture.ts";
 import { tool } from "../tools/index.ts";
 import type { Flow } from "./flow.ts";
@@ -121,4 +122,35 @@ function branchOf(
 			return flow.step(name, step, options);
 		},
 	};
+}
+
+/** Runs the code with workers that die before and after each append of an undisturbed run; returns the outputs. */
+export async function outputsOfAll(make: (host: Host) => Workflow<never>): Promise<readonly unknown[]> {
+	const outputs: unknown[] = [];
+	const run = async (death?: { readonly at: number; readonly when: "before" | "after" }): Promise<number> => {
+		const store = new DyingStore();
+		const first = store.worker(death);
+		const made = make(first.host);
+		const sent = made.session("s").send(undefined as never, { dedupeKey: "once" });
+		let end = await Promise.race([sent.then((each) => each.result()), first.died]);
+		if (end === "died") {
+			const second = make(store.worker().host);
+			const session = second.session("s");
+			const isBegun = store.journal.head("s") !== undefined;
+			if (!isBegun) await session.send(undefined as never, { dedupeKey: "once" });
+			const resumed = isBegun ? await session.session.resume() : null;
+			resumed?.detach();
+			for await (const { event } of session.session.follow({ until: "never" })) {
+				if (event.type !== "run_end") continue;
+				end = event as never;
+				break;
+			}
+		}
+		outputs.push((end as { output?: unknown; error?: unknown }).output ?? (end as { error?: unknown }).error);
+		return store.appends;
+	};
+	const appends = await run();
+	for (let at = 1; at <= appends; at++)
+		for (const when of ["before", "after"] as const) await run({ at, when });
+	return outputs;
 }

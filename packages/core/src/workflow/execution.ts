@@ -20,11 +20,12 @@ import type { Fact } from "../facts/index.ts";
 import { type Branch, branchOf, type CodeProgress, type NewCall, Replayer } from "../replayer/index.ts";
 import { commitEnded } from "./commit-ended.ts";
 import { diverged, leftOpen, openChildren, parks, stuck, unreachable } from "./execution-errors.ts";
-import type { ContinueCall, FlowCall, StepCall } from "./flow-call.ts";
+import type { ContinueCall, FlowCall } from "./flow-call.ts";
 import type { ModelWorks } from "./model-work.ts";
 import { OpenWaits } from "./open-waits.ts";
 import { recordCalls, refused } from "./record-calls.ts";
-import { type Attempted, attemptStep, delayAfter, recoverStep, type StepAttempt } from "./run-step.ts";
+import { delayAfter, type StepAttempt } from "./run-step.ts";
+import { type EndedAttempt, RunningSteps } from "./running-steps.ts";
 import type { SuspendedCodes } from "./suspended-code.ts";
 import { codeRecords, noteOf, stateOf, toolCallIdOf } from "./workflow-notes.ts";
 
@@ -32,11 +33,6 @@ import { codeRecords, noteOf, stateOf, toolCallIdOf } from "./workflow-notes.ts"
 const suspendGrace = 250;
 /** Milliseconds that the code may await something other than its calls while none of them is open. */
 const foreignGrace = 10_000;
-
-/** An attempt that ended. */
-interface Finished extends StepAttempt {
-	readonly attempted: Attempted | "again";
-}
 
 /** The data that a process keeps about a workflow's runs. */
 export interface KeptInProcess {
@@ -59,9 +55,7 @@ export class Execution {
 	readonly #works: ModelWorks;
 	/** Children that the code has cancelled and that have not ended, by the id of their call. */
 	readonly #cancelled = new Set<string>();
-	/** Steps whose function runs in this process, by id. */
-	readonly #steps = new Map<string, Promise<void>>();
-	readonly #finished: Finished[] = [];
+	readonly #steps: RunningSteps;
 	/** Calls of tools and sub-agents. */
 	readonly #calls: CodeRound;
 	readonly #controller = new AbortController();
@@ -79,6 +73,7 @@ export class Execution {
 		this.#suspended = suspended;
 		this.#works = works;
 		this.#calls = new CodeRound(run, () => this.#wakeUp());
+		this.#steps = new RunningSteps(run, this.#controller.signal, () => this.#wakeUp());
 		const { eventLoop } = run.agent.ports;
 		const kept = suspended.take(stateOf(run).records);
 		this.#waits = kept?.waits ?? new OpenWaits();
@@ -124,12 +119,10 @@ export class Execution {
 		this.#isWoken = false;
 		this.#calls.check();
 		if (run.inputs.any) await run.inputs.take("step-end");
-		if (this.#finished.length > 0)
-			await commitEnded(
-				run,
-				this.#finished.splice(0).map((each) => this.#ended(each)),
-				this.#calls.isOpen || this.#waits.awaitsEvent,
-			);
+		if (this.#steps.hasEnded) {
+			const facts = this.#steps.takeEnded().map((each) => this.#ended(each));
+			await commitEnded(run, facts, this.#calls.isOpen || this.#waits.awaitsEvent);
+		}
 		this.#takeRecords();
 		const due = this.#waits.settled(run.agent.ports.clock.now());
 		if (due.facts.length > 0) await commitEnded(run, due.facts, false);
@@ -141,7 +134,13 @@ export class Execution {
 		const hasMatched = progress.kind !== "waits" || progress.expected === undefined;
 		const isFirst = hasMatched && !this.#isResumed;
 		this.#isResumed ||= hasMatched;
-		if (isFirst) await this.#resume();
+		if (isFirst) {
+			await this.#resume();
+			const fresh = progress.kind === "calls" ? progress.calls : [];
+			const open = this.#replayer.openCalls();
+			const again = open.find((call) => call.input.kind === "continue" && !fresh.includes(call));
+			if (again !== undefined && progress.kind !== "ended") return await this.#beginAgain(again);
+		}
 		switch (progress.kind) {
 			case "ended":
 				return this.#end(progress);
@@ -204,8 +203,8 @@ export class Execution {
 
 	/** Ends what the code has left open. */
 	async #leaveOpen(open: readonly NewCall<FlowCall>[]): Promise<void> {
-		const steps = [...this.#steps.keys()];
-		if (steps.length > 0) this.#run.agent.warn(leftOpen(this.#run, steps));
+		const { ids, isUnderWay } = this.#steps;
+		if (isUnderWay) this.#run.agent.warn(leftOpen(this.#run, ids));
 		await this.#calls.close();
 		this.#dropWorks(open);
 	}
@@ -217,18 +216,24 @@ export class Execution {
 	/** Begins the code again, as the last of the calls asks. Later actions of the code have no effect. */
 	async #continueAsNew(calls: readonly NewCall<FlowCall>[]): Promise<CarriedOut | undefined> {
 		const call = calls.at(-1) as NewCall<FlowCall>;
+		const { id, does } = call;
 		await this.#beginLast(calls);
-		const open = this.#replayer.openCalls();
-		this.#checkChildren(open);
-		await this.#leaveOpen(open);
+		this.#checkChildren(this.#replayer.openCalls());
 		try {
-			await this.#commit([noteOf.continued({ id: call.id, input: (call.input as ContinueCall).input })]);
-			return { kind: "continues" };
+			// The store may refuse the input, so what is open is cancelled only once the input is recorded.
+			if (this.#calls.isOpen) await this.#commit([noteOf.called({ id, does, input: inputOf(call) })]);
+			return await this.#beginAgain(call);
 		} catch (error) {
 			if (!isTooLarge(error)) throw error;
 			await refused(this.#run, call, error);
 			return undefined;
 		}
+	}
+
+	async #beginAgain(call: NewCall<FlowCall>): Promise<CarriedOut> {
+		await this.#leaveOpen(this.#replayer.openCalls());
+		await this.#commit([noteOf.continued({ id: call.id, input: inputOf(call) })]);
+		return { kind: "continues" };
 	}
 
 	#toolCallId(id: string): string {
@@ -265,7 +270,8 @@ export class Execution {
 		for (const call of calls) this.#keepWork(call);
 		const recorded = await recordCalls(this.#run, this.#calls, calls);
 		if (recorded.length < calls.length) this.#dropWorks(calls.filter((call) => !recorded.includes(call)));
-		for (const { id, input } of recorded) if (input.kind === "step") this.#start(id, input, 1);
+		for (const { id, input: step } of recorded)
+			if (step.kind === "step") this.#steps.start({ id, step, attempt: 1 });
 		await this.#cancel(recorded.flatMap(({ input }) => (input.kind === "cancel" ? [input.of] : [])));
 	}
 
@@ -282,37 +288,19 @@ export class Execution {
 			if (input.kind !== "step" || fresh.has(id)) continue;
 			any = true;
 			if (this.#waits.retries(id, input)) continue;
-			this.#recover(id, input, attempts.get(id) ?? 1);
+			this.#steps.recover(id, input, attempts.get(id) ?? 1);
 		}
 		return any;
-	}
-
-	#start(id: string, step: StepCall, attempt: number): void {
-		const { signal } = this.#controller;
-		this.#follow({ id, step, attempt }, attemptStep(this.#run, id, step, { attempt, signal }));
-	}
-
-	#recover(id: string, step: StepCall, attempt: number): void {
-		this.#follow({ id, step, attempt }, recoverStep(this.#run, id, step));
-	}
-
-	#follow(about: StepAttempt, attempt: Promise<Finished["attempted"]>): void {
-		const followed = attempt.then((attempted) => {
-			this.#steps.delete(about.id);
-			this.#finished.push({ ...about, attempted });
-			this.#wakeUp();
-		});
-		this.#steps.set(about.id, followed);
 	}
 
 	/** Records and starts further attempts of steps. */
 	async #tryAgain(due: readonly StepAttempt[]): Promise<void> {
 		await this.#commit(due.map(({ id, attempt }) => noteOf.started({ id, attempt })));
-		for (const { id, step, attempt } of due) this.#start(id, step, attempt);
+		for (const each of due) this.#steps.start(each);
 	}
 
 	/** Returns the fact of an attempt that ended. Another attempt of the step waits for its time. */
-	#ended({ id, step, attempt, attempted }: Finished): Fact {
+	#ended({ id, step, attempt, attempted }: EndedAttempt): Fact {
 		if (attempted === "again") {
 			const until = this.#run.agent.ports.clock.now();
 			this.#waits.awaitRetry(id, step);
@@ -332,9 +320,9 @@ export class Execution {
 	/** Waits until something happens, here or outside. */
 	async #idle(open: number): Promise<void> {
 		const run = this.#run;
-		if (this.#isWoken || run.inputs.any || this.#finished.length > 0) return;
+		if (this.#isWoken || run.inputs.any || this.#steps.hasEnded) return;
 		const next = this.#waits.next();
-		if (this.#steps.size > 0 || this.#calls.isUnderWay) {
+		if (this.#steps.isUnderWay || this.#calls.isUnderWay) {
 			await this.#calls.show();
 			return this.#isWoken ? undefined : this.#woken(next?.until);
 		}
@@ -349,24 +337,27 @@ export class Execution {
 
 	/** Waits for a step, an input, the code itself, or a time. */
 	async #woken(until: number | undefined): Promise<void> {
-		const { clock, timers } = this.#run.agent.ports;
-		let callOff = (): void => {};
+		const left = until && Math.min(Math.max(0, until - this.#run.agent.ports.clock.now()), longestTimer);
 		const woken = new Promise<void>((resolve) => {
 			this.#wake = resolve;
-			const left = until === undefined ? undefined : Math.min(Math.max(0, until - clock.now()), longestTimer);
-			if (left !== undefined) callOff = timers.after(left, resolve);
 		});
-		await this.#run.untilStopped(Promise.race([woken, this.#replayer.moved()])).finally(callOff);
+		await this.#within(left, Promise.race([woken, this.#replayer.moved()]), () => {});
 	}
 
 	/** The code awaits something that is not a call. It may be about to continue; if not, it never will. */
 	async #foreign(errorOf: () => HoldfastError): Promise<void> {
-		const { timers } = this.#run.agent.ports;
-		let callOff = (): void => {};
-		const never = new Promise<never>((_, reject) => {
-			callOff = timers.after(foreignGrace, () => reject(parks(errorOf())));
+		await this.#within(foreignGrace, this.#replayer.moved(), () => {
+			throw parks(errorOf());
 		});
-		await this.#run.untilStopped(Promise.race([this.#replayer.moved(), never])).finally(callOff);
+	}
+
+	/** Settles like `work`, or like `late` if that takes longer. A stop of the run rejects. */
+	async #within(milliseconds: number | undefined, work: Promise<void>, late: () => void): Promise<void> {
+		let callOff = (): void => {};
+		const passed = new Promise<void>((resolve) => {
+			if (milliseconds !== undefined) callOff = this.#run.agent.ports.timers.after(milliseconds, resolve);
+		}).then(late);
+		await this.#run.untilStopped(Promise.race([work, passed])).finally(callOff);
 	}
 
 	#wakeUp(): void {
@@ -376,14 +367,9 @@ export class Execution {
 
 	/** A run that is suspended keeps the results of steps that end at once. */
 	async #recordLast(): Promise<void> {
-		const { timers } = this.#run.agent.ports;
-		let callOff = (): void => {};
-		const grace = new Promise<void>((resolve) => {
-			callOff = timers.after(suspendGrace, resolve);
-		});
-		await Promise.race([Promise.all(this.#steps.values()), grace]);
-		callOff();
-		const facts = this.#finished
+		await this.#steps.over(suspendGrace);
+		const facts = this.#steps
+			.takeEnded()
 			.filter(({ attempted }) => attempted !== "again" && attempted.error === undefined)
 			.map((each) => this.#ended(each));
 		if (facts.length > 0) await commitEnded(this.#run, facts, false);
@@ -396,3 +382,8 @@ export class Execution {
 
 const longestTimer = 2 ** 31 - 1;
 const nothing: ReadonlySet<string> = new Set();
+
+/** Returns the input with which the code begins again. */
+function inputOf({ input }: NewCall<FlowCall>): string {
+	return (input as ContinueCall).input;
+}

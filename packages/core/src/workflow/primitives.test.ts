@@ -1,43 +1,13 @@
-// The operations that call models and child workflows, write logs, publish state and begin again.
+// The operations that call models and child workflows, write logs and publish state.
 import { scriptedModel } from "@holdfast/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { DyingStore } from "../../../../test/shared/dying-host.fixture.ts";
 import { type Host, memoryHost } from "../host/index.ts";
 import { budget } from "../policy/middleware/budget.ts";
+import { outputsOfAll } from "./crashes.fixture.ts";
 import type { Flow } from "./flow.ts";
 import { type Workflow, type WorkflowOptions, workflow } from "./workflow.ts";
-
-/** Runs the code with workers that die before and after each append of an undisturbed run; returns the outputs. */
-async function outputsOfAll(make: (host: Host) => Workflow<never>): Promise<readonly unknown[]> {
-	const outputs: unknown[] = [];
-	const run = async (death?: { readonly at: number; readonly when: "before" | "after" }): Promise<number> => {
-		const store = new DyingStore();
-		const first = store.worker(death);
-		const made = make(first.host);
-		const sent = made.session("s").send(undefined as never, { dedupeKey: "once" });
-		let end = await Promise.race([sent.then((each) => each.result()), first.died]);
-		if (end === "died") {
-			const second = make(store.worker().host);
-			const session = second.session("s");
-			const isBegun = store.journal.head("s") !== undefined;
-			if (!isBegun) await session.send(undefined as never, { dedupeKey: "once" });
-			const resumed = isBegun ? await session.session.resume() : null;
-			resumed?.detach();
-			for await (const { event } of session.session.follow({ until: "never" })) {
-				if (event.type !== "run_end") continue;
-				end = event as never;
-				break;
-			}
-		}
-		outputs.push((end as { output?: unknown; error?: unknown }).output ?? (end as { error?: unknown }).error);
-		return store.appends;
-	};
-	const appends = await run();
-	for (let at = 1; at <= appends; at++)
-		for (const when of ["before", "after"] as const) await run({ at, when });
-	return outputs;
-}
 
 async function outputOf(
 	run: (flow: Flow) => unknown,
@@ -308,89 +278,5 @@ describe("child workflows", () => {
 		]);
 		expect(output).toEqual(["tool_call_failed", "invalid_argument"]);
 		expect(() => workflow({ name: "a", workflows: [{}] as never }, () => 1)).toThrow(/`workflows`/);
-	});
-});
-
-describe("continueAsNew", () => {
-	const loop = (on: Host, done: number[] = []): Workflow<{ readonly n: number }> =>
-		workflow({ name: "loop", host: on, input: z.object({ n: z.number() }) }, async (flow, { n }) => {
-			const key = await flow.step(
-				"work",
-				({ idempotencyKey }) => {
-					done.push(n);
-					return idempotencyKey;
-				},
-				{ retryPolicy: "idempotent" },
-			);
-			await flow.state({ n, key });
-			const added = n === 0 ? 1 : await flow.event<number>("add");
-			if (n < 3) return flow.continueAsNew({ n: n + (added ?? 0) });
-			return { n, key };
-		}) as Workflow<{ readonly n: number }>;
-
-	test("begins again with an empty record; run, state and events stay", async () => {
-		const store = new DyingStore();
-		const made = loop(store.worker().host);
-		const session = made.session("s");
-		const run = await session.send({ n: 0 });
-		await session.signal("add", 1);
-		await session.signal("add", 1);
-		await session.signal("add", 0);
-		const { output, runId } = await run.result();
-		expect(output).toEqual({ n: 3, key: `${run.runId}.3~work#1` });
-		expect(runId).toBe(run.runId);
-		expect(await session.state()).toEqual({ n: 3, key: `${run.runId}.3~work#1` });
-		const starts = store.journal.read("s").filter(({ fact }) => fact.kind === "run.started");
-		expect(starts).toHaveLength(1);
-	});
-
-	test("survives the death of the worker at any append", async () => {
-		const outputs = await outputsOfAll(
-			(on) =>
-				workflow({ name: "loop", host: on }, async (flow, input: number | null) => {
-					const n = input ?? 0;
-					await flow.step("work", () => n, { retryPolicy: "idempotent" });
-					const [a] = await Promise.all([
-						flow.step("more", () => n * 2, { retryPolicy: "pure" }),
-						flow.sleep(1),
-					]);
-					return n < 2 ? flow.continueAsNew(n + 1) : a;
-				}) as Workflow<never>,
-		);
-		expect(outputs.length).toBeGreaterThan(10);
-		for (const output of outputs) expect(output).toBe(4);
-	});
-
-	test("keeps the log and the state that the code has not awaited", async () => {
-		const store = new DyingStore();
-		const made = workflow({ name: "made", host: store.worker().host }, async (flow, n: number) => {
-			if (n === 2) return "done";
-			void flow.log(`round ${n}`);
-			void flow.state({ n });
-			return flow.continueAsNew(n + 1);
-		});
-		const session = made.session("s");
-		expect((await (await session.send(1)).result()).output).toBe("done");
-		expect(await session.state()).toEqual({ n: 1 });
-		const topics = store.journal.read("s").flatMap(({ fact }) => (fact.kind === "note" ? [fact.topic] : []));
-		expect(topics).toEqual(["workflow-log", "workflow-state", "workflow-continued"]);
-	});
-
-	test("checks the input, and is not caught by the code", async () => {
-		const checked = workflow(
-			{ name: "checked", host: memoryHost(), input: z.object({ n: z.number() }) },
-			async (flow, { n }) => {
-				if (n === 2) return "done";
-				const code = await flow.continueAsNew({ n: "two" }).catch((error) => error.code);
-				try {
-					return await flow.continueAsNew({ n: 2 });
-				} catch {
-					return "caught";
-				} finally {
-					await flow.step(`never ${code}`, () => 1);
-				}
-			},
-		);
-		expect((await (await checked.session("s").send({ n: 1 })).result()).output).toBe("done");
 	});
 });

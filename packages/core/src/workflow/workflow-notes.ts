@@ -42,6 +42,8 @@ export interface CallTerms {
 	readonly until?: number;
 	/** For a wait for an event: its name. */
 	readonly event?: string;
+	/** For code that begins again: its input as the text of a message. */
+	readonly input?: string;
 }
 
 interface CalledNote extends CallTerms {
