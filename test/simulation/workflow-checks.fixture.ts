@@ -72,9 +72,7 @@ export function recordProblem(
 function runProblem(entries: readonly Entry[]): string | undefined {
 	const ends = entries.filter(({ fact }) => fact.kind === "run.ended").length;
 	const first = entries[0]?.runId;
-	// A cancelled child can be open when the world ends: its parent does not always wait for its end.
-	const isChild = entries.some(({ fact }) => fact.kind === "run.started" && fact.parent !== undefined);
-	if (ends > 1 || (ends === 0 && !isChild)) return `the run ${first} ends ${ends} times`;
+	if (ends !== 1) return `the run ${first} ends ${ends} times`;
 	let settled = new Set<string>();
 	let begun = new Set<string>();
 	const results = new Set<string>();

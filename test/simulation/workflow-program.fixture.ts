@@ -55,6 +55,8 @@ interface Place {
 	readonly isAwaited: boolean;
 	/** Whether its calls share a branch with concurrent ones. A change of the code could then reorder them. */
 	readonly shares: boolean;
+	/** Whether it is part of a race, which a change of the code could give another winner. */
+	readonly isRaced?: true;
 }
 
 /** Draws a program. */
@@ -75,8 +77,9 @@ export function drawProgram(draws: Draws): Program {
 			const isAwaited = false;
 			if (kind < 60)
 				return { does: "allSettled", name: named(), parts: parts({ ...joined, isAwaited }), shares };
-			if (kind < 70) return { does: "race", name: named(), parts: parts({ ...joined, isAwaited }), shares };
-			if (kind < 75) return { does: "any", name: named(), parts: parts({ ...joined, isAwaited }), shares };
+			const raced = { ...joined, isAwaited, isRaced: true } as const;
+			if (kind < 70) return { does: "race", name: named(), parts: parts(raced), shares };
+			if (kind < 75) return { does: "any", name: named(), parts: parts(raced), shares };
 			if (kind < 85) return { does: "try", program: draw({ ...below, isAwaited }) };
 			const program = isChild
 				? undefined
@@ -87,7 +90,8 @@ export function drawProgram(draws: Draws): Program {
 		}
 		const simple = [...everywhere, ...(isChild ? [] : inParent)];
 		const does = draws.pick(simple);
-		if (does === "version" && place.shares) return { does: "step", name: named() };
+		if (does === "version" && (place.shares || place.isRaced === true))
+			return { does: "step", name: named() };
 		if (isNamedByKind.has(does)) return { does, name: `${does} ${named()}` };
 		return { does: ending.has(does) && draws.chance(60) ? "step" : does, name: named() };
 	};

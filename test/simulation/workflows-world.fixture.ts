@@ -5,6 +5,7 @@ import type { Entry } from "holdfast/host";
 import type { Workflow } from "holdfast/workflow";
 import { type Death, DyingStore } from "../shared/dying-host.fixture.ts";
 import { Draws } from "./gates.fixture.ts";
+import { stoppableHost } from "./stoppable-host.fixture.ts";
 import { type End, endProblem, recordProblem } from "./workflow-checks.fixture.ts";
 import { type Effect, programWorkflow } from "./workflow-code.fixture.ts";
 import { brokenUndo, faultyHost, type WorkflowFault } from "./workflow-faults.fixture.ts";
@@ -18,9 +19,13 @@ export async function runWorkflowsWorld(seed: number, fault?: WorkflowFault): Pr
 /** A process. */
 interface Worker {
 	readonly workflow: Workflow<unknown>;
+	/** Ends it for good. The others take it for dead. */
+	stop(): void;
 	/** Resolves when the others take it for dead. A stalled worker continues to run. */
 	readonly died: Promise<"died">;
 	isDead: boolean;
+	/** Whether it continues to run although the others take it for dead. */
+	isStalled: boolean;
 }
 
 /** Workers that run at the same time. */
@@ -39,6 +44,9 @@ class WorkflowsWorld {
 	readonly #program: Program;
 	readonly #rounds: number;
 	readonly #crews: readonly Crew[];
+	/** How late the store answers; undefined: it answers at once. */
+	readonly #pauses: Draws | undefined;
+	readonly #workers: Worker[] = [];
 	readonly #sent = new Set<string>();
 	/** How often each effect has happened, by its key. */
 	readonly #happened = new Map<string, number>();
@@ -66,6 +74,7 @@ class WorkflowsWorld {
 				isLater: at >= changesAt,
 			};
 		});
+		this.#pauses = fault === undefined && draws.chance(25) ? draws : undefined;
 	}
 
 	#death(): Death {
@@ -81,12 +90,10 @@ class WorkflowsWorld {
 		}
 		if (end === "stuck")
 			return this.#problem ?? `the workflow does not end: ${JSON.stringify(this.#program)}`;
-		// Children that a dead worker left behind are ended by the next that looks for work.
-		await this.#worker(
-			{ deaths: [], stallsAt: undefined, isLater: true },
-			undefined,
-			false,
-		).workflow.recover();
+		// What the workers leave open, such as cancelled children, is ended by the process that looks for work next.
+		for (const worker of this.#workers) worker.stop();
+		const { workflow } = this.#worker({ deaths: [], stallsAt: undefined, isLater: true }, undefined, false);
+		await workflow.recover();
 		return this.#problem ?? this.#check(end as End);
 	}
 
@@ -94,8 +101,8 @@ class WorkflowsWorld {
 	async #runCrew(crew: Crew): Promise<End | "died" | "stuck"> {
 		const life = new AbortController();
 		const workers = crew.deaths.map((death, at) => this.#worker(crew, death, at === 0));
-		// Workers that compete look for the work of those that have died.
-		if (workers.length > 1)
+		// Workers that compete, also with a stalled worker, look for the work of those that have died.
+		if (workers.length > 1 || this.#workers.some(({ isStalled }) => isStalled))
 			for (const { workflow } of workers)
 				void workflow.supervise({ lookEveryMs: 5, onProblem: () => {} }).catch(() => {});
 		const works = workers.map((worker, at) =>
@@ -120,11 +127,13 @@ class WorkflowsWorld {
 
 	#worker({ isLater, stallsAt }: Crew, death: Death | undefined, isFirst: boolean): Worker {
 		const made = this.#store.worker(death);
+		const { host, stop } = stoppableHost(made.host, this.#pauses);
 		let stall = (): void => {};
 		const stalled = new Promise<"died">((resolve) => {
 			stall = () => {
 				made.die();
 				worker.isDead = true;
+				worker.isStalled = true;
 				resolve("died");
 			};
 		});
@@ -135,9 +144,14 @@ class WorkflowsWorld {
 		const undo = brokenUndo(this.#fault);
 		const worker: Worker = {
 			isDead: false,
+			isStalled: false,
 			died: Promise.race([made.died, stalled]),
+			stop() {
+				stop();
+				made.die();
+			},
 			workflow: programWorkflow({
-				host: faultyHost(made.host, this.#fault),
+				host: faultyHost(host, this.#fault),
 				program: this.#program,
 				rounds: this.#rounds,
 				isLater,
@@ -150,6 +164,7 @@ class WorkflowsWorld {
 				hasHappened: (key) => this.#happened.has(key),
 			}),
 		};
+		this.#workers.push(worker);
 		return worker;
 	}
 
@@ -220,12 +235,15 @@ class WorkflowsWorld {
 		const begun = notes.findLastIndex(({ topic }) => topic === "workflow-continued");
 		const own = notes.slice(begun + 1).filter(({ value }) => (value as { id?: string }).id === id);
 		if (own.every(({ topic }) => topic !== "workflow-called")) this.#wrong(`${name} is not on record`);
+		// Others may have continued the run since this worker recorded the attempt.
+		if (isDead) return;
 		const tries = own.filter(({ topic }) => topic === "workflow-retried").length;
 		const starts = own.filter(({ topic }) => topic === "workflow-started").length;
 		if (tries !== starts) this.#wrong(`attempt ${tries + 1} of ${name} is not on record`);
-		if (isDead) return;
 		if (own.some(({ topic }) => topic === "workflow-settled")) this.#wrong(`${name} is done again`);
-		if (facts.some((fact) => fact.kind === "run.ended")) this.#wrong(`${name} is done after the end`);
+		// A run is killed while its step begins if the store answers late.
+		const hasEnded = facts.some((fact) => fact.kind === "run.ended" && fact.outcome !== "killed");
+		if (hasEnded) this.#wrong(`${name} is done after the end`);
 	}
 
 	#performTool(name: string, key: string, entries: readonly Entry[]): void {

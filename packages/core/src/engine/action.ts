@@ -1,6 +1,7 @@
 // The actions that a decider returns. Deciders are pure (keeps I1, I6); the engine executes their actions.
 import type { JSONSchema, ModelTool, ToolExecution } from "@holdfast/upp";
 import type { AssistantSaid, Entry, LastFact, RunOutput, ToolSettled } from "../facts/index.ts";
+import type { MaybePromise } from "../host/index.ts";
 import type { Interceptor } from "../policy/index.ts";
 import type { AgentState } from "../state/index.ts";
 import type { Run } from "./run.ts";
@@ -203,6 +204,11 @@ export interface Decider<Own = unknown> {
 		isEvent(text: string): boolean;
 		check(text: string, own: unknown): void;
 	};
+	/**
+	 * Checks the input of a run before it is accepted. Throws or rejects if no run can begin with it.
+	 * @internal
+	 */
+	readonly checkInput?: (text: string) => MaybePromise<void>;
 	/** Returns the state after one more fact, without changing the given one. If it throws, the run fails. */
 	evolve?(own: Own, entry: Entry): Own;
 }

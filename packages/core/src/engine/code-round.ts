@@ -137,10 +137,10 @@ export class CodeRound {
 		const waiting = { kind: "waiting", step: stepOf(run), ...left, ...(wait && { wait }) } as const;
 		if (run.stopReason !== undefined) throw new Waits([waiting]);
 		const round = this.#round;
-		// Answers that arrive now are recorded after the wait.
-		if (round !== undefined) round.isLeaving = true;
+		// Answers that arrive now are recorded after the wait, or once it is known that the run does not wait.
+		const decided = undecided(round);
 		if (await run.commit([waiting], { onlyIfNothingWaits: true })) throw new Waits([]);
-		if (round !== undefined) round.isLeaving = false;
+		decided();
 		run.round = round;
 		const isAnswered = (await run.answers?.take(run, { ...waiting, kind: "tools.pending" })) === true;
 		await run.inputs.fetch();
@@ -159,9 +159,22 @@ export class CodeRound {
 		const round = this.#round;
 		if (round === undefined || !this.isOpen) return;
 		await round.endChildren();
+		const decided = undecided(round);
 		await commit(this.#run, round.close("cancelled", unneeded));
+		decided();
 		this.#ends.abort(new UPPError(unneeded, "CANCELLED", "holdfast", "llm"));
 	}
+}
+
+/** From now on, it is undecided whether the calls of the round stay open, until the returned function is called. */
+function undecided(round: ToolRound | undefined): () => void {
+	if (round === undefined) return () => {};
+	const { promise, resolve } = Promise.withResolvers<void>();
+	round.undecided = promise;
+	return () => {
+		round.undecided = undefined;
+		resolve();
+	};
 }
 
 /** The wait of the code, or that of a sub-agent if it ends first. */

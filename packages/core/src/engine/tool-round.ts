@@ -38,8 +38,8 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 	readonly #calls: RoundCalls;
 	/** For calls of code. */
 	readonly #gate: StartGate | undefined;
-	/** Whether the run is about to be left to outside answers. */
-	isLeaving = false;
+	/** Set while it is undecided whether the open calls stay open here. Settles once that is recorded. */
+	undecided: Promise<void> | undefined;
 	#closed = false;
 	readonly #launches: Launches;
 	/** Whether there is a waiting call that has not been shown. */
@@ -293,7 +293,9 @@ export class ToolRound implements ShowsChildren, StartsFunctions {
 
 	/** Whether no further outside answers can be accepted. */
 	get isOver(): boolean {
-		return this.#closed || this.isLeaving || this.#end.isOver || this.#run.stopReason !== undefined;
+		return (
+			this.#closed || this.undecided !== undefined || this.#end.isOver || this.#run.stopReason !== undefined
+		);
 	}
 
 	/** Adds a call whose check takes time once the check is complete. */

@@ -18,6 +18,7 @@ import type { AgentRun } from "./agent-run.ts";
 import { replacedResults } from "./replaced-results.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { continuesElsewhere } from "./session-errors.ts";
+import { isRunning, type Turn } from "./turn.ts";
 import type { SessionAgent } from "./turn-agent.ts";
 import { readAnswers } from "./waiting-answers.ts";
 
@@ -97,7 +98,8 @@ export class EarlyAnswers implements OutsideAnswers {
 		const facts = await replaced();
 		const { round } = run;
 		const isOpen = round !== undefined && (await round.childrenMoved(moved));
-		if (facts.length + drain.length === 0) return isOpen;
+		// Without facts, the run has taken these answers before.
+		if (facts.length + drain.length === 0) return isOpen || own.length > 0;
 		if (isOpen)
 			return drain.length > 0
 				? (await round.answered(facts, { drain })) === "taken"
@@ -167,10 +169,33 @@ export function withNestedCalls(state: SessionState): SessionState {
 }
 
 /**
- * Returns whether the round accepted the answers; false if another worker has taken over the run. Rejects with the errors
- * of the store.
+ * Gives something to the open round of a run. While it is undecided whether the calls of the round stay open, waits for
+ * that: the request must not occupy the session's queue for as long as the run continues. Resolves with false if the run
+ * has ended or waits, and rejects with the errors of `give` and of the store.
  */
-export async function taking(take: () => Promise<boolean>): Promise<boolean> {
+export async function takenUnderWay(
+	actor: SessionActor,
+	turn: Turn,
+	give: () => Promise<boolean>,
+): Promise<boolean> {
+	const { queue, processKey, table } = actor;
+	const { fairness } = table.agent.engine;
+	let triedAgain = false;
+	while (!(await taking(give))) {
+		const { round } = turn.run;
+		const mayTake = round !== undefined && (round.undecided !== undefined || !round.isOver);
+		if (!isRunning(turn) || (!mayTake && triedAgain)) {
+			await actor.ended(turn);
+			return false;
+		}
+		triedAgain = !mayTake;
+		await queue.waitsFor(processKey, () => Promise.race([round?.undecided ?? fairness.turn(), turn.over]));
+	}
+	return true;
+}
+
+/** Returns false if another worker has taken over the run. */
+async function taking(take: () => Promise<boolean>): Promise<boolean> {
 	try {
 		return await take();
 	} catch (error) {

@@ -10,7 +10,7 @@ import {
 } from "../facts/index.ts";
 import type { AgentRun } from "./agent-run.ts";
 import { answerElsewhere } from "./answer-elsewhere.ts";
-import { splitAnswers, taking } from "./early-answers.ts";
+import { splitAnswers, takenUnderWay } from "./early-answers.ts";
 import { abortRun } from "./kill-session.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { noPendingToolCalls, sessionBusy } from "./session-errors.ts";
@@ -27,7 +27,7 @@ import {
 	taken,
 	timedOut,
 } from "./settlement.ts";
-import { readAnswers, storedAnswers } from "./waiting-answers.ts";
+import { hasArrived, readAnswers, storedAnswers } from "./waiting-answers.ts";
 
 /** Returns the calls that wait for outside answers. */
 export async function pending({ actor }: SessionQueue): Promise<readonly PendingToolCall[]> {
@@ -75,6 +75,8 @@ export async function answer(
 			return await settle(actor, settling, "waiting-or-shown");
 		} catch (error) {
 			if (isNotWaiting(error)) await checkExpired(journal, actor.storeKey, answers);
+			// A sub-agent may have continued with them although its parent could not.
+			await takeLate(actor).catch(() => {});
 			throw error;
 		}
 	});
@@ -133,38 +135,42 @@ async function answerUnderWay(
 	const leave = handle.follow(run, turn.handle);
 	let isTaken = false;
 	try {
-		isTaken = await taking(async () => {
+		isTaken = await takenUnderWay(actor, turn, async () => {
 			// Answers accepted elsewhere come first.
 			await answers.take(run, undefined);
-			const hasMoved = moved.size === 0 || (await run.round?.childrenMoved(moved)) === true;
+			const waits = run.state.run?.children?.some(({ callId }) => moved.has(callId)) === true;
+			const hasMoved = !waits || (await run.round?.childrenMoved(moved)) === true;
 			return hasMoved && (own.length === 0 || (await answers.give(run, own, now)));
 		});
 	} finally {
 		if (!isTaken) leave();
 	}
-	if (isTaken) return handle;
-	await actor.ended(turn);
-	return undefined;
+	return isTaken ? handle : undefined;
 }
 
 /**
- * Continues the waiting run if the inbox has answers for it. If that fails, the process that resumes the run accepts
- * them. Never rejects.
+ * Continues the waiting run if its inbox, or a sub-agent, has something that it waits for. If that fails, the process that resumes the run
+ * accepts it. Never rejects.
  */
 export async function continueAnswered(queue: SessionQueue): Promise<void> {
 	try {
 		await queue.ask("look", takeLate);
 	} catch {
-		// The answers stay in the inbox.
+		// It stays in the inbox.
 	}
 }
 
-async function takeLate(actor: SessionActor): Promise<void> {
+/** Like `continueAnswered`, for a request that has the queue. */
+export async function takeLate(actor: SessionActor): Promise<void> {
 	const { table, storeKey, lease } = actor;
 	if (actor.turn !== undefined) return;
-	const { run } = await lease.read();
+	// From then on, other processes can continue the run with what they put into the inbox.
+	await lease.released();
+	const inbox = await table.journal.inbox(storeKey);
+	const state = await lease.read();
+	const { run } = state;
 	if (run?.status !== "waiting") return;
-	if (storedAnswers(await table.journal.inbox(storeKey), run.runId).length === 0) return;
+	if (!hasArrived(table.agent, run, inbox) && !(await hasNews(table, state))) return;
 	const resumed = await settle(actor, continued());
 	resumed.detach();
 	table.resumed(resumed);
@@ -179,7 +185,7 @@ export async function continuation({ lease, table, mailbox }: SessionActor): Pro
 	const { state } = lease;
 	const settlement = timedOut(() => clock.now())(state);
 	if (settlement.facts.length > 0) return settlement;
-	if (storedAnswers(mailbox.notices, state.run?.runId).length > 0) return settlement;
+	if (state.run !== undefined && hasArrived(table.agent, state.run, mailbox.notices)) return settlement;
 	return (await hasNews(table, state)) ? settlement : undefined;
 }
 
@@ -323,7 +329,7 @@ async function expireUnderWay(actor: SessionActor, now: () => number): Promise<b
 	const { turn, answers, table } = actor;
 	if (turn === undefined) return false;
 	const { run } = turn;
-	const isTaken = await taking(async () => {
+	const isTaken = await takenUnderWay(actor, turn, async () => {
 		// Answers that were accepted earlier take precedence.
 		await answers.take(run, undefined);
 		const { state } = run;
@@ -339,7 +345,6 @@ async function expireUnderWay(actor: SessionActor, now: () => number): Promise<b
 		return outcome === "taken" || outcome === "late";
 	});
 	if (isTaken) actor.watchDeadline(run.state);
-	else await actor.ended(turn);
 	return isTaken;
 }
 
@@ -371,12 +376,16 @@ async function settle(
 			lease.drop();
 			throw sessionBusy(sessionKey);
 		}
+		const settlement = settling(state);
 		// A crash that left a call behind counts as a crash even if an answer continues the run.
-		const resumed = await actor.resumeOpen(
-			isWaiting || of !== "waiting-or-shown" ? "released" : "stays",
-			settling(state),
-		);
+		const parked = isWaiting || of !== "waiting-or-shown" ? "released" : "stays";
+		const resumed = await actor.resumeOpen(parked, settlement);
 		if (resumed !== undefined) return resumed;
+		const { drain: [inputId] = [] } = settlement;
+		const isTaken = async (id: string): Promise<boolean> =>
+			(await table.journal.inbox(actor.storeKey)).every((input) => input.id !== id);
+		// The run has received the input from the inbox, and may wait for another one.
+		if (inputId !== undefined && (await isTaken(inputId))) throw noPendingToolCalls(sessionKey);
 	}
 }
 

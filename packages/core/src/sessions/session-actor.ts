@@ -35,7 +35,7 @@ import { SessionLease } from "./session-lease.ts";
 import type { SessionQueue } from "./session-queue.ts";
 import type { SessionTable } from "./session-table.ts";
 import { type Settlement, waitsForTime } from "./settlement.ts";
-import { driveTurn, isRunning, mayLeave, type Steered, type Turn } from "./turn.ts";
+import { driveTurn, isRunning, mayLeave, mayMiss, type Steered, type Turn } from "./turn.ts";
 
 export class SessionActor {
 	readonly table: SessionTable;
@@ -356,7 +356,7 @@ export class SessionActor {
 				said.turn.detach(); // the caller has the run's own handle
 			}
 		}
-		if (waits && run.round !== undefined) void continueAnswered(this.queue); // answered while the run started to wait
+		if (waits && mayMiss(turn)) void continueAnswered(this.queue);
 		if (this.mailbox.length > 0) this.queue.wake();
 		else if (mayLeave(turn, outcome)) this.#lookForLeft().catch(() => this.#lookLater());
 		else if (!this.queue.isBusy) this.table.rested(this.storeKey);

@@ -11,6 +11,7 @@ import {
 	type ModelWait,
 	type ObserveRun,
 	Run,
+	receivesInputs,
 	refusedEnd,
 	withinCall,
 } from "../engine/index.ts";
@@ -176,6 +177,13 @@ export function isRunning({ run }: Turn): boolean {
 export function mayLeave({ run, isResumed }: Turn, outcome: DriveOutcome): boolean {
 	if (outcome.kind !== "ended") return false;
 	return run.round !== undefined || (isResumed && outcome.outcome !== "completed");
+}
+
+/** Whether something that a run waits for may have arrived while it started to wait, without being noticed. */
+export function mayMiss({ run }: Turn): boolean {
+	const { agent, inputs, round } = run;
+	// Another process puts events into the inbox, and cannot continue the run before this one has left it.
+	return round !== undefined || inputs.any || (agent.decider.events !== undefined && receivesInputs(run));
 }
 
 /** Creates the run of a turn, whose start or resume is then recorded. */

@@ -1,7 +1,9 @@
-// Answers in the inbox of a session whose run another worker drives. They pass policy before they are stored.
+// Answers in the inbox of a session whose run another worker drives. They pass policy before they are stored. And whether
+// an inbox has something for which a waiting run continues.
 import { HoldfastError } from "@holdfast/upp";
-import type { Fact, SessionState, ToolAnswer } from "../facts/index.ts";
+import type { Fact, RunState, SessionState, ToolAnswer } from "../facts/index.ts";
 import type { Input, StoredInput } from "../host/index.ts";
+import { storedMessage } from "./mailbox.ts";
 import type { Admits } from "./waiting-input.ts";
 
 /** The stored form. */
@@ -25,6 +27,17 @@ export function storedAnswers(
 	runId: string | undefined,
 ): readonly StoredInput[] {
 	return inbox.filter((input) => input.kind === "tool-result" && input.runId === runId);
+}
+
+/** Whether the inbox has something for which the waiting run continues: answers, or an input that ends its wait. */
+export function hasArrived({ engine }: Admits, run: RunState, inbox: readonly StoredInput[]): boolean {
+	if (storedAnswers(inbox, run.runId).length > 0) return true;
+	if (run.wait === undefined) return false;
+	const { events } = engine.decider;
+	return inbox.some((input) => {
+		if (input.kind === "steer") return input.runId === run.runId;
+		return input.kind === "notice" && events?.isEvent(storedMessage(input).message.text) === true;
+	});
 }
 
 export function readAnswers({ body }: Pick<StoredInput, "body">): readonly ToolAnswer[] {

@@ -253,7 +253,7 @@ async function look({ table, storeKey, answers }: Delivery): Promise<"open" | "t
 	const state = await readState(table.queue(storeKey));
 	const isKnown = await Promise.all(answers.map((each) => isOnRecord(table, storeKey, each)));
 	if (state.run?.status !== "waiting" && isKnown.every((known) => known)) return "taken";
-	if (state.run === undefined) throw refusedOf(answers[0] as ToolAnswer, "its run has ended");
+	if (state.run === undefined) throw endedOf({ answers });
 	answerFacts(state, answers, table.agent.engine.ports.clock.now());
 	return "open";
 }
@@ -275,17 +275,24 @@ async function isOnRecord(table: SessionTable, storeKey: string, given: ToolAnsw
 }
 
 /** Errors refer to calls by their ids in the session that was asked. */
-async function withIds<T>({ ids }: Delivery, work: () => Promise<T>): Promise<T> {
+async function withIds<T>(delivery: Delivery, work: () => Promise<T>): Promise<T> {
 	try {
 		return await work();
-	} catch (error) {
+	} catch (thrown) {
+		// If its parent has ended the work in the meantime, the session that was asked was not killed.
+		const isEnded = (thrown as { code?: unknown }).code === "session_killed";
+		const error = isEnded ? endedOf(delivery) : thrown;
 		if (!(error instanceof HoldfastError)) throw error;
 		const { toolCallId } = (error.data ?? {}) as { toolCallId?: string };
-		const id = toolCallId === undefined ? undefined : ids.get(toolCallId);
+		const id = toolCallId === undefined ? undefined : delivery.ids.get(toolCallId);
 		if (id === undefined) throw error;
 		const message = error.message.replace(JSON.stringify(toolCallId), () => JSON.stringify(id));
 		throw new HoldfastError(error.code, message, { cause: error, data: { toolCallId: id } });
 	}
+}
+
+function endedOf({ answers: [first] }: Pick<Delivery, "answers">): HoldfastError {
+	return refusedOf(first as ToolAnswer, "its run has ended");
 }
 
 function refusedOf({ toolCallId }: Pick<ToolAnswer, "toolCallId">, why: string): HoldfastError {

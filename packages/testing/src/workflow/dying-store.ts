@@ -74,15 +74,19 @@ export class DyingStore {
 					if (name !== "append") return typeof value === "function" ? value.bind(target) : value;
 					return (batch: Append) => {
 						count++;
-						const isLast = count === death?.at;
-						if (death !== undefined && count > death.at) return never;
-						if (isLast && death.when === "before") {
-							dies();
-							return never;
+						if (death === undefined || count < death.at) {
+							this.appends++;
+							return target.append(batch);
 						}
-						this.appends++;
-						const result = target.append(batch);
-						if (!isLast) return result;
+						if (count > death.at) return never;
+						try {
+							if (death.when === "after") {
+								this.appends++;
+								target.append(batch);
+							}
+						} catch {
+							// It dies although another worker has the session by now.
+						}
 						dies();
 						return never;
 					};
