@@ -104,7 +104,7 @@ test("after a restart before each answer, a page opened again shows what a workf
 test("a page of useChat shows why an input of a workflow was refused", async () => {
 	const { chat } = page(started());
 	await chat.sendMessage({ text: "five" });
-	expect(chat.error?.message).toContain("rejected its input");
+	expect(chat.error?.message).toContain("its schema `input` rejects");
 });
 
 test("a front end of AG-UI starts a workflow, answers it across a restart, and receives its result", async () => {

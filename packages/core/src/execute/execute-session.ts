@@ -3,7 +3,7 @@
 import type { Caller } from "../caller/index.ts";
 import { afterEntry, type SendInput, sessionExists, type ToolAnswer } from "../facts/index.ts";
 import type { SessionValues } from "../host/index.ts";
-import type { AgentRun } from "../sessions/index.ts";
+import type { AgentRun, Session } from "../sessions/index.ts";
 import { sessionNotFound } from "./execute-errors.ts";
 import type { PendingSessionCall } from "./execute-event.ts";
 import type { ShownError } from "./execute-projection.ts";
@@ -115,6 +115,12 @@ export class ExecuteSession {
 		return { ...(await this.#checked(context, { options, caller })), ...options };
 	}
 
+	/** Rejects with `invalid_input` if no execution can begin with the input. `execute` checks it itself. */
+	async checkInput(input: ExecuteInput): Promise<void> {
+		if (input.kind === "answers") return;
+		await this.#using((session) => session.checkInput(input.input));
+	}
+
 	/**
 	 * Accepts an execution, durable when this resolves. Executions of one session are accepted one after the other.
 	 *
@@ -153,20 +159,17 @@ export class ExecuteSession {
 	): Promise<{ readonly runId: string; readonly after: string; readonly enters?: string }> {
 		const { runId = this.#parts.newId(), messageId, caller, dedupeKey } = settings;
 		const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
-		await this.#keep(settings.options ?? {}, caller);
-		const keyed = this.#parts.keyed();
-		try {
-			const session = keyed.session(this.key);
+		return this.#using(async (session) => {
 			// An event enters the open run under the id of its message.
 			const enters = session.takesAsEvent(input) ? (messageId ?? runId) : undefined;
+			if (enters === undefined) await session.checkInput(input);
+			await this.#keep(settings.options ?? {}, caller);
 			const run = await session.send(input, { runId, messageId: enters ?? messageId, caller, dedupeKey });
 			if (enters !== undefined) return { runId: run.runId, after: afterEntry(seq), enters };
 			void run.events().return?.(); // its handle is unused
 			void run.result();
-		} finally {
-			keyed.unused(this.key);
-		}
-		return { runId, after: afterEntry(seq) };
+			return { runId, after: afterEntry(seq) };
+		});
 	}
 
 	/**
@@ -181,14 +184,9 @@ export class ExecuteSession {
 	): Promise<{ readonly runId: string; readonly after: string }> {
 		await this.#mustBe();
 		const { seq = 0 } = (await this.#parts.host.journal.head(this.storeKey)) ?? {};
-		const keyed = this.#parts.keyed();
-		try {
-			const run = await keyed.session(this.key).steer(input, { messageId, caller, dedupeKey });
-			void run.result(); // the run waits for no consumer
-			return { runId: run.runId, after: afterEntry(seq) };
-		} finally {
-			keyed.unused(this.key);
-		}
+		const run = await this.#using((session) => session.steer(input, { messageId, caller, dedupeKey }));
+		void run.result(); // the run waits for no consumer
+		return { runId: run.runId, after: afterEntry(seq) };
 	}
 
 	/**
@@ -259,25 +257,15 @@ export class ExecuteSession {
 
 	/** Resumes the run, even a parked one; null if there is nothing to resume. Rejects with `session_held`. */
 	async release(): Promise<AgentRun | null> {
-		const keyed = this.#parts.keyed();
-		try {
-			const run = await keyed.session(this.key).release();
-			run?.detach(); // Its handle is unused, or that of a run in progress.
-			return run;
-		} finally {
-			keyed.unused(this.key);
-		}
+		const run = await this.#using((session) => session.release());
+		run?.detach(); // Its handle is unused, or that of a run in progress.
+		return run;
 	}
 
 	/** Returns the waiting calls of the session's background tasks; none once the sessions are closed. */
 	async backgroundCalls(): Promise<readonly PendingSessionCall[]> {
 		if (this.#parts.isClosed()) return [];
-		const keyed = this.#parts.keyed();
-		try {
-			return (await keyed.session(this.key).pendingInBackground()).flatMap(backgroundCall);
-		} finally {
-			keyed.unused(this.key);
-		}
+		return (await this.#using((session) => session.pendingInBackground())).flatMap(backgroundCall);
 	}
 
 	/** Resumes what a dead process left, and watches the deadlines of calls; null if there is nothing to resume. */
@@ -286,19 +274,24 @@ export class ExecuteSession {
 	}
 
 	/** Ends the running or waiting run; returns false without one. */
-	async stop(): Promise<boolean> {
-		const keyed = this.#parts.keyed();
-		try {
-			return await keyed.session(this.key).stop();
-		} finally {
-			keyed.unused(this.key);
-		}
+	stop(): Promise<boolean> {
+		return this.#using((session) => session.stop());
 	}
 
 	/** Ends the session's work and deletes all of its data. */
 	async delete(): Promise<void> {
 		await this.#parts.keyed().session(this.key).delete();
 		await deleteSetup(this.#parts.host, this.storeKey);
+	}
+
+	/** Uses the session, which leaves memory afterwards if it has no work. */
+	async #using<T>(work: (session: Session) => Promise<T>): Promise<T> {
+		const keyed = this.#parts.keyed();
+		try {
+			return await work(keyed.session(this.key));
+		} finally {
+			keyed.unused(this.key);
+		}
 	}
 
 	/** Returns the setup of a session with that context. Refuses an invalid agent, and requests after the end. */

@@ -17,7 +17,7 @@ import { dropLateAnswers } from "./open-session.ts";
 import { continuation, take } from "./outside-requests.ts";
 import { killChildren } from "./remove-session.ts";
 import type { Resumption } from "./resume-turn.ts";
-import { deliverEvent, isEvent, startWithEvent } from "./run-events.ts";
+import { checkInput, deliverEvent, isEvent, startWithEvent } from "./run-events.ts";
 import type { SessionActor } from "./session-actor.ts";
 import { endsRun, sessionBusy, sessionHeld, unknownMessage } from "./session-errors.ts";
 import type { Place, SessionQueue } from "./session-queue.ts";
@@ -76,6 +76,10 @@ export function send(
 
 function accept(actor: SessionActor, turn: QueuedTurn, place: Place): MaybePromise<AgentRun> {
 	actor.ensureUsable();
+	return after(checkInput(actor, turn.input), () => acceptChecked(actor, turn, place));
+}
+
+function acceptChecked(actor: SessionActor, turn: QueuedTurn, place: Place): MaybePromise<AgentRun> {
 	const { mailbox } = actor;
 	const mayBegin = actor.isIdle && place === "in-line";
 	mailbox.push(turn);
@@ -170,8 +174,9 @@ async function startNow(
 		await actor.table.agent.setup?.over();
 		if ((await actor.open()) !== "ours") throw sessionBusy(sessionKey);
 		actor.ensureNotKilled();
-		await beforeBegin?.();
 		isAwaited = insteadOf === undefined && awaitsInput(lease.state.run, input);
+		if (lease.openRunId === undefined) await checkInput(actor, input);
+		await beforeBegin?.();
 		if (isAwaited) return true;
 		// Another worker may have ended the wait since this process last read.
 		if (++looks > 1) refuseWaiting(lease.state, sessionKey);

@@ -13,7 +13,7 @@ import { edit } from "./edit-session.ts";
 import { type ForkOptions, forkPoint } from "./fork-session.ts";
 import * as outside from "./outside-requests.ts";
 import { kill, remove } from "./remove-session.ts";
-import { isEvent } from "./run-events.ts";
+import { checkInput, isEvent } from "./run-events.ts";
 import type { SessionQueue } from "./session-queue.ts";
 import type { StartOptions } from "./session-requests.ts";
 import * as requests from "./session-requests.ts";
@@ -298,6 +298,11 @@ export class Session<Event = AgentEvent, Output = unknown, Watched = RunEvent> {
 	/** Whether the input is an event, which never begins a run. @internal */
 	takesAsEvent(input: SendInput): boolean {
 		return isEvent(this.#queue().actor, acceptInput(input));
+	}
+
+	/** Rejects if no run can begin with the input. `send` and `start` check it themselves. @internal */
+	async checkInput(input: SendInput): Promise<void> {
+		await checkInput(this.#queue().actor, acceptInput(input));
 	}
 
 	/** A handle stays with the session that it was first used for, even after that session is killed. */

@@ -41,6 +41,13 @@ export function workflowStrategy(workflow: WorkflowCode, works: ModelWorks): Par
 			isEvent: (text) => readEvent(text).name !== messageEvent,
 			check: checkEvent,
 		},
+		...(workflow.input === undefined
+			? {}
+			: {
+					async checkInput(text) {
+						await readChecked(text, workflow);
+					},
+				}),
 		evolve: (own, entry) => evolveWorkflow(own as WorkflowState, entry),
 		code: (run) => runCode(run, workflow, kept),
 	};
@@ -65,7 +72,7 @@ async function runCode(run: Run, workflow: WorkflowCode, kept: KeptInProcess): P
 		caller,
 		prices,
 		async checkInput(given: unknown) {
-			const found = await checkInput(name, workflow.input, given);
+			const found = await checked(name, workflow.input, given);
 			if (!found.ok) throw invalidInput(name, found.message);
 		},
 	};
@@ -73,7 +80,7 @@ async function runCode(run: Run, workflow: WorkflowCode, kept: KeptInProcess): P
 	refuseSteps(run, name);
 	let carried: CarriedOut;
 	do {
-		const input = await inputOf(run, workflow);
+		const input = await readChecked(stateOf(run).input ?? "", workflow);
 		const code = async (main: Branch<FlowCall>): Promise<unknown> => {
 			const flow = new Flow(main, about);
 			try {
@@ -107,28 +114,28 @@ function refuseSteps({ interceptors: { stepBefore, stepAfter } }: Run, name: str
 	);
 }
 
-async function inputOf(run: Run, { name, input: check }: WorkflowCode): Promise<unknown> {
-	const { input: text = "" } = stateOf(run);
+/** Reads the input of a run. Rejects with `invalid_input`. */
+async function readChecked(text: string, { name, input: check }: WorkflowCode): Promise<unknown> {
 	const { name: event } = readEvent(text);
 	if (event !== messageEvent) throw notRunning(event);
 	const given = readInput(text);
-	const found = await checkInput(name, check, given);
+	const found = await checked(name, check, given);
 	if (found.ok) return found.value;
 	// Text that is also JSON, such as a number, may be meant as text.
-	const asText = typeof given === "string" ? found : await checkInput(name, check, text);
+	const asText = typeof given === "string" ? found : await checked(name, check, text);
 	if (asText.ok) return asText.value;
 	throw invalidInput(name, found.message);
 }
 
 /** Checks an input. Never rejects. */
-export async function checkInput(name: string, check: Check, input: unknown): Promise<ValidatedInput> {
+async function checked(name: string, check: Check, input: unknown): Promise<ValidatedInput> {
 	if (check === undefined) return { ok: true, value: input };
 	const found = await check(input);
 	return found.ok ? found : { ...found, message: `${name}: ${formatIssues(found.issues)}` };
 }
 
 /** Creates the error for an input that the schema refuses. */
-export function invalidInput(name: string, issues: string): HoldfastError {
+function invalidInput(name: string, issues: string): HoldfastError {
 	return new HoldfastError(
 		"invalid_input",
 		`The workflow ${JSON.stringify(name)} got an input that its schema \`input\` rejects. ${issues}`,

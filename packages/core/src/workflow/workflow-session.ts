@@ -4,7 +4,6 @@ import { type ErrorData, type RunEndEvent, workflowStateKey } from "../facts/ind
 import type { AgentRun, RunResult, Session } from "../sessions/index.ts";
 import { eventText, inputText } from "./event-message.ts";
 import { storableOf } from "./flow-checks.ts";
-import { type Check, checkInput, invalidInput } from "./run-workflow.ts";
 
 /** How a run of a workflow ended. */
 export interface WorkflowResult<Output = unknown> {
@@ -86,13 +85,11 @@ export class WorkflowSession<Input = unknown, Output = unknown> {
 	readonly key: string;
 	/** The session as an agent's session: its events, its history, answers, `stop`, `kill`, `delete`. */
 	readonly session: Session;
-	readonly #about: { readonly name: string; readonly input: Check };
 
 	/** @internal */
-	constructor(session: Session, about: { readonly name: string; readonly input: Check }) {
+	constructor(session: Session) {
 		this.session = session;
 		this.key = session.key;
-		this.#about = about;
 	}
 
 	/**
@@ -101,9 +98,6 @@ export class WorkflowSession<Input = unknown, Output = unknown> {
 	 * Rejects with `invalid_input` if the schema refuses the input or it is not JSON, and like `Session.send`.
 	 */
 	async send(input: Input, options: WorkflowSendOptions = {}): Promise<WorkflowRun<Output>> {
-		const { name, input: check } = this.#about;
-		const found = await checkInput(name, check, input);
-		if (!found.ok) throw invalidInput(name, found.message);
 		const run = await this.session.send(inputText(storable(input)), options);
 		run.detach();
 		return new WorkflowRun(run as AgentRun, this.session);

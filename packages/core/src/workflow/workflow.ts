@@ -74,7 +74,6 @@ export class Workflow<Input = unknown, Output = unknown> {
 	readonly name: string;
 	/** The workflow as an agent, for everything that takes one: servers, execution hosts, the inspector. */
 	readonly agent: Agent;
-	readonly #input: Check;
 	readonly #given: readonly [WorkflowOptions, (flow: Flow, input: never) => unknown];
 
 	/** @internal */
@@ -83,11 +82,10 @@ export class Workflow<Input = unknown, Output = unknown> {
 		const { name, version, input, output, tools = [], workflows, subagents, ...others } = options;
 		const works: ModelWorks = new Map();
 		this.name = name;
-		this.#input = checkOf(input, "input");
 		const code = {
 			name,
 			run: run as (flow: Flow, input: unknown) => unknown,
-			input: this.#input,
+			input: checkOf(input, "input"),
 			output: checkOf(output, "output"),
 			prices: options.prices,
 		};
@@ -113,7 +111,7 @@ export class Workflow<Input = unknown, Output = unknown> {
 	 * @throws HoldfastError `invalid_argument` if the key is not a non-empty string.
 	 */
 	session(key: string): WorkflowSession<Input, Output> {
-		return new WorkflowSession(this.agent.session(key), { name: this.name, input: this.#input });
+		return new WorkflowSession(this.agent.session(key));
 	}
 
 	/**

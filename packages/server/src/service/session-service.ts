@@ -181,6 +181,7 @@ class Service implements SessionService {
 		if (found !== undefined)
 			return { ...(await acceptWhole(this.#host, session, () => accept({ setup: found }))), created: false };
 		const context = await this.#contextOf({ ...request, input, options });
+		await session.checkInput(input);
 		return executeFirst(session, context, { options, caller }, accept);
 	}
 
