@@ -73,6 +73,8 @@ interface Writing {
 /** What is known of one session. */
 interface Known {
 	readonly sum: GrowingSum;
+	/** The user's last message of the history that was looked at last. */
+	turn: { readonly history: List<Message>; readonly id: string | undefined } | undefined;
 	/** What the model was shown last; undefined before a summary. */
 	view: readonly Message[] | undefined;
 	/** The session is deleted. */
@@ -219,7 +221,7 @@ export class SummaryView {
 			if (this.#sizeOf(known, asked) <= room) return;
 		}
 		const cut = this.#cutOf(asked);
-		const during = turnOf(messages);
+		const during = turnOf(known, asked);
 		if (cut <= (known.shown?.written.cut ?? 0) || isIn(during, known.failed)) return;
 		let written: WrittenSummary;
 		try {
@@ -243,7 +245,7 @@ export class SummaryView {
 		if (known.prepared !== undefined || known.writing !== undefined) return;
 		const { messages, history, of, isStored } = asked;
 		const cut = this.#cutOf(asked);
-		const during = turnOf(messages);
+		const during = turnOf(known, asked);
 		if (cut <= (known.shown?.written.cut ?? 0) || isIn(during, known.notPrepared)) return;
 		const stop = new AbortController();
 		const { shown } = known;
@@ -294,6 +296,7 @@ export class SummaryView {
 function unknown({ estimate }: Measure): Known {
 	return {
 		sum: new GrowingSum(estimate),
+		turn: undefined,
 		view: undefined,
 		isOver: false,
 		isRead: false,
@@ -323,8 +326,17 @@ function historyOf(messages: readonly Message[], request: AssembledRequest): Lis
 		: List.from(messages);
 }
 
-function turnOf(messages: readonly Message[]): string | undefined {
-	return messages.findLast(isUserMessage)?.id;
+/** Returns the id of the user's last message. Each message is looked at once (keeps I5). */
+function turnOf(known: Known, { messages, history }: Asked): string | undefined {
+	const { turn: before } = known;
+	const isGrown = before !== undefined && history.beginsWith(before.history);
+	const least = isGrown ? before.history.length : 0;
+	let at = messages.length - 1;
+	while (at >= least && !isUserMessage(messages[at] as Message)) at--;
+	const id = at >= least ? messages[at]?.id : isGrown ? before.id : undefined;
+	// A strategy's own last message is not part of the history.
+	if (at < history.length) known.turn = { history, id };
+	return id;
 }
 
 /** Writes the summary of messages. Rejects if there is none that may replace them. */
