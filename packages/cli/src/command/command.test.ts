@@ -286,6 +286,21 @@ describe("an interrupted run", () => {
 		expect(stdout).toMatch(/First\.\n[\s\S]*Second\./);
 	});
 
+	test("that another process works on is shown by resume until it has ended", async () => {
+		const held = Promise.withResolvers<void>();
+		server = await startModelServer([{ text: "Green.", after: held.promise }]);
+		const first = start([...question, "--session", "lamp", "--model", server.model], { folder });
+		await server.asked(1);
+		const second = start(["resume", "lamp"], { folder });
+		await second.until(/The run continues in another process\./);
+		held.resolve();
+		for (const { finished } of [first, second]) {
+			const { code, stdout } = await finished;
+			expect([code, stdout.match(/Green\./g)?.length]).toEqual([0, 1]);
+		}
+		expect(server.requests).toHaveLength(1);
+	});
+
 	test("is not disturbed by another process that uses its session, and continues as it was started", async () => {
 		server = await startModelServer(["hang", { text: "Green." }]);
 		const { child, finished } = start([...question, "--session", "lamp", "--model", server.model], {

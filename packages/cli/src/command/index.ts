@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type CommandIo, processIo } from "../terminal/index.ts";
+import { type CommandIo, printable, processIo } from "../terminal/index.ts";
 import { describeError, exitCodes, UsageError } from "../work/index.ts";
 import { parseCommand } from "./arguments.ts";
 import { forkSession } from "./fork.ts";
@@ -84,7 +84,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo = pr
 	} catch (error) {
 		const message = describeError(error);
 		const exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
-		io.stderr.write(`holdfast: ${message}\n`);
+		io.stderr.write(`holdfast: ${printable(message)}\n`);
 		// Programs read the last line to see how the command ended, even if it never started.
 		if (argv.includes("--json"))
 			io.stdout.write(

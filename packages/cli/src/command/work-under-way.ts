@@ -5,7 +5,7 @@
 
 import { AgentState, type Host, type RunResult } from "holdfast";
 import { chooseRenderer, type Renderer } from "../render/index.ts";
-import { type CommandIo, quoted } from "../terminal/index.ts";
+import { type CommandIo, printable, quoted } from "../terminal/index.ts";
 import {
 	Approvals,
 	assistantsFolder,
@@ -63,6 +63,7 @@ export function startWork(
 	const session = agent.session(setup.key);
 	const started = performance.now();
 	let begun = false;
+	let awake: ReturnType<typeof setInterval> | undefined;
 	let last: RunEnd | undefined;
 	let interrupts = 0;
 	const begin = (): void => {
@@ -79,7 +80,10 @@ export function startWork(
 		until: "waits",
 		began(place) {
 			begin();
-			if (place === "elsewhere") renderer.note("The run continues in another process.");
+			if (place === "here") return;
+			renderer.note("The run continues in another process.");
+			// Nothing else keeps this process alive until then.
+			awake ??= setInterval(() => {}, 60_000);
 		},
 		event: (event) => renderer.event(event),
 		answer(calls) {
@@ -154,6 +158,7 @@ export function startWork(
 		},
 		async close() {
 			questions?.close();
+			clearInterval(awake);
 			await reader.leave();
 			await agent.close();
 			await host.close();
@@ -182,5 +187,6 @@ function exitCodeOf(result: RunResult): number {
 }
 
 function describeFailure(result: RunResult): string {
-	return `holdfast: ${result.error?.message ?? "The run failed."} (${result.error?.code ?? "run_failed"})`;
+	const { message = "The run failed.", code = "run_failed" } = result.error ?? {};
+	return printable(`holdfast: ${message} (${code})`);
 }

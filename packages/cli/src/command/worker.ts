@@ -1,7 +1,7 @@
 /** The command that works on due runs: it prints one line when a run starts and one when it ends. */
 
 import type { AgentRun, RunResult } from "holdfast";
-import { type CommandIo, formatCount, formatDuration, oneLine } from "../terminal/index.ts";
+import { type CommandIo, formatCount, formatDuration, oneLine, printable } from "../terminal/index.ts";
 import { describeError, ending, exitCodes, shownDatabase } from "../work/index.ts";
 import type { Command } from "./arguments.ts";
 import { openWorkplace, type Workplace } from "./workplace.ts";
@@ -85,7 +85,7 @@ function textLog({ stdout, stderr }: CommandIo): WorkerLog {
 		},
 		problem: (text, sessionKey) =>
 			stderr.write(
-				`holdfast: ${sessionKey === undefined ? "" : `session ${oneLine(sessionKey, WIDTH)}: `}${text}\n`,
+				`holdfast: ${sessionKey === undefined ? "" : `session ${oneLine(sessionKey, WIDTH)}: `}${printable(text)}\n`,
 			),
 		stopping: (drain) =>
 			stdout.write(

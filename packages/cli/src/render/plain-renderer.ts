@@ -14,6 +14,8 @@ export function plainRenderer(output: Output): Renderer {
 	/** Whether the last output was text without a line end. */
 	let open = false;
 	let lastWasText = false;
+	/** Whether the current answer was streamed. */
+	let isStreamed = false;
 	const line = (text: string): void => {
 		output.write(`${open ? "\n" : ""}${text}\n`);
 		open = false;
@@ -37,14 +39,19 @@ export function plainRenderer(output: Output): Renderer {
 				case "run_start":
 					if (event.attempt > 1 && event.reason !== "answered") line(`resumed (attempt ${event.attempt})`);
 					break;
+				case "model_start":
+					isStreamed = false;
+					break;
 				case "model":
-					if (event.event.type === "text_delta" || event.event.type === "object_delta")
-						textOf(printable(event.event.delta.text ?? ""));
+					if (event.event.type !== "text_delta" && event.event.type !== "object_delta") break;
+					isStreamed = true;
+					textOf(printable(event.event.delta.text ?? ""));
 					break;
 				case "message":
-					if (event.replaces === undefined) break;
-					line(replacementNote);
-					textOf(printable(event.message.text));
+					if (event.replaces !== undefined) line(replacementNote);
+					// Of a run in another process, only whole answers arrive.
+					if (event.replaces !== undefined || !isStreamed) textOf(printable(event.message.text));
+					isStreamed = false;
 					break;
 				case "model_retry":
 					line(
@@ -80,7 +87,7 @@ export function plainRenderer(output: Output): Renderer {
 		},
 		note(text) {
 			ended.flush();
-			line(text);
+			line(printable(text));
 		},
 		end(summary) {
 			ended.flush();

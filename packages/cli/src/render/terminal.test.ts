@@ -129,6 +129,11 @@ test("text of a model or a file cannot control the terminal", () => {
 		rows: 24,
 	});
 	renderer.event(text("\x1b]0;title\x07\x1b[2Jhello\x1b[31m\n"));
-	expect(terminal.text).toContain("hello");
-	expect(terminal.text).not.toContain("\x1b");
+	renderer.note("noted\x1b[31m");
+	const error = { name: "Error", code: "run_failed", message: "retried\x1b]52;c;aGk=\x07" };
+	renderer.event({ type: "model_retry", ...at, step: 1, attempt: 2, delay: 5, error } as unknown as RunEvent);
+	for (const shown of ["hello", "noted", "retried"]) expect(terminal.text).toContain(shown);
+	// The renderer itself erases the lines below the cursor.
+	const own = new RegExp(`${ESCAPE}\\[\\d*[AJ]`, "g");
+	expect(terminal.text.replaceAll(own, "")).not.toContain(ESCAPE);
 });

@@ -39,6 +39,8 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 	let drawn = 0;
 	let drawnAt = now();
 	let open = false;
+	/** Whether the current answer was streamed. */
+	let isStreamed = false;
 	let lastWasText = false;
 	let frame = 0;
 	let timer: NodeJS.Timeout | undefined;
@@ -119,27 +121,35 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 						line(colour("yellow", `resumed (attempt ${event.attempt})`));
 					break;
 				case "model_start":
+					isStreamed = false;
 					thinkingSince = now();
 					redraw();
 					break;
 				case "model":
-					if (event.event.type === "text_delta" || event.event.type === "object_delta")
-						textOf(printable(event.event.delta.text ?? ""));
+					if (event.event.type !== "text_delta" && event.event.type !== "object_delta") break;
+					isStreamed = true;
+					textOf(printable(event.event.delta.text ?? ""));
 					break;
 				case "message":
+					if (event.replaces !== undefined) line(colour("yellow", replacementNote));
+					// Of a run in another process, only whole answers arrive.
+					if (event.replaces !== undefined || !isStreamed) textOf(printable(event.message.text));
+					isStreamed = false;
+					thinkingSince = undefined;
+					redraw();
+					break;
 				case "step_end":
 					thinkingSince = undefined;
-					if (event.type === "message" && event.replaces !== undefined) {
-						line(colour("yellow", replacementNote));
-						textOf(printable(event.message.text));
-					}
 					redraw();
 					break;
 				case "model_retry":
 					line(
 						colour(
 							"yellow",
-							`model failed, trying again in ${formatDuration(event.delay)}: ${event.error.message}`,
+							oneLine(
+								`model failed, trying again in ${formatDuration(event.delay)}: ${event.error.message}`,
+								500,
+							),
 						),
 					);
 					break;
@@ -186,7 +196,7 @@ export function terminalRenderer(output: Output, now: () => number = () => perfo
 		},
 		note(text) {
 			ended.flush();
-			line(colour("yellow", text));
+			line(colour("yellow", printable(text)));
 		},
 		end(summary) {
 			ended.flush();

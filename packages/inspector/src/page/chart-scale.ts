@@ -15,6 +15,6 @@ export function ticksTo(most: number, isWhole = false): readonly number[] {
 export function formatTick(at: number, spanMs: number): string {
 	const date = new Date(at);
 	return spanMs <= 2 * 86_400_000
-		? date.toLocaleTimeString("en-GB").slice(0, 5)
+		? date.toLocaleTimeString("en-GB").slice(0, spanMs < 10 * 60_000 ? 8 : 5)
 		: date.toLocaleDateString("en-US", { month: "short", day: "numeric" });
 }

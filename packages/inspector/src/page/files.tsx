@@ -80,6 +80,7 @@ export function FilesTab({ store }: { readonly store: SessionStore }): JSX.Eleme
 						</li>
 					))}
 				</ul>
+				{entries.length === 0 ? <p class="quiet">This folder is empty.</p> : null}
 			</Scrolls>
 			{chosen === undefined ? (
 				<p class="empty details">Choose a file.</p>
@@ -132,6 +133,7 @@ function FileDetails(props: {
 			<div class="acts">
 				<Act does={() => download(url, file.name)}>Download</Act>
 				<Act
+					class="danger"
 					does={async () => {
 						if (!confirm(`Remove ${file.path}?`)) return;
 						await remove(url);

@@ -183,6 +183,7 @@ export function SessionView({ of }: { readonly of: SessionPlace }): JSX.Element 
 							Compare…
 						</button>
 						<Act
+							class="danger"
 							does={async () => {
 								if (!confirm(`Delete ${sessionId} permanently?`)) return;
 								await removeSession(sessionId);

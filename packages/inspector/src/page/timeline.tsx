@@ -252,7 +252,7 @@ function RowLine(props: {
 }): JSX.Element {
 	const { of: row, last, isSelected, select, toggle, isOpen } = props;
 	const { left, width } = placeOf(row, last);
-	const took = row.end === undefined ? "under way" : formatDuration(row.end - row.start);
+	const took = row.end === undefined ? "open" : formatDuration(row.end - row.start);
 	const isMoment = row.end === row.start && !lasting.has(row.kind);
 	return (
 		<div class={`span span-${row.kind} ${row.failed ? "is-failed" : ""} ${isSelected ? "is-selected" : ""}`}>
