@@ -83,8 +83,9 @@ export async function takeOver(root: SessionTable, storeKey: string): Promise<Ag
 }
 
 /**
- * Finds unfinished work of a dead process that no other search finds: undelivered reminders of background tasks, and
- * sub-agents that wait for an answer, or are parked, although the run that delegated to them has ended.
+ * Finds unfinished work of a dead process that no other search finds: undelivered reminders of background tasks,
+ * sub-agents that wait for an answer, or are parked, although the run that delegated to them has ended, and events that it
+ * accepted for runs that wait.
  */
 export class LeftOverSearch {
 	readonly #table: SessionTable;
@@ -103,6 +104,7 @@ export class LeftOverSearch {
 	 */
 	async search(when: "after-death" | "in-time"): Promise<void> {
 		const { agent, background, journal } = this.#table;
+		if (agent.engine.decider.events !== undefined && when === "after-death") await this.#deliver();
 		// An agent without sub-agents has only what its earlier releases left.
 		if (agent.children === undefined && this.#searches > 0) return;
 		const journals = new Set([journal, ...(agent.children?.elsewhere() ?? []).map((table) => table.journal)]);
@@ -118,6 +120,17 @@ export class LeftOverSearch {
 			await this.#finish(each, { state: "open" }, isParked);
 		}
 		this.#searchedAt = began;
+	}
+
+	/** Continues waiting runs for which a dead process has accepted an event. */
+	async #deliver(): Promise<void> {
+		const table = this.#table;
+		const hasInputs = ({ waiting }: SessionHead): boolean => waiting > 0;
+		for await (const storeKey of storeKeysWith(table.journal, "", { state: "waiting" }, hasInputs)) {
+			if (table.rootKeyOf(storeKey) === undefined) continue;
+			const run = await takeOver(table, storeKey);
+			run?.detach();
+		}
 	}
 
 	async #finish(

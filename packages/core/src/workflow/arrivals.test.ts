@@ -74,17 +74,19 @@ test("an event that another process sends before this one has left the waiting r
 	expect(await run.result()).toMatchObject({ outcome: "completed", output: "now" });
 });
 
-test.each(["signal", "resume"] as const)(
+test.each(["signal", "resume", "recover"] as const)(
 	"an event whose sender died before the run received it is delivered by %s",
 	async (by) => {
 		const journal = memoryJournal();
-		const session = waiting(journalHost(journal)).session("s");
+		const flow = waiting(journalHost(journal));
+		const session = flow.session("s");
 		const run = await session.send(undefined);
 		await untilWaiting(journal);
 		const body = storedInput(acceptInput(eventText("go", "now")));
 		journal.submit("s", { id: "event", kind: "notice", dedupeKey: "once", body });
 		if (by === "signal") await session.signal("go", "now", { dedupeKey: "once" });
-		else (await session.session.resume())?.detach();
+		else if (by === "resume") (await session.session.resume())?.detach();
+		else await flow.recover();
 		expect(await run.result()).toMatchObject({ outcome: "completed", output: "now" });
 	},
 );
