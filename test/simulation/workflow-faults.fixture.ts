@@ -38,6 +38,39 @@ export const workflowFaults = {
 
 export type WorkflowFault = keyof typeof workflowFaults;
 
+/** The seed of a short world in which the checks detect each fault. The search for another one continues from there. */
+export const searchedFrom: Readonly<Record<WorkflowFault, number>> = {
+	"result-not-stored": 15,
+	"call-not-stored": 2,
+	"result-twice": 2,
+	"event-lost": 3,
+	"event-twice": 8,
+	"event-changed": 109,
+	"decision-turned": 57,
+	"round-not-stored": 9,
+	"child-lost": 1,
+	"end-twice": 2,
+	"log-twice": 3,
+	"log-lost": 8,
+	"state-lost": 5,
+	"retry-lost": 2,
+	"attempt-lost": 2,
+	"cancel-lost": 158,
+	"error-swallowed": 64,
+	"tool-start-lost": 3,
+	"tool-result-twice": 3,
+	"denial-turned": 40,
+	"answer-changed": 79,
+	"agent-changed": 79,
+	"order-turned": 51,
+	"version-turned": 79,
+	"undo-skipped": 15,
+	"undo-forward": 35,
+	"undo-twice": 54,
+	unfenced: 6,
+	"once-again": 23,
+};
+
 /** Returns a broken way to undo steps; undefined if the fault is another one. */
 export function brokenUndo(
 	fault: WorkflowFault | undefined,
