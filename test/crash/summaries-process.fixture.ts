@@ -86,12 +86,13 @@ const host: typeof sqlite = {
 	values: overlay(values, {
 		values(key, owner) {
 			const own = values.values(key, owner);
-			const set = (name: string, value: unknown): Promise<void> =>
+			const setIfExists = (name: string, value: unknown): Promise<boolean> =>
 				atWrite(key, "value", async () => {
-					await own.set(name, value);
+					const isSet = (await own.setIfExists?.(name, value)) === true;
 					happened(key, "stored", String((value as readonly { text: string }[]).at(-1)?.text));
+					return isSet;
 				});
-			return overlay(own, { set });
+			return overlay(own, { setIfExists });
 		},
 	}),
 };
