@@ -75,7 +75,7 @@ export class Terminal {
 
 	/** Pastes like a terminal that marks the start and the end of a paste. */
 	paste(text: string): void {
-		this.#tmux("set-buffer", "--", text);
+		spawnSync("tmux", ["-S", this.#socket, "load-buffer", "-"], { input: text });
 		this.#tmux("paste-buffer", "-p", "-t", "t");
 	}
 
