@@ -1,6 +1,6 @@
 // Ends the drive of a run in this process: either the run's end is recorded, or the run stays open to be resumed.
 import { HoldfastError } from "@holdfast/upp";
-import type { ErrorData, Fact, RunOutcome, RunState } from "../facts/index.ts";
+import type { ErrorData, Fact, RunOutcome, RunState, WaitingChild } from "../facts/index.ts";
 import { errorData, stoppedFacts } from "../facts/index.ts";
 import type { Run } from "./run.ts";
 import type { CommitOptions } from "./run-options.ts";
@@ -9,7 +9,13 @@ import { isTooLarge } from "./unwritable.ts";
 
 /** The way that the drive of a run ended in this process. */
 export type DriveOutcome =
-	| { readonly kind: "ended"; readonly outcome: RunOutcome; readonly error?: unknown }
+	| {
+			readonly kind: "ended";
+			readonly outcome: RunOutcome;
+			readonly error?: unknown;
+			/** Sub-agents with which the run had just begun to wait. */
+			readonly children?: readonly WaitingChild[] | undefined;
+	  }
 	/** Left open in the journal: on request, because it waits, was fenced or parked, or because a commit was refused. */
 	| {
 			readonly kind: "left";
@@ -103,7 +109,7 @@ async function waiting(run: Run, facts: readonly Fact[]): Promise<DriveOutcome> 
 	const settled = isWanted ? facts : facts.filter(({ kind }) => kind !== "waiting");
 	try {
 		if (settled.length > 0) await commit(run, settled);
-		if (run.stopReason === "interrupt") return await interrupted(run);
+		if (run.stopReason === "interrupt") return await interrupted(run, facts);
 	} catch (error) {
 		return stopOrFail(run, error);
 	}
@@ -111,8 +117,11 @@ async function waiting(run: Run, facts: readonly Fact[]): Promise<DriveOutcome> 
 }
 
 /** Ends a run that can only wait. */
-async function interrupted(run: Run): Promise<DriveOutcome> {
-	const open = run.state.run as RunState;
+async function interrupted(run: Run, left: readonly Fact[]): Promise<DriveOutcome> {
+	const [unrecorded] = left.filter((fact) => fact.kind === "waiting");
+	const state = run.state.run as RunState;
+	const { children = state.children } = unrecorded ?? {};
+	const open = { ...state, children };
 	const ended: Fact = { kind: "run.ended", outcome: "aborted" };
 	const facts = [...stoppedFacts(open), ended];
 	// If the wait is recorded, so is its end.
@@ -121,7 +130,7 @@ async function interrupted(run: Run): Promise<DriveOutcome> {
 		facts.unshift({ kind: "run.resumed", attempt: open.attempt + 1, fingerprint, reason: "answered" });
 	}
 	await commit(run, facts);
-	return { kind: "ended", outcome: "aborted" };
+	return { kind: "ended", outcome: "aborted", children };
 }
 
 /** The run stays open and does not continue by itself. The committed fact is the event of it. */

@@ -4,7 +4,7 @@ import { cutText, HoldfastError, messageOf } from "@holdfast/upp";
 import { type Caller, readCaller } from "../caller/index.ts";
 import { AgentState, callIdsOf } from "../state/index.ts";
 import { plainJson } from "../tools/index.ts";
-import type { CallPathStep, Fact, PendingCall, ToolCallOutcome } from "./fact.ts";
+import type { CallPathStep, Fact, PendingCall, ToolCallOutcome, WaitingChild } from "./fact.ts";
 import { earliestDue, nestedCalls } from "./nested-waits.ts";
 import { type CallState, type RunState, shownCall } from "./run-state.ts";
 import type { SessionState } from "./session-state.ts";
@@ -151,10 +151,12 @@ export function dueFacts(run: RunState, now: number): readonly Fact[] {
 
 /** Returns the facts of a run that is stopped while it waits: every call gets a result that reports this. */
 export function stoppedFacts(run: RunState): readonly Fact[] {
+	const waits = ({ status }: WaitingChild): boolean => status === undefined;
+	const ofChildren = new Set(run.children?.filter(waits).map(({ callId }) => callId));
 	return [...run.calls]
 		.filter((call) => call.settled === undefined)
 		.map((call) =>
-			call.started === undefined || call.neverRan === true
+			call.started === undefined || call.neverRan === true || ofChildren.has(call.call.toolCallId)
 				? settled(run, call, "cancelled", "The call was cancelled: the run was stopped.")
 				: settled(run, call, "unknown", `The run was stopped. ${mayHaveRun}`),
 		);

@@ -35,7 +35,7 @@ import { SessionLease } from "./session-lease.ts";
 import type { SessionQueue } from "./session-queue.ts";
 import type { SessionTable } from "./session-table.ts";
 import { type Settlement, waitsForTime } from "./settlement.ts";
-import { driveTurn, isRunning, mayLeave, mayMiss, type Steered, type Turn } from "./turn.ts";
+import { driveTurn, isRunning, mayLeave, mayMiss, type Steered, type Turn, withChildren } from "./turn.ts";
 
 export class SessionActor {
 	readonly table: SessionTable;
@@ -88,7 +88,6 @@ export class SessionActor {
 		return this.#turn === undefined && this.mailbox.length === 0;
 	}
 
-	/** Whether the actor watches the time limits of calls. */
 	get watchesDeadline(): boolean {
 		return this.table.later.has(this.#deadline);
 	}
@@ -310,8 +309,9 @@ export class SessionActor {
 		this.#shown = undefined;
 		for (const overlay of this.#overlays?.splice(0) ?? []) void frame.overlay(overlay);
 		this.#turn = turn; // the run's first hooks are called before this returns
-		const isKilled = (): boolean => this.#end === "killed";
-		const over = driveTurn(turn, this.lease.current, isKilled, (outcome) => this.#ended(turn, outcome));
+		const isKilled = () => this.#end === "killed";
+		const ended = withChildren(turn, this.table.agent.children, (outcome) => this.#ended(turn, outcome));
+		const over = driveTurn(turn, this.lease.current, isKilled, ended);
 		turn.over = over;
 		this.lease.driving(over);
 		this.table.agent.children?.driven(this.storeKey, turn.run, over);

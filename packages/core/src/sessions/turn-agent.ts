@@ -2,7 +2,7 @@
 // setup.
 import type { Caller } from "../caller/index.ts";
 import type { EngineAgent, ModelWait, Run } from "../engine/index.ts";
-import type { PendingToolCall, SessionState, ToolAnswer } from "../facts/index.ts";
+import type { PendingToolCall, SessionState, ToolAnswer, WaitingChild } from "../facts/index.ts";
 import type { Host, Journal, MaybePromise, SessionData, SessionKeys, Warn } from "../host/index.ts";
 import type { AdmitWaiting, AgentPolicy } from "../policy/index.ts";
 import type { AnyTool } from "../tools/index.ts";
@@ -60,6 +60,11 @@ export interface SessionChildren {
 	pendingInBackground(storeKey: string): Promise<readonly PendingToolCall[]>;
 	/** Ends the work of the sub-agents that the run waits for, before the run itself ends. */
 	end(state: SessionState): Promise<void>;
+	/**
+	 * Ends those of these sub-agents that still wait although the run has ended: it was resumed after it had waited with
+	 * them, and ended before it continued them.
+	 */
+	endLeft(state: SessionState, children: readonly WaitingChild[]): Promise<void>;
 	/**
 	 * Delivers the reminder of an ended background task if no process has, and ends a foreground sub-agent whose parent
 	 * has no open run. Called for one session after the other, in order.

@@ -173,6 +173,24 @@ export function isRunning({ run }: Turn): boolean {
 	return run.state.run?.status === "running";
 }
 
+/**
+ * Handles the end of a run, and ends the sub-agents that still wait although it has ended: it began to wait with them, or
+ * was resumed and had not continued them yet. What fails is left to the search for what dead processes left.
+ */
+export function withChildren(
+	{ run }: Turn,
+	children: SessionAgent["children"],
+	ended: (outcome: DriveOutcome) => void,
+): (outcome: DriveOutcome) => void {
+	const before = run.state.run?.children ?? [];
+	return (outcome) => {
+		ended(outcome);
+		if (outcome.kind === "left") return;
+		const left = [...before, ...(outcome.children ?? [])];
+		if (left.length > 0) void children?.endLeft(run.state, left).catch(() => {});
+	};
+}
+
 /** Whether an ended run may have left inputs or answers to its calls in the inbox. */
 export function mayLeave({ run, isResumed }: Turn, outcome: DriveOutcome): boolean {
 	if (outcome.kind !== "ended") return false;

@@ -134,6 +134,12 @@ export async function followTask(
 	}
 }
 
+/** Whether the work itself, and not other work in its session, waits. */
+export async function waitsStill(table: SessionTable, { storeKey, runId }: FollowedTask): Promise<boolean> {
+	const isOpen = (await table.journal.head(storeKey))?.openRunId === runId;
+	return isOpen && (await isWaiting(table, storeKey));
+}
+
 async function isWaiting({ journal }: SessionTable, storeKey: string): Promise<boolean> {
 	const { seq, openRunId } = (await journal.head(storeKey)) ?? {};
 	if (openRunId === undefined || seq === undefined) return false;

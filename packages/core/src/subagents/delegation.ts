@@ -19,7 +19,7 @@ import type { AnyTool } from "../tools/index.ts";
 import { BackgroundJobs } from "./background-jobs.ts";
 import { backgroundTools } from "./background-tools.ts";
 import type { Subagent } from "./check-subagents.ts";
-import { endWaiting } from "./child-task.ts";
+import { endWaiting, waitsStill } from "./child-task.ts";
 import { delegateTool } from "./delegate-tool.ts";
 import { type OwnerOfTool, sessionTool, subagentOfTool, workOf } from "./session-tool.ts";
 import { readTaskKey } from "./task-key.ts";
@@ -169,14 +169,22 @@ class Delegation implements SessionChildren {
 	}
 
 	async end({ run }: SessionState): Promise<void> {
-		await Promise.all(
-			(run?.children ?? []).map(async ({ callId, agent, storeKey }) => {
-				const call = run?.calls.withId(callId);
-				const table = this.tableOf(agent);
-				if (table === undefined || call?.started === undefined) return;
-				await endWaiting(table, { storeKey, runId: call.started.idempotencyKey });
-			}),
-		);
+		await Promise.all(this.#tasksOf(run).map(({ table, ...task }) => endWaiting(table, task)));
+	}
+
+	async endLeft({ run }: SessionState, children: readonly WaitingChild[]): Promise<void> {
+		for (const { table, ...task } of this.#tasksOf(run, children))
+			if (await waitsStill(table, task)) await endWaiting(table, task);
+	}
+
+	#tasksOf(run: SessionState["run"], children = run?.children ?? []) {
+		return children.flatMap(({ callId, agent, storeKey }) => {
+			const { started } = run?.calls.withId(callId) ?? {};
+			const table = this.tableOf(agent);
+			return table === undefined || started === undefined
+				? []
+				: [{ table, storeKey, runId: started.idempotencyKey }];
+		});
 	}
 
 	async adopt(storeKey: string): Promise<"under-way" | "none" | "abandoned" | "with-parent"> {
