@@ -86,6 +86,7 @@ export class SessionLooks {
 			...(agent === undefined ? {} : { agent }),
 			...(head.user === undefined ? {} : { user: head.user }),
 			...(failure === undefined || (status !== "error" && status !== "unreadable") ? {} : { failure }),
+			...(status === "waiting" ? { waitsFor: this.#mask(waitOf(look.last.fact)) } : {}),
 		};
 	}
 
@@ -164,6 +165,20 @@ export class SessionLooks {
 		}
 		return undefined;
 	}
+}
+
+/** Describes what a run waits for: calls, including those of sub-agents, or else what its strategy named. */
+function waitOf(fact: Entry["fact"] | undefined): string {
+	if (fact?.kind !== "waiting") return "";
+	const calls = [...fact.calls, ...(fact.children ?? []).flatMap((child) => child.calls ?? [])];
+	const counts = (["approval", "result"] as const).flatMap((kind) => {
+		const count = calls.filter(({ awaits }) => awaits === kind).length;
+		return count === 0 ? [] : [count === 1 ? kind : `${count} ${kind}s`];
+	});
+	if (counts.length > 0) return counts.join(", ");
+	return fact.wait?.model === undefined
+		? cutText((fact.wait?.tag ?? "").replace(/#1$/, ""), 60)
+		: "its model";
 }
 
 function agentOf(entries: readonly Entry[]): string | undefined {

@@ -102,7 +102,7 @@ function Title(props: {
 	readonly focused: () => void;
 }): JSX.Element {
 	const {
-		of: { sessionId, title, failure, status },
+		of: { sessionId, title, failure, status, waitsFor = "" },
 		compared,
 		focused,
 	} = props;
@@ -131,6 +131,7 @@ function Title(props: {
 					<Marked text={found.excerpt} words={filters.value.q} />
 				</span>
 			)}{" "}
+			{waitsFor === "" ? null : <span class="session-waits">waits for {waitsFor}</span>}
 			{failure === undefined ? null : (
 				<span class="session-failure" title={failure.message}>
 					{failure.code}: {failure.message}

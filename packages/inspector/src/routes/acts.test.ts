@@ -146,3 +146,17 @@ test.each([
 	expect(await does("POST", "/api/agent/execute", { sessionId: "s", input: answers })).toBe(expected);
 	await expect.poll(async () => (await state()).pendingToolCalls?.length ?? 0).toBe(expected === ok ? 0 : 1);
 });
+
+test.each([
+	["session", "pay", "approval"],
+	["session", "helper", "approval"],
+	["session", "where", "result"],
+	["workflow", "pay", "approval"],
+	["workflow", "event", "reply"],
+	["session", "Hello", undefined],
+] as const)("the list names what a %s waits for after %j: %s", async (kind, input, waitsFor) => {
+	const { does, get } = open(kind);
+	await does("POST", "/api/agent/execute", { sessionId: "s", input, context: {} });
+	await expect.poll(async () => (await get("sessions")).body.sessions[0].status).toMatch(/waiting|completed/);
+	expect((await get("sessions")).body.sessions[0].waitsFor).toBe(waitsFor);
+});

@@ -54,6 +54,8 @@ export interface InspectedSession {
 	readonly user?: string;
 	/** Why its last run failed, or why it cannot be read; absent otherwise. */
 	readonly failure?: { readonly code: string; readonly message: string };
+	/** What it waits for, such as `2 approvals`; absent unless it waits. */
+	readonly waitsFor?: string;
 }
 
 /** A session that a search skips entirely or in part: its data is damaged or of a later release, or it is incomplete. */
