@@ -94,11 +94,12 @@ test.each(["signal", "resume", "recover"] as const)(
 test("an answer that arrives while the code begins again is refused, and does not hold up the session", async () => {
 	const journal = memoryJournal();
 	const { host, open } = lateHost(journal, "append", closes);
+	const begun = Promise.withResolvers<void>();
 	const done = Promise.withResolvers<void>();
 	const again = workflow({ name: "again", host }, async (flow, input: number | null) => {
 		if (input === null) {
 			void flow.approve("pay");
-			await flow.event("next");
+			await flow.step("begin", () => begun.promise);
 			return flow.continueAsNew(1);
 		}
 		await flow.step("work", () => done.promise);
@@ -108,10 +109,10 @@ test("an answer that arrives while the code begins again is refused, and does no
 	const run = await session.send(null);
 	await expect.poll(async () => (await session.session.pending()).length, { interval: 1 }).toBe(1);
 	const [call] = await session.session.pending();
-	await session.signal("next");
+	begun.resolve();
 	await expect.poll(() => journal.read("s").some(({ fact }) => fact.kind === "tool.settled")).toBe(true);
 	const answered = session.session.answer([{ toolCallId: call?.toolCallId ?? "", approved: true }]);
-	const refused = expect(answered).rejects.toMatchObject({ code: "session_busy" });
+	const refused = expect(answered).rejects.toMatchObject({ code: "tool_call_settled" });
 	await new Promise((resolve) => setImmediate(resolve));
 	open();
 	await refused;
