@@ -83,6 +83,14 @@ function BulkDialog(props: {
 	const [results, setResults] = useState<ReadonlyMap<string, BulkResult>>(new Map());
 	const dialog = useRef<HTMLDialogElement>(null);
 	useEffect(() => dialog.current?.showModal(), []);
+	const isLeft = useRef(false);
+	/** The event of a closed dialog may arrive after the next selection, which must stay. */
+	const leave = (): void => {
+		if (isLeft.current) return;
+		isLeft.current = true;
+		dialog.current?.close();
+		close(state !== "asking");
+	};
 	const { title, warning, confirm } = questions[action](
 		ids.length === 1 ? "1 session" : `${formatCount(ids.length)} sessions`,
 	);
@@ -92,7 +100,7 @@ function BulkDialog(props: {
 			ref={dialog}
 			aria-labelledby="bulk-title"
 			class="bulk-dialog"
-			onClose={() => close(state !== "asking")}
+			onClose={leave}
 			onCancel={(event) => {
 				if (state === "acting") event.preventDefault();
 			}}
@@ -122,7 +130,7 @@ function BulkDialog(props: {
 			</p>
 			<div class="acts">
 				{state === "done" ? (
-					<button type="button" class="primary" onClick={() => dialog.current?.close()}>
+					<button type="button" class="primary" onClick={leave}>
 						Close
 					</button>
 				) : (
@@ -141,7 +149,7 @@ function BulkDialog(props: {
 						>
 							{confirm}
 						</button>
-						<button type="button" disabled={state === "acting"} onClick={() => dialog.current?.close()}>
+						<button type="button" disabled={state === "acting"} onClick={leave}>
 							Cancel
 						</button>
 					</>
