@@ -149,19 +149,20 @@ async function answerUnderWay(
 }
 
 /**
- * Continues the waiting run if its inbox, or a sub-agent, has something that it waits for. If that fails, the process that resumes the run
- * accepts it. Never rejects.
+ * Continues the waiting run if what it waits for is in its inbox, or soon if a sub-agent has it. If that fails, whoever
+ * resumes the run continues it. Never rejects.
  */
 export async function continueAnswered(queue: SessionQueue): Promise<void> {
 	try {
-		await queue.ask("look", takeLate);
-	} catch {
-		// It stays in the inbox.
-	}
+		await queue.ask("look", (actor) => takeLate(actor, "leave-news"));
+	} catch {} // it stays in the inbox
 }
 
+/** Milliseconds that whoever answered a sub-agent has to continue the run that waits with it. */
+const soon = 100;
+
 /** Like `continueAnswered`, for a request that has the queue. */
-export async function takeLate(actor: SessionActor): Promise<void> {
+export async function takeLate(actor: SessionActor, news: "take" | "leave-news" = "take"): Promise<void> {
 	const { table, storeKey, lease } = actor;
 	if (actor.turn !== undefined) return;
 	// From then on, other processes can continue the run with what they put into the inbox.
@@ -170,7 +171,11 @@ export async function takeLate(actor: SessionActor): Promise<void> {
 	const state = await lease.read();
 	const { run } = state;
 	if (run?.status !== "waiting") return;
-	if (!hasArrived(table.agent, run, inbox) && !(await hasNews(table, state))) return;
+	if (!hasArrived(table.agent, run, inbox)) {
+		if (!(await hasNews(table, state))) return;
+		const again = async (): Promise<void> => actor.queue.ask("look", (later) => takeLate(later));
+		if (news === "leave-news") return table.later.set(`news ${storeKey}`, again, undefined, soon);
+	}
 	const resumed = await settle(actor, continued());
 	resumed.detach();
 	table.resumed(resumed);

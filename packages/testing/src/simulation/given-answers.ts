@@ -20,6 +20,14 @@ function ownId({ toolCallId }: ToolAnswer): string {
 	return own.replaceAll("%2F", "/").replaceAll("%25", "%");
 }
 
+/** Whether the run ended without being completed: a kill drops the answers that wait for it. */
+export function wasStopped(ledger: Ledger, id: string): boolean {
+	const entries = ledger.lifeOfRun(id)?.entries ?? [];
+	return entries.some(
+		({ runId, fact }) => runId === id && fact.kind === "run.ended" && fact.outcome !== "completed",
+	);
+}
+
 /** Whether the facts contain an accepted answer, or an earlier one to the same call. */
 export function isDecided(ledger: Ledger, { runId, answer, isNested, rivals }: GivenAnswer): boolean {
 	return [answer, ...rivals].some((each) => isOnRecord(ledger, runId, each, isNested));

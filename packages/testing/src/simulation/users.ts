@@ -4,7 +4,7 @@
 import type { AgentRun, ToolAnswer } from "holdfast";
 import { foldHistory } from "holdfast/host";
 import { rootOf } from "./child-checks.ts";
-import { type GivenAnswer, holds, isDecided } from "./given-answers.ts";
+import { type GivenAnswer, holds, isDecided, wasStopped } from "./given-answers.ts";
 import type { Process } from "./process.ts";
 import { type Pace, WatchedRun } from "./watched-run.ts";
 import type { World } from "./world.ts";
@@ -281,7 +281,8 @@ export class Users {
 				other !== answer && other.toolCallId === answer.toolCallId && other.runId === answer.runId;
 			const given: GivenAnswer = { runId: run.runId, answer, isNested, rivals: answered.filter(isRival) };
 			// If another process owns the run, the answer waits in the inbox.
-			if (inbox.some((input) => holds(input, answer))) this.answers.push(given);
+			const isKept = inbox.some((input) => holds(input, answer));
+			if (isKept || wasStopped(ledger, run.runId)) this.answers.push(given);
 			else if (!isDecided(ledger, given))
 				ledger.wrong(`an answer for ${answer.toolCallId} was accepted, and is not on record`);
 		}
