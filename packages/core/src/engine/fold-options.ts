@@ -1,5 +1,5 @@
 // The agent settings that a fold needs: how much of each tool's results the model sees, and the strategy's own fold.
-import { HoldfastError } from "@holdfast/upp";
+import { HoldfastError, mostResultCharacters } from "@holdfast/upp";
 import type { FoldOptions } from "../facts/index.ts";
 import { type EngineTool, shownToModel } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
@@ -16,6 +16,9 @@ export function foldOptions(agent: Pick<EngineAgent, "tools" | "decider" | "warn
 		own,
 		show(toolName, given) {
 			const tool = agent.tools.get(toolName);
+			// The limit is a positive number or absent, and few results are long.
+			if (typeof given === "string" && given.length <= (tool?.maxModelCharacters ?? mostResultCharacters))
+				return given;
 			try {
 				const { result, unlimited } = shownToModel(tool, given);
 				if (tool !== undefined && unlimited !== undefined) warnOnce(agent, tool, unlimited);
