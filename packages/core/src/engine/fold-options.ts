@@ -1,7 +1,7 @@
 // The agent settings that a fold needs: how much of each tool's results the model sees, and the strategy's own fold.
-import { HoldfastError, mostResultCharacters } from "@holdfast/upp";
+import { HoldfastError } from "@holdfast/upp";
 import type { FoldOptions } from "../facts/index.ts";
-import { type EngineTool, shownToModel } from "../tools/index.ts";
+import { type EngineTool, isShownWhole, shownToModel } from "../tools/index.ts";
 import type { EngineAgent } from "./engine-agent.ts";
 
 /** The tools that a warning was emitted about. */
@@ -16,9 +16,7 @@ export function foldOptions(agent: Pick<EngineAgent, "tools" | "decider" | "warn
 		own,
 		show(toolName, given) {
 			const tool = agent.tools.get(toolName);
-			// The limit is a positive number or absent, and few results are long.
-			if (typeof given === "string" && given.length <= (tool?.maxModelCharacters ?? mostResultCharacters))
-				return given;
+			if (isShownWhole(tool, given)) return given;
 			try {
 				const { result, unlimited } = shownToModel(tool, given);
 				if (tool !== undefined && unlimited !== undefined) warnOnce(agent, tool, unlimited);

@@ -88,6 +88,7 @@ export class SessionActor {
 		return this.#turn === undefined && this.mailbox.length === 0;
 	}
 
+	/** Whether the actor watches the time limits of calls. */
 	get watchesDeadline(): boolean {
 		return this.table.later.has(this.#deadline);
 	}
@@ -309,9 +310,8 @@ export class SessionActor {
 		this.#shown = undefined;
 		for (const overlay of this.#overlays?.splice(0) ?? []) void frame.overlay(overlay);
 		this.#turn = turn; // the run's first hooks are called before this returns
-		const isKilled = () => this.#end === "killed";
 		const ended = withChildren(turn, this.table.agent.children, (outcome) => this.#ended(turn, outcome));
-		const over = driveTurn(turn, this.lease.current, isKilled, ended);
+		const over = driveTurn(turn, this.lease.current, () => this.#end === "killed", ended);
 		turn.over = over;
 		this.lease.driving(over);
 		this.table.agent.children?.driven(this.storeKey, turn.run, over);

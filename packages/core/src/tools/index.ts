@@ -2,7 +2,7 @@
 export { normaliseTools } from "./normalise-tool.ts";
 export { plainDetails, plainJson } from "./plain-json.ts";
 export { plainOutcome, runTool, stackOf, withinItsTime } from "./run-tool.ts";
-export { shownToModel } from "./shown-to-model.ts";
+export { isShownWhole, shownToModel } from "./shown-to-model.ts";
 export type {
 	OnSubagentEvent,
 	SubagentEndEvent,

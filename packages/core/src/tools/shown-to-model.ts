@@ -10,6 +10,15 @@ export interface ShownResult {
 	readonly unlimited?: number;
 }
 
+/** Whether the model sees all of a result. */
+export function isShownWhole(
+	tool: Pick<EngineTool, "maxModelCharacters"> | undefined,
+	result: unknown,
+): boolean {
+	const most = tool?.maxModelCharacters ?? mostResultCharacters;
+	return most === Number.POSITIVE_INFINITY || charactersOf(result) <= most;
+}
+
 /**
  * Cuts a result that is longer than the tool's `maxModelCharacters`, or than the default limit if the tool is unknown or
  * has none. JSON is cut as text. Files are never cut.
@@ -18,9 +27,8 @@ export function shownToModel(
 	tool: Pick<EngineTool, "maxModelCharacters" | "readOn"> | undefined,
 	result: unknown,
 ): ShownResult {
+	if (isShownWhole(tool, result)) return { result };
 	const limit = tool?.maxModelCharacters;
-	const most = limit ?? mostResultCharacters;
-	if (most === Number.POSITIVE_INFINITY || charactersOf(result) <= most) return { result };
 	const text = textOf(result);
 	const advice = tool?.readOn?.(result) || undefined;
 	const shown = withText(result, cutResult(text, limit, advice));
@@ -31,6 +39,7 @@ export function shownToModel(
 const measured = new WeakMap<object, number>();
 
 function charactersOf(result: unknown): number {
+	if (typeof result === "string") return result.length;
 	if (typeof result !== "object" || result === null) return textOf(result).length;
 	let characters = measured.get(result);
 	if (characters === undefined) {
