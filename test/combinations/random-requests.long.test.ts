@@ -143,6 +143,7 @@ test.each([
 	["memory", () => memoryHost()],
 	["SQLite", () => sqliteHost(join(temporaryFolder(), "holdfast.db"))],
 ])("random requests at once leave nothing open, in %s", async (_, open) => {
+	let ran = 0;
 	const worlds = fc.asyncProperty(
 		fc.array(request, { minLength: 5, maxLength: 25 }),
 		fc.constantFrom("clerk", "order"),
@@ -159,9 +160,11 @@ test.each([
 			await Promise.all(settling);
 			await end(agent, host);
 			expect(new Set(parts.keys).size).toBe(parts.keys.length);
+			ran += parts.keys.length;
 			await agent.close();
 			await host.close?.();
 		},
 	);
 	await fc.assert(worlds, { numRuns: 150 });
+	expect(ran).toBeGreaterThan(150);
 });

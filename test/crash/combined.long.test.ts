@@ -139,7 +139,9 @@ test.each([
 			expect(what).not.toMatch(/^undo/);
 		}
 		const [first, second] = await Promise.all(keys.map((key) => said(agent, key)));
-		expect(first?.length).toBeGreaterThan(5);
+		expect(first).toContainEqual(expect.stringContaining("TS is done"));
+		const done = [...effects.keys()].filter((what) => what.includes("Ts0 ")).length;
+		expect(done, "effects of a session").toBeGreaterThan(12);
 		expect(second).toEqual(first);
 		expect(existsSync(world.problems) ? readFileSync(world.problems, "utf8") : "").toBe("");
 	} finally {
