@@ -199,9 +199,11 @@ export function mayLeave({ run, isResumed }: Turn, outcome: DriveOutcome): boole
 
 /** Whether something that a run waits for may have arrived while it started to wait, without being noticed. */
 export function mayMiss({ run }: Turn): boolean {
-	const { agent, inputs, round } = run;
-	// Another process puts events into the inbox, and cannot continue the run before this one has left it.
-	return round !== undefined || inputs.any || (agent.decider.events !== undefined && receivesInputs(run));
+	const { agent, inputs, round, state } = run;
+	// Another process answers sub-agents and puts events into the inbox, and cannot continue the run before this one has
+	// left it.
+	const hasOthers = state.run?.children !== undefined || agent.decider.events !== undefined;
+	return round !== undefined || inputs.any || (hasOthers && receivesInputs(run));
 }
 
 /** Creates the run of a turn, whose start or resume is then recorded. */
